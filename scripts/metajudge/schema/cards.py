@@ -1,0 +1,282 @@
+"""The cards a user writes, as typed models: the only source of what a card may say.
+
+The JSON schemas in workflow/schemas are generated from here (`python scripts/schemas.py`).
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Slug = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80),
+]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_roles(value: object) -> object:
+    return {"data": value} if isinstance(value, str) else value
+
+
+Files = Annotated[dict[str, str], BeforeValidator(_as_roles)]
+"""Role -> path; one path alone has the role `data`. See config/README.md for what a path may be."""
+Hashes = Annotated[dict[str, Sha256], BeforeValidator(_as_roles)]
+Columns = Annotated[list[str], BeforeValidator(_as_list)]
+
+
+class Card(BaseModel):
+    """What all cards share: unknown keys are errors, and a card does not change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Scale(Card):
+    """The values a rating or a judge's score may take; no step means any value in between."""
+
+    min: float
+    max: float
+    step: float | None = Field(None, gt=0)
+    labels: list[str] = Field([], description="Category words, worst first, for the grid's values.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.max <= self.min:
+            raise ValueError(f"max ({self.max}) must be above min ({self.min})")
+        if self.labels and len(self.labels) != len(self.values() or []):
+            raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
+        return self
+
+    def values(self) -> list[float] | None:
+        """Return the grid from worst to best, or None for a continuous scale."""
+        if self.step is None:
+            return None
+        count = int((self.max - self.min) / self.step + 1e-9) + 1
+        return [self.min + index * self.step for index in range(count)]
+
+
+class Aspect(Card):
+    """An aspect: one dimension of quality, and how judges are told about it."""
+
+    aspect: Slug
+    name: str
+    definition: str
+    parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
+
+
+class RatedAspect(Scale):
+    """How a data set rates an aspect."""
+
+    source_visible: bool = Field(True, description="Whether raters and judges see the source.")
+    column: str | None = Field(
+        None, description="The aspect's name in the data, where it differs from the aspect's id."
+    )
+
+
+class Select(Card):
+    """Which items are used, and which text of an item stands for the unperturbed original."""
+
+    n: int | None = Field(None, ge=1, description="Draw this many items by the study's seed.")
+    original: Literal["first_reference", "most_sentences", "none"] = Field(
+        "first_reference",
+        description="The reference that is perturbed: the first, or the first one of those with "
+        "the most sentences.",
+    )
+    min_characters: int | None = Field(
+        None, ge=1, description="Only items whose original is at least this long."
+    )
+    drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
+
+
+class Mapping(Card):
+    """Which column or JSON path of a row holds what (format `table`)."""
+
+    item: str | None = None
+    source: Columns = Field([], description="Columns joined by a line break.")
+    references: Columns = []
+    system: str | None = None
+    text: str
+    ratings: dict[Slug, Columns] = Field(
+        {}, description="Aspect -> its columns, one per rater; a list in a cell is raters too."
+    )
+    meta: Columns = []
+
+
+class Dataset(Card):
+    """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
+
+    dataset: Slug
+    name: str
+    task: Slug
+    aspects: dict[Slug, RatedAspect] = Field(min_length=1)
+    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "table"]
+    files: Files
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    columns: Mapping | None = Field(None, description="For format table.")
+    raters: Slug = Field(
+        "expert", description="Which raters, where a format carries several kinds."
+    )
+    ratings: Literal["human", "planned", "none"] = Field(
+        "human", description="Whose ratings they are; `planned` is never shown as human."
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    licence: str
+    citation: str
+    select: Select = Select()
+
+    @model_validator(mode="after")
+    def _mapped(self) -> Self:
+        if (self.format == "table") != (self.columns is not None):
+            raise ValueError("`columns` is needed for format table, and only there")
+        return self
+
+
+class LexicalModel(Card):
+    """A scorer that computes: no request, no price."""
+
+    model: Slug
+    engine: Literal["lexical"]
+    family: str | None = None
+
+
+class ControlModel(Card):
+    """A null judge, which knows nothing of the text's quality."""
+
+    model: Slug
+    engine: Literal["control"]
+    family: str | None = None
+
+
+class RecordedRows(Card):
+    """Which column or JSON path of a recorded row holds what."""
+
+    item: str | None = Field(None, description="Join by the item's id and the system.")
+    system: str | None = None
+    source: str | None = Field(None, description="Join by text: the source, beside `text`.")
+    text: str | None = None
+    aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
+    reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
+    scores: dict[str, str] = Field(
+        {}, description="Scores that exist: aspect -> column; * stands for every aspect."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.item is None) == (self.text is None):
+            raise ValueError("rows join either by `item` (and `system`) or by `text`: give one")
+        return self
+
+
+class RecordedModel(Card):
+    """Replies or scores that exist already, read as they are."""
+
+    model: Slug
+    engine: Literal["recorded"]
+    family: str | None = None
+    dataset: Slug
+    files: Files
+    sha256: Hashes = {}
+    rows: RecordedRows
+
+
+Model = Annotated[
+    LexicalModel | ControlModel | RecordedModel,
+    Field(discriminator="engine"),
+]
+
+LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
+CONTROL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+
+
+class Judge(Card):
+    """A judge: a model, the form in which it is asked, and how its replies become a score."""
+
+    judge: Slug
+    model: Slug
+    form: str = Field(
+        "", description="Lexical and control: what is computed. Recorded: a name for the report."
+    )
+    against: Literal["references", "source"] = Field(
+        "references", description="What a lexical form compares the text with."
+    )
+    scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
+    draws: int = Field(1, ge=1)
+    estimator: Literal["mean", "mode"] = "mean"
+    parser: Literal["score", "number", "chiang-lee"] | None = Field(
+        None, description="Default: number for engines that compute, score for replies."
+    )
+    columns: list[str] = Field(
+        [], description="Recorded score columns: each becomes a judge by the slug of its name."
+    )
+    aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+
+
+class Degree(Card):
+    """How strongly a perturbation damages a text."""
+
+    k: int | Literal["all"] | None = Field(None, description="How many edits.")
+
+
+Degrees = dict[Literal["minor", "major", "single"], Degree]
+
+
+class Perturbation(Card):
+    """A way to damage a text, in one or more degrees."""
+
+    perturbation: Slug
+    name: str
+    level: Literal["character", "word", "sentence"]
+    method: Literal["rule"]
+    rule: Slug | str
+    degrees: Degrees = Field(min_length=1)
+    datasets: dict[Slug, Degrees] = Field(
+        {}, description="Other degrees for a dataset, in place of all of `degrees`."
+    )
+    tasks: list[Slug] = Field([], description="Only datasets of these tasks; default: all.")
+
+    def degrees_for(self, dataset: str) -> Degrees:
+        """Return the degrees in which `dataset` is perturbed."""
+        return self.datasets.get(dataset, self.degrees)
+
+
+class Study(Card):
+    """What one run covers."""
+
+    study: Slug
+    seed: int = Field(0, ge=0)
+    data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
+    datasets: list[Slug] = Field(min_length=1)
+    judges: list[Slug] = Field(min_length=1)
+    aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
+    perturbations: list[Slug] = []
+    methods: list[Literal["agreement", "discernment", "faults"]] = Field(min_length=1)
+    allow_missing: bool = Field(
+        False, description="Go on where a planned cell of a perturbation is missing, and say so."
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for key in ("datasets", "judges", "aspects", "perturbations", "methods"):
+            names = getattr(self, key)
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{key} names {', '.join(twice)} twice")
+        if ("discernment" in self.methods) != bool(self.perturbations):
+            raise ValueError("the method discernment and `perturbations` need each other")
+        return self
+
+
+KINDS: dict[str, Any] = {
+    "study": Study,
+    "dataset": Dataset,
+    "model": Model,
+    "judge": Judge,
+    "aspect": Aspect,
+    "perturbation": Perturbation,
+}
+"""Card kind -> its model. Cards of a kind lie in config/<kind>s/ (studies: config/studies)."""
+
+FOLDERS = {"study": "studies", **{kind: f"{kind}s" for kind in KINDS if kind != "study"}}

@@ -1,0 +1,179 @@
+"""Reading cards: YAML to typed models, every problem with file, line and key."""
+
+from collections.abc import Hashable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import yaml
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from metajudge.schema.cards import FOLDERS, KINDS
+from metajudge.schema.errors import UserError, UserErrors
+
+Place = tuple[str | int, ...]
+
+
+def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
+    """Return the content of a YAML file and the line of every key and list entry in it.
+
+    Raises UserError for a file that is not there, not UTF-8, not YAML, or names a key twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        lines: dict[Place, int] = {}
+        if node is not None:
+            _collect_lines(node, (), lines, path)
+        return yaml.safe_load(text), lines
+    except FileNotFoundError as error:
+        raise UserError("there is no such file", where=str(path)) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
+        ) from error
+
+
+def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            here = (*place, cast(str, key.value))
+            line = key.start_mark.line + 1
+            if here in lines:
+                raise UserError(
+                    "a key comes twice",
+                    where=f"{path}:{line}, key {_dotted(here)}",
+                    todo=f"keep one of lines {lines[here]} and {line}",
+                )
+            lines[here] = line
+            _collect_lines(value, here, lines, path)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            lines[(*place, index)] = value.start_mark.line + 1
+            _collect_lines(value, (*place, index), lines, path)
+
+
+def read_card(kind: str, path: Path) -> Any:
+    """Read one card file and return its model (see `cards.KINDS`).
+
+    Raises UserErrors with one error per problem.
+    """
+    content, lines = load_yaml(path)
+    card = validate_card(kind, content, str(path), lines)
+    named = getattr(card, kind)
+    if kind != "study" and named != path.stem:
+        raise UserError(
+            f"a card is found by its file name, which must equal its `{kind}`",
+            where=f"{path}:{lines.get((kind,), 1)}, key {kind}",
+            got=named,
+            allowed=[path.stem],
+            todo="rename the file or the card",
+        )
+    return card
+
+
+def validate_card(
+    kind: str, content: object, source: str, lines: dict[Place, int] | None = None
+) -> Any:
+    """Return the typed card for already loaded content; `source` names it in errors."""
+    if not isinstance(content, dict):
+        raise UserError(f"a {kind} card is a mapping of keys to values", where=source, got=content)
+    try:
+        return adapter(kind).validate_python(content)
+    except ValidationError as error:
+        found = [_explain(kind, issue, source, lines or {}) for issue in error.errors()]
+        raise UserErrors(found) from error
+
+
+@cache
+def adapter(kind: str) -> TypeAdapter[Any]:
+    """Return pydantic's validator of a card kind."""
+    return TypeAdapter(KINDS[kind])
+
+
+def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
+    place = _place(issue["loc"], lines)
+    where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
+    fault = issue["type"]
+    if fault == "extra_forbidden":
+        allowed = _keys_at(KINDS[kind], place[:-1])
+        return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
+    if fault == "missing":
+        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
+    if fault in {"literal_error", "union_tag_invalid"}:
+        expected = issue["ctx"].get("expected", issue["ctx"].get("expected_tags", ""))
+        allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
+        got = issue["ctx"].get("tag", issue["input"])
+        return UserError("this value is not known", where=where, got=got, allowed=allowed)
+    if fault == "string_pattern_mismatch":
+        form = issue["ctx"]["pattern"]
+        return UserError(
+            "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
+        )
+    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=issue["input"])
+
+
+def _place(loc: Iterable[str | int], lines: dict[Place, int]) -> Place:
+    """Drop from pydantic's location what is no key of the file (tags of unions, `[key]`)."""
+    parts = [part for part in loc if part not in {"lexical", "control", "recorded", "[key]"}]
+    return tuple(parts)
+
+
+def _line(place: Place, lines: dict[Place, int]) -> str:
+    while place and place not in lines:
+        place = place[:-1]
+    return f":{lines[place]}" if place else ""
+
+
+def _dotted(place: Iterable[Hashable]) -> str:
+    return ".".join(map(str, place))
+
+
+def _keys_at(annotation: Any, place: Place) -> list[str]:
+    """Return the keys that are allowed at a place inside a card."""
+    models = [model for model in _models(annotation) if isinstance(model, type)]
+    keys: set[str] = set()
+    for model in models:
+        if not place:
+            keys |= set(model.model_fields)
+        elif place[0] in model.model_fields:
+            keys |= set(_keys_at(model.model_fields[str(place[0])].annotation, place[1:]))
+        elif not model.model_fields:
+            continue
+    return sorted(keys) or (_keys_at(annotation, place[1:]) if place else [])
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+class Cards:
+    """The cards of one or more configuration folders; the first folder that has a card wins."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self.folders = folders
+
+    def names(self, kind: str) -> list[str]:
+        """Return the ids of all cards of a kind."""
+        found = (folder / FOLDERS[kind] for folder in self.folders)
+        return sorted({path.stem for folder in found for path in folder.glob("*.yaml")})
+
+    def path(self, kind: str, name: str, *, where: str) -> Path:
+        """Return a card's file; UserError with the nearest name when there is none."""
+        for folder in self.folders:
+            path = folder / FOLDERS[kind] / f"{name}.yaml"
+            if path.is_file():
+                return path
+        raise UserError(
+            f"there is no {kind} card of this name",
+            where=where,
+            got=name,
+            allowed=self.names(kind),
+            todo=f"write {FOLDERS[kind]}/{name}.yaml or name an existing card",
+        )
+
+    def read(self, kind: str, name: str, *, where: str) -> Any:
+        """Read the card `name` of a kind; `where` says who asked for it."""
+        return read_card(kind, self.path(kind, name, where=where))

@@ -1,0 +1,215 @@
+"""Arrow schemas of every table on the way, and the one door through which they are read and written.
+
+Column order is the contract (design.md 4): keys first. `KEYS` names the columns whose combination
+is unique in a table.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from metajudge.schema.errors import UserError
+
+TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
+
+EDIT = pa.struct({"offset": COUNT, "before": TEXT, "after": TEXT})
+SPAN = pa.struct(
+    {
+        "start": COUNT,
+        "end": COUNT,
+        "occurrence": COUNT,
+        "severity": NUMBER,
+        "category": TEXT,
+        "explanation": TEXT,
+        "match": TEXT,
+    }
+)
+USAGE = pa.struct({"prompt": COUNT, "completion": COUNT, "reasoning": COUNT, "cached": COUNT})
+PROVENANCE = pa.struct({"engine": TEXT, "model": TEXT, "version": TEXT, "fingerprint": TEXT})
+
+_TARGET = {"target": TEXT, "target_b": TEXT}
+_ASKED = {"aspect": TEXT, "criterion": TEXT, "hint": TEXT}
+_REQUEST = {"judge": TEXT, "kind": TEXT, **_TARGET, **_ASKED, "key": TEXT}
+_REPLY = {
+    "text": TEXT,
+    "finish": TEXT,
+    "usage": USAGE,
+    "status": TEXT,
+    "provenance": PROVENANCE,
+}
+_ESTIMATE = {
+    "value": NUMBER,
+    "lo": NUMBER,
+    "hi": NUMBER,
+    "n": COUNT,
+    "n_missing": COUNT,
+    "n_tied": COUNT,
+    "method": TEXT,
+    "note": TEXT,
+}
+
+_COLUMNS: dict[str, dict[str, pa.DataType]] = {
+    "items": {
+        "dataset": TEXT,
+        "item": TEXT,
+        "source": TEXT,
+        "references": pa.list_(TEXT),
+        "meta": TEXT,
+    },
+    "targets": {
+        "dataset": TEXT,
+        "target": TEXT,
+        "item": TEXT,
+        "system": TEXT,
+        "perturbation": TEXT,
+        "degree": TEXT,
+        "step": COUNT,
+        "parent": TEXT,
+        "text": TEXT,
+        "status": TEXT,
+        "edits": pa.list_(EDIT),
+    },
+    "ratings": {"dataset": TEXT, **_TARGET, "aspect": TEXT, "rater": TEXT, "value": NUMBER},
+    "requests": {**_REQUEST, "n": COUNT},
+    "replies": {"key": TEXT, "draw": COUNT, **_REPLY},
+    # a cell's reply file: the reply beside the request that it answers
+    "answers": {**_REQUEST, "draw": COUNT, **_REPLY},
+    "judgments": {
+        **_REQUEST,
+        "draw": COUNT,
+        "value": NUMBER,
+        "label": TEXT,
+        "spans": pa.list_(SPAN),
+        "rationale": TEXT,
+        "status": TEXT,
+        "rule": TEXT,
+        "parser": TEXT,
+    },
+    "scores": {
+        "dataset": TEXT,
+        "perturbation": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        "criterion": TEXT,
+        **_TARGET,
+        "value": NUMBER,
+        "n_draws": COUNT,
+        "n_missing": COUNT,
+        "estimator": TEXT,
+    },
+    # how many judgments of a cell ended how, and what its replies cost
+    "statuses": {
+        "dataset": TEXT,
+        "perturbation": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        "status": TEXT,
+        "rule": TEXT,
+        "n": COUNT,
+        "prompt_tokens": COUNT,
+        "completion_tokens": COUNT,
+    },
+    # every result table, in long form; the columns between aspect and value are empty where
+    # they do not apply
+    "results": {
+        "dataset": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        "perturbation": TEXT,
+        "degree": TEXT,
+        "criterion": TEXT,
+        "form": TEXT,
+        "judge_b": TEXT,
+        "k": COUNT,
+        "statistic": TEXT,
+        "level": TEXT,
+        **_ESTIMATE,
+        "signature": TEXT,
+    },
+}
+
+SCHEMAS = {name: pa.schema(list(columns.items())) for name, columns in _COLUMNS.items()}
+
+_ANSWER_KEY = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint", "draw"]
+KEYS: dict[str, list[str]] = {
+    "items": ["dataset", "item"],
+    "targets": ["dataset", "target"],
+    "ratings": ["dataset", "target", "target_b", "aspect", "rater"],
+    "requests": _ANSWER_KEY[:-1],
+    "replies": ["key", "draw"],
+    "answers": _ANSWER_KEY,
+    "judgments": _ANSWER_KEY,
+    "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
+    "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
+    "results": [
+        *("dataset", "judge", "aspect", "perturbation", "degree", "criterion", "form"),
+        *("judge_b", "k", "statistic", "level"),
+    ],
+}
+
+
+def table_of(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+    """Return the rows as table `name`; a column that no row has is null.
+
+    Raises ValueError for a column that the table does not have, or a value of the wrong type.
+    """
+    schema = SCHEMAS[name]
+    unknown = {key for row in rows for key in row} - set(schema.names)
+    if unknown:
+        raise ValueError(f"table {name} has no column {sorted(unknown)}: {schema.names}")
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def write_table(name: str, table: pa.Table, path: str | Path) -> None:
+    """Check `table` against schema and keys of table `name` and write it, all or nothing.
+
+    The file appears under its name only when it is whole. Raises ValueError on another schema or
+    on a key that comes twice.
+    """
+    if not table.schema.equals(SCHEMAS[name]):
+        raise ValueError(f"not a table of {name}: {table.schema} instead of {SCHEMAS[name]}")
+    _check_keys(name, table)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole = path.with_name(f".{path.name}.{os.getpid()}")
+    pq.write_table(table, whole, compression="zstd", write_statistics=False)
+    os.replace(whole, path)
+
+
+def read_table(name: str, path: str | Path, columns: list[str] | None = None) -> pa.Table:
+    """Read table `name`, or some of its columns.
+
+    Raises UserError when the file is damaged or belongs to another table or version.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            schema, table = file.schema_arrow, file.read(columns)
+    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+        raise UserError(
+            f"a table of {name} cannot be read: {error}",
+            where=str(path),
+            todo="delete the file and run again: it is made anew",
+        ) from error
+    if not schema.equals(SCHEMAS[name], check_metadata=False):
+        raise UserError(
+            f"this is not a table of {name} of this version",
+            where=str(path),
+            got=schema.names,
+            allowed=", ".join(SCHEMAS[name].names),
+            todo="delete the file and run again: it is made anew",
+        )
+    return table
+
+
+def _check_keys(name: str, table: pa.Table) -> None:
+    keys = KEYS[name]
+    if len(table) < 2:
+        return
+    counts = table.select(keys).group_by(keys, use_threads=False).aggregate([([], "count_all")])
+    if len(counts) == len(table):
+        return
+    twice = next(row for row in counts.to_pylist() if row.pop("count_all") > 1)
+    raise ValueError(f"table {name} has a key twice: {twice}")

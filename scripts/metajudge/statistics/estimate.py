@@ -1,0 +1,43 @@
+"""The one result type of every statistic."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A statistic with its interval and everything a reader needs to trust or doubt it.
+
+    `value`, `lo` and `hi` are None where undefined, never 0 and never NaN; `note` then says why.
+    `n` counts the observations used, `n_missing` those that were planned and are not there,
+    `n_tied` those that were tied (what a tie is depends on the statistic and its docstring).
+    `method` names how value and interval were computed.
+    """
+
+    value: float | None
+    lo: float | None = None
+    hi: float | None = None
+    n: int = 0
+    n_missing: int = 0
+    n_tied: int = 0
+    method: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity: an undefined number is None with a note."""
+        for name in ("value", "lo", "hi"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"Estimate.{name} is {number}: use None and say why in note")
+        if self.value is None and not self.note:
+            raise ValueError("an undefined Estimate needs a note that says why")
+
+    @classmethod
+    def undefined(cls, note: str, *, n: int = 0, n_missing: int = 0, method: str = "") -> Self:
+        """Return an estimate without a value and the reason for that."""
+        return cls(None, n=n, n_missing=n_missing, method=method, note=note)
+
+    def with_note(self, note: str) -> Self:
+        """Return the same estimate with `note` appended."""
+        return replace(self, note="; ".join(part for part in (self.note, note) if part))

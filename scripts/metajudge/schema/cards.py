@@ -90,19 +90,33 @@ class Select(Card):
     )
     drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
 
+    @model_validator(mode="after")
+    def _original_has_length(self) -> Self:
+        if self.min_characters and self.original == "none":
+            raise ValueError("min_characters is the length of the original: choose one")
+        return self
+
 
 class Mapping(Card):
     """Which column or JSON path of a row holds what (format `table`)."""
 
     item: str | None = None
-    source: Columns = Field([], description="Columns joined by a line break.")
+    source: Columns = Field([], description="Columns joined by a blank line.")
     references: Columns = []
     system: str | None = None
     text: str
     ratings: dict[Slug, Columns] = Field(
-        {}, description="Aspect -> its columns, one per rater; a list in a cell is raters too."
+        {},
+        description="Aspect -> its columns, one per rater; a list in a cell is raters too. "
+        "Default: one column of the aspect's name.",
     )
     meta: Columns = []
+
+    @model_validator(mode="after")
+    def _identified(self) -> Self:
+        if self.item is None and not self.source:
+            raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
+        return self
 
 
 class Dataset(Card):
@@ -117,10 +131,17 @@ class Dataset(Card):
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
     columns: Mapping | None = Field(None, description="For format table.")
     raters: Slug = Field(
-        "expert", description="Which raters, where a format carries several kinds."
+        "expert",
+        description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
+        "or crowd); `mean` where one column of a table holds the mean of several.",
     )
     ratings: Literal["human", "planned", "none"] = Field(
         "human", description="Whose ratings they are; `planned` is never shown as human."
+    )
+    clean: str | None = Field(
+        None,
+        description="The system whose texts are free of the faults that items plan for others "
+        "(meta column `faults`: system -> kind of fault); for the method faults.",
     )
     missing: list[str] = Field([], description="Cell contents that mean: no rating.")
     licence: str
@@ -131,7 +152,21 @@ class Dataset(Card):
     def _mapped(self) -> Self:
         if (self.format == "table") != (self.columns is not None):
             raise ValueError("`columns` is needed for format table, and only there")
+        if unknown := set(self.sha256) - set(self.files):
+            raise ValueError(f"sha256 of {min(unknown)}: `files` has no such role")
+        if "data" not in self.files and self.format != "usr_json":
+            raise ValueError("`files` needs the role `data`")
+        if self.columns is not None:
+            self._check_columns(self.columns)
         return self
+
+    def _check_columns(self, columns: Mapping) -> None:
+        if unknown := set(columns.ratings) - set(self.aspects):
+            raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
+        if unknown := set(self.files) - {"data", "items"}:
+            raise ValueError(f"a table has the roles data and items, not {min(unknown)}")
+        if "items" in self.files and columns.item is None:
+            raise ValueError("the roles items and data are joined by `columns.item`: map it")
 
 
 class LexicalModel(Card):
@@ -155,7 +190,7 @@ class RecordedRows(Card):
 
     item: str | None = Field(None, description="Join by the item's id and the system.")
     system: str | None = None
-    source: str | None = Field(None, description="Join by text: the source, beside `text`.")
+    source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
     text: str | None = None
     aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
     reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
@@ -167,6 +202,8 @@ class RecordedRows(Card):
     def _one_way(self) -> Self:
         if (self.item is None) == (self.text is None):
             raise ValueError("rows join either by `item` (and `system`) or by `text`: give one")
+        if (self.reply is None) == (not self.scores):
+            raise ValueError("rows hold either a `reply` or `scores`: give one")
         return self
 
 

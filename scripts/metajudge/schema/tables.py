@@ -1,4 +1,4 @@
-"""Arrow schemas of every table on the way, and the one door through which they are read and written.
+"""Arrow schemas of every table on the way, and the one door through which they are read.
 
 Column order is the contract (design.md 4): keys first. `KEYS` names the columns whose combination
 is unique in a table.
@@ -6,6 +6,7 @@ is unique in a table.
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -49,6 +50,16 @@ _ESTIMATE = {
     "n_tied": COUNT,
     "method": TEXT,
     "note": TEXT,
+}
+
+_FIRST = {"dataset": TEXT, "judge": TEXT, "aspect": TEXT, "statistic": TEXT, "level": TEXT}
+_WHERE_IT_APPLIES = {
+    "perturbation": TEXT,
+    "degree": TEXT,
+    "criterion": TEXT,
+    "form": TEXT,
+    "judge_b": TEXT,
+    "k": COUNT,
 }
 
 _COLUMNS: dict[str, dict[str, pa.DataType]] = {
@@ -112,23 +123,8 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "prompt_tokens": COUNT,
         "completion_tokens": COUNT,
     },
-    # every result table, in long form; the columns between aspect and value are empty where
-    # they do not apply
-    "results": {
-        "dataset": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        "perturbation": TEXT,
-        "degree": TEXT,
-        "criterion": TEXT,
-        "form": TEXT,
-        "judge_b": TEXT,
-        "k": COUNT,
-        "statistic": TEXT,
-        "level": TEXT,
-        **_ESTIMATE,
-        "signature": TEXT,
-    },
+    # every result table, in long form; empty where a column does not apply
+    "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},
 }
 
 SCHEMAS = {name: pa.schema(list(columns.items())) for name, columns in _COLUMNS.items()}
@@ -144,11 +140,14 @@ KEYS: dict[str, list[str]] = {
     "judgments": _ANSWER_KEY,
     "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
     "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
-    "results": [
-        *("dataset", "judge", "aspect", "perturbation", "degree", "criterion", "form"),
-        *("judge_b", "k", "statistic", "level"),
-    ],
+    "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],
 }
+
+
+RESULT_COLUMNS = SimpleNamespace(
+    first=[*_FIRST, *_ESTIMATE], optional=list(_WHERE_IT_APPLIES), last="signature"
+)
+"""The columns of a result table's CSV, in order; of the optional ones those that have a value."""
 
 
 def table_of(name: str, rows: list[dict[str, Any]]) -> pa.Table:

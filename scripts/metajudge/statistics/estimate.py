@@ -2,7 +2,16 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Final, Self
+
+# Why a value is undefined: the closed vocabulary of `note` (detail is appended with `with_note`).
+CONSTANT_JUDGE: Final = "constant judge"
+CONSTANT_RATINGS: Final = "constant ratings"
+FEW_PAIRS: Final = "fewer than 2 pairs"
+FEW_SYSTEMS: Final = "fewer than 3 systems"
+NO_SOURCE: Final = "undefined in every source"
+NO_UNITS: Final = "no unit with 2 ratings"
+NO_VARIATION: Final = "no variation"
 
 
 @dataclass(frozen=True, slots=True)

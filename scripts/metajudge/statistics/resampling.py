@@ -10,6 +10,9 @@ from metajudge.statistics.estimate import Estimate
 RESAMPLES = 1000
 FEWEST_SOURCES = 10
 """No interval is given for fewer sources than this (methods.md 8)."""
+FEWEST_FOR_PERCENTILES = 30
+"""Means over fewer sources than this get a t-interval (methods.md 8)."""
+CONFIDENCE = 0.95
 
 
 def source_weights(
@@ -23,8 +26,24 @@ def source_weights(
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
+def whole_and_resamples(
+    source: NDArray[np.int64], weights: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return the weights with a first row of ones: the data as they are, then every resample.
+
+    A statistic of these rows gives its value and its replicates by the same arithmetic. Shape
+    (1 + resamples, sources), or (1, sources) without weights. ValueError for a source code that
+    has no column.
+    """
+    n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
+    if source.size and not 0 <= source.min() <= source.max() < n_sources:
+        raise ValueError(f"source code {source.max()} is outside 0..{n_sources - 1}")
+    resamples = np.empty((0, n_sources)) if weights is None else weights
+    return np.vstack([np.ones((1, n_sources)), resamples])
+
+
 def percentile_interval(
-    replicates: NDArray[np.float64], confidence: float = 0.95
+    replicates: NDArray[np.float64], confidence: float = CONFIDENCE
 ) -> tuple[float, float] | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
@@ -41,8 +60,8 @@ def percentile_interval(
 def with_interval(estimate: Estimate, replicates: NDArray[np.float64], n_sources: int) -> Estimate:
     """Return the estimate with the percentile interval of its replicates over sources.
 
-    No interval below FEWEST_SOURCES sources; both cases are named in `note`, and a share of
-    undefined replicates above 5 % is too.
+    `method` names the interval. None is given below FEWEST_SOURCES sources or without a defined
+    replicate; `note` then says so, and it says so when over 5 % of the replicates are undefined.
     """
     if estimate.value is None:
         return estimate
@@ -52,5 +71,64 @@ def with_interval(estimate: Estimate, replicates: NDArray[np.float64], n_sources
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
     lost = float(np.mean(~np.isfinite(replicates)))
-    found = replace(estimate, lo=bounds[0], hi=bounds[1])
+    how = f"bootstrap over {n_sources} sources, {len(replicates)} resamples, percentile"
+    found = _bounded(estimate, bounds, how)
     return found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+
+
+def estimate_from_rows(
+    rows: NDArray[np.float64],
+    why_undefined: str,
+    *,
+    n_sources: int,
+    n: int,
+    n_missing: int = 0,
+    n_tied: int = 0,
+) -> Estimate:
+    """Return the estimate whose value is rows[0] and whose replicates are rows[1:].
+
+    A NaN value is undefined with the note `why_undefined`; without replicates there is no interval.
+    """
+    if np.isnan(rows[0]):
+        return Estimate.undefined(why_undefined, n=n, n_missing=n_missing)
+    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied)
+    return with_interval(found, rows[1:], n_sources) if rows.size > 1 else found
+
+
+def with_mean_interval(
+    estimate: Estimate,
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64] | None,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> Estimate:
+    """Return the estimate (a mean of one value per source) with its interval over sources.
+
+    values (sources,), NaN where undefined, weights (resamples, sources) or None for no interval.
+    With FEWEST_FOR_PERCENTILES values or more: percentiles of sum w v / sum w; with fewer, where
+    percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`.
+    """
+    if estimate.value is None or weights is None:
+        return estimate
+    used = ~np.isnan(values)
+    found = values[used]
+    if FEWEST_SOURCES <= found.size < FEWEST_FOR_PERCENTILES:
+        lo, hi = np.clip(_t_interval(found), *bounds)
+        return _bounded(estimate, (float(lo), float(hi)), f"t over {found.size} sources")
+    w = weights[:, used]
+    with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
+        replicates = (w @ found) / w.sum(axis=1)
+    return with_interval(estimate, replicates, found.size)
+
+
+def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+
+    n = values.size
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(values.std(ddof=1)) / n**0.5
+    mean = float(values.mean())
+    return mean - half, mean + half
+
+
+def _bounded(estimate: Estimate, bounds: tuple[float, float], how: str) -> Estimate:
+    method = "; ".join(part for part in (estimate.method, how) if part)
+    return replace(estimate, lo=bounds[0], hi=bounds[1], method=method)

@@ -1,0 +1,47 @@
+# The two commands: `make demo` and `make test`. Everything else is for those who change the code.
+
+PYTHON ?= python3.11
+BIN := .venv/bin
+
+.PHONY: demo test lint env schemas lock clean
+
+demo: .venv/core
+	$(BIN)/python -m metajudge run
+
+test: .venv/test
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/python -m snakemake --lint
+
+env: .venv/core
+
+# An environment notes where it was made: a moved checkout makes it anew.
+HERE := $(shell cat .venv/here 2>/dev/null)
+ifneq ($(HERE),$(CURDIR))
+.PHONY: .venv/here
+endif
+
+.venv/here:
+	$(PYTHON) -m venv --clear .venv
+	echo $(CURDIR) > $@
+
+.venv/core: envs/core.txt .venv/here
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/core.txt
+	echo $(CURDIR)/scripts > $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/metajudge.pth
+	touch $@
+
+.venv/test: envs/test.txt .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/test.txt
+	touch $@
+
+# Generated from the typed cards; a test holds them equal.
+schemas: .venv/core
+	$(BIN)/python scripts/schemas.py
+
+clean:
+	rm -rf results/demo .snakemake

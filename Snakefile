@@ -1,0 +1,28 @@
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+# The demo is the default study. A study given with --configfile stands alone: Snakemake merges
+# config files key by key, and no study may inherit a part of the demo.
+if "study" not in config:
+
+    configfile: workflow.source_path("config/config.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/asking.smk"
+include: "workflow/rules/scoring.smk"
+include: "workflow/rules/results.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{OUT}/report/index.html",
+
+
+rule asked:
+    input:
+        ANSWERS,

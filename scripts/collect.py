@@ -1,0 +1,47 @@
+"""Put a dataset's cells together: all scores, and how many judgments ended how."""
+
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from metajudge.command import run
+from metajudge.schema.tables import read_table, table_of, write_table
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Concatenate the score files and count statuses and tokens per cell."""
+    out, dataset = spec["output"], spec["dataset"]
+    place = f"{out}/{{}}/{dataset}/{{}}.parquet"
+    scores = [read_table("scores", place.format("scores", cell)) for cell in spec["cells"]]
+    write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
+    counted = [row for cell in spec["cells"] for row in _statuses(place, dataset, cell)]
+    path = f"{out}/collected/{dataset}/statuses.parquet"
+    write_table("statuses", table_of("statuses", counted), path)
+
+
+def _statuses(place: str, dataset: str, cell: str) -> list[dict[str, Any]]:
+    perturbation, judge, aspect = cell.split("/")
+    judged = read_table("judgments", place.format("judgments", cell), ["status", "rule"])
+    usage = read_table("answers", place.format("replies", cell), ["usage"])["usage"]
+    ends = Counter(zip(judged["status"].to_pylist(), judged["rule"].to_pylist(), strict=True))
+    rows = [
+        {
+            "dataset": dataset,
+            "perturbation": perturbation,
+            "judge": judge,
+            "aspect": aspect,
+            "status": status,
+            "rule": rule,
+            "n": count,
+        }
+        for (status, rule), count in sorted(ends.items())
+    ]
+    for name in ("prompt", "completion") if rows else ():
+        rows[0][f"{name}_tokens"] = pc.sum(pc.struct_field(usage, name)).as_py() or 0
+    return rows
+
+
+if __name__ == "__main__":
+    run(main)

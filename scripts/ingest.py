@@ -1,0 +1,60 @@
+"""Read one dataset, check it, and write its tables: items, systems' texts, originals, ratings."""
+
+from pathlib import Path
+from typing import Any
+
+from metajudge.command import Spec, run
+from metajudge.data import Rated, read_dataset, tables
+from metajudge.data.files import verify
+from metajudge.data.select import Original, originals, select
+from metajudge.perturb.sentences import split_sentences
+from metajudge.schema.cards import Dataset
+from metajudge.schema.loading import validate_card
+from metajudge.schema.tables import write_table
+
+
+def main(spec: Spec) -> None:
+    """Read one dataset, check it, and write its tables and a report."""
+    folder, data, output = Path(spec["folder"]), Path(spec["data"]), spec["output"]
+    where = str(folder / f"{spec['dataset'].get('dataset')}.yaml")
+    card: Dataset = validate_card("dataset", spec["dataset"], where)
+    hashes = verify(card, folder, data, where=where)
+    rated = read_dataset(card, folder, data)
+    name, rule = card.dataset, card.select
+    rated = select(rated, rule, spec["seed"], name, split_sentences, where=where)
+    wanted = output["original"] is not None
+    chosen = originals(rated, rule.original, split_sentences) if wanted else {}
+    write_table("items", tables.items(name, rated, chosen), output["items"])
+    write_table("targets", tables.systems(name, rated), output["systems"])
+    write_table("ratings", tables.ratings(name, rated), output["ratings"])
+    if wanted:
+        write_table("targets", tables.originals(name, chosen), output["original"])
+    path = Path(output["report"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tables.canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
+
+
+def report(
+    card: Dataset, hashes: dict[str, str], rated: Rated, chosen: dict[str, Original]
+) -> dict[str, Any]:
+    """Return what was read, in numbers, with licence, citation and what should be known."""
+    bare = [item.item for item in rated.items if not item.references]
+    note = f"{len(bare)} items have no reference, so no original: {', '.join(bare[:5])}"
+    return {
+        "dataset": card.dataset,
+        "sha256": hashes,
+        "items": len(rated.items),
+        "targets": len(rated.outputs),
+        "originals": len(chosen),
+        "ratings": len(rated.ratings),
+        "raters": sorted({one.rater for one in rated.ratings}),
+        "systems": dict(rated.systems),
+        "problems": rated.problems + ([note] if bare and card.select.original != "none" else []),
+        "licence": card.licence,
+        "citation": card.citation,
+        "ratings_kind": card.ratings,
+    }
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,5 @@
+"""`python -m metajudge` is the command `metajudge`."""
+
+from metajudge.cli import main
+
+main()

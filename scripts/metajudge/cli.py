@@ -1,0 +1,94 @@
+"""The command `metajudge`: run a study, or check it."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from metajudge.schema.errors import UserError, UserErrors
+
+HOME = Path(__file__).resolve().parents[2]
+"""The workflow's folder: Snakefile, config, scripts."""
+
+
+def main() -> None:
+    """Run the command line and exit with Snakemake's status."""
+    arguments, passed = _parser().parse_known_args()
+    try:
+        sys.exit({"run": run, "check": check}[arguments.command](arguments.study, passed))
+    except (UserError, UserErrors) as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+
+
+def run(study: Path | None, passed: list[str]) -> int:
+    """Ask what is missing, then compute the rest; print the headline and the report's place.
+
+    Two calls, because Snakemake has no early cutoff within one: after the first, only cells whose
+    replies changed are scored again.
+    """
+    out = results_folder(study)
+    before = _stamp(out)
+    for target in ("asked", "all"):
+        print(f"== {'asking' if target == 'asked' else 'scoring, statistics, report'}", flush=True)
+        status = snakemake(study, target, passed)
+        if status:
+            return status
+    if "-n" in passed or "--dry-run" in passed:
+        return 0
+    from metajudge.report.summary import summary
+
+    print(summary(out))
+    if before is not None and before == _stamp(out):
+        print("Nothing had changed: nothing was run.")
+    return 0
+
+
+def check(study: Path | None, passed: list[str]) -> int:
+    """Validate the study's cards and files and say what a run would do; ask nothing."""
+    return snakemake(study, "check", passed)
+
+
+def snakemake(study: Path | None, target: str, passed: list[str]) -> int:
+    """Run Snakemake on the workflow and return its exit status."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
+    command += [target, "--quiet", "rules", "host", "reason"]
+    command += ["--configfile", str(study)] if study else []
+    if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
+        command += ["--workflow-profile", str(HOME / "profiles" / "default")]
+    return subprocess.run([*command, *passed], check=False).returncode
+
+
+def results_folder(study: Path | None) -> Path:
+    """Return where the study's results lie, under the working directory."""
+    from metajudge.schema.loading import read_card
+
+    name = read_card("study", study or HOME / "config" / "config.yaml").study
+    return Path("results") / name
+
+
+def _stamp(out: Path) -> int | None:
+    report = out / "report" / "index.html"
+    return report.stat().st_mtime_ns if report.is_file() else None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="metajudge",
+        description="Meta-evaluation of LLM judges. Further options go to Snakemake.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, about in (
+        ("run", "run a study to its report"),
+        ("check", "validate a study's cards and files, price it, ask nothing"),
+    ):
+        command = commands.add_parser(name, help=about)
+        command.add_argument(
+            "study",
+            nargs="?",
+            type=Path,
+            default=None,
+            help=f"the study's YAML file; default: the demo ({os.path.join('config', 'config.yaml')})",
+        )
+    return parser

@@ -1,0 +1,31 @@
+"""Reading rated texts: one adapter per format, all with the same checks and the same result."""
+
+from importlib import import_module
+from pathlib import Path
+
+from metajudge.data.files import resolve
+from metajudge.data.rated import Item, Output, Rated, Rating
+from metajudge.schema.cards import Dataset
+
+__all__ = ["ADAPTERS", "Item", "Output", "Rated", "Rating", "read_dataset"]
+
+ADAPTERS = {
+    "summeval_jsonl": "metajudge.data.summeval",
+    "usr_json": "metajudge.data.usr",
+    "unieval_json": "metajudge.data.unieval",
+    "table": "metajudge.data.table",
+}
+"""Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""
+
+
+def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
+    """Return all items, outputs and ratings of a dataset.
+
+    `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserErrors with
+    every fault of the data, each with file and rows.
+    """
+    where = str(folder / f"{card.dataset}.yaml")
+    files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
+    adapter = import_module(ADAPTERS[card.format])
+    rated: Rated = adapter.read(card, files)
+    return rated

@@ -1,0 +1,299 @@
+"""Collecting what an adapter reads, and finding everything that is wrong with it in one pass."""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from metajudge.data.files import Row, pick
+from metajudge.data.rated import Item, Output, Rated, Rating
+from metajudge.schema.cards import Dataset, RatedAspect
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.slugs import slugs
+
+MEAN = "mean"
+"""The rater whose values are means of several people's: on the scale, but off its grid."""
+RESERVED = ("original",)
+"""System ids that would make the target id of an unperturbed original."""
+SHOWN_ROWS, SHOWN_FAULTS = 5, 20
+
+Key = tuple[str, str]
+
+
+class Place(NamedTuple):
+    """A row of a file."""
+
+    file: str
+    row: int
+
+
+class _Item(NamedTuple):
+    place: Place
+    source: str
+    references: tuple[str, ...]
+    meta: dict[str, Any]
+
+
+class Draft:
+    """Items, outputs and ratings under the ids of the data; `finish` checks and names them."""
+
+    def __init__(self, card: Dataset) -> None:
+        self.card = card
+        self.place = Place("", 0)
+        self.notes: list[str] = []
+        self._items: dict[str, _Item] = {}
+        self._outputs: dict[Key, tuple[Place, str]] = {}
+        self._ratings: dict[tuple[Key, str, str], float] = {}
+        self._missing: dict[tuple[str, str], list[Place]] = {}
+        self._faults: dict[tuple[str, ...], tuple[UserError, list[Place]]] = {}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Aspect -> its name in the data; nothing where the card says that nothing is rated."""
+        if self.card.ratings == "none":
+            return {}
+        return {name: aspect.column or name for name, aspect in self.card.aspects.items()}
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any item could be read."""
+        return bool(self._items)
+
+    @contextmanager
+    def at(self, file: Path, row: int) -> Iterator[None]:
+        """Make this row the current one; see `caught`."""
+        self.place = Place(str(file), row)
+        with self.caught():
+            yield
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Note an error inside as a fault of the current row and go on after the block."""
+        try:
+            yield
+        except UserError as error:
+            self._fault(error.what, got=error.got, allowed=error.allowed, todo=error.todo)
+
+    def pick(self, row: Row, path: str) -> Any:
+        """Return the value at `path` of the current row, or raise UserError."""
+        return pick(row, path, "")
+
+    def number(self, key: str, count: int) -> str:
+        """Return an id for an item that has none: the dataset's, and a number by appearance.
+
+        `count` bounds how many there will be, so that ids sort as they came.
+        """
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        return numbered(self.card.dataset, number, count)
+
+    def name(self, name: object, kind: str) -> str:
+        """Return an id as text, also one that was stored as a number, or raise UserError."""
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        if isinstance(name, bool | float | list | dict) or _blank(name):
+            raise UserError(f"this is no id ({kind})", where="", got=name)
+        return str(name)
+
+    def item(
+        self,
+        name: object,
+        source: list[object],
+        references: list[object] | None,
+        meta: dict[str, Any] | None = None,
+    ) -> str:
+        """Add an item, or check that it is the one already there; return its id in the data.
+
+        `source` holds the parts of a source, [] where the data has none by design; `references`
+        is None where it has none by design: else one at least is needed.
+        """
+        key = self.name(name, "item")
+        entry = _Item(
+            self.place,
+            self._source(source),
+            tuple(self._text(text, "reference") for text in references or () if not _blank(text)),
+            meta or {},
+        )
+        if references is not None and not entry.references:
+            self._fault("this item has no reference", got=key)
+        known = self._items.setdefault(key, entry)
+        for field in ("source", "references", "meta"):
+            if getattr(known, field) != getattr(entry, field):
+                self._fault(f"rows of one item differ in their {field}", also=known.place, got=key)
+        return key
+
+    def output(self, item: str, system: object, text: object) -> Key:
+        """Add a system's text for an item that was added before."""
+        key = (item, self.name(system, "system"))
+        if item not in self._items:
+            self._fault("there is no such item", got=item, allowed=self._items)
+        if key in self._outputs:
+            self._fault(
+                "an item has two texts of one system",
+                also=self._outputs[key][0],
+                got=", ".join(key),
+                todo="map `system`, or make ids differ",
+            )
+        self._outputs.setdefault(key, (self.place, self._text(text, "text")))
+        return key
+
+    def rating(self, key: Key, aspect: str, rater: str, cell: object) -> None:
+        """Add what a rater said of a text; a missing rating is counted."""
+        value = self._value(cell, aspect)
+        if value is None:
+            return
+        scale = self.card.aspects[aspect]
+        if not fits(value, scale, on_grid=rater != MEAN):
+            allowed = shown(scale, on_grid=rater != MEAN)
+            self._fault("a rating is off the scale", f"aspect {aspect}", got=cell, allowed=allowed)
+        self._ratings.setdefault((key, aspect, rater), value)
+
+    def finish(self) -> Rated:
+        """Return the dataset under its final ids, or raise UserErrors with all faults."""
+        if not self._outputs and not self._faults:
+            where = ", ".join(sorted(self.card.files.values()))
+            raise UserError("there are no rows", where=where)
+        if self._faults:
+            raise UserErrors(self._errors())
+        items = slugs(self._items)
+        systems = slugs((system for _, system in self._outputs), RESERVED)
+        raters = slugs(rater for _, _, rater in self._ratings)
+        target = {key: f"{items[key[0]]}:{systems[key[1]]}" for key in self._outputs}
+        return Rated(
+            items=sorted(
+                (
+                    Item(items[key], one.source, one.references, {**one.meta, "id": key})
+                    for key, one in self._items.items()
+                ),
+                key=lambda one: one.item,
+            ),
+            outputs=sorted(
+                Output(target[key], items[key[0]], systems[key[1]], text, place.row, place.file)
+                for key, (place, text) in self._outputs.items()
+            ),
+            ratings=sorted(
+                Rating(target[key], aspect, raters[rater], value)
+                for (key, aspect, rater), value in self._ratings.items()
+            ),
+            systems={made: name for name, made in sorted(systems.items())},
+            problems=[*self.notes, *self._notices()],
+        )
+
+    def _source(self, parts: list[object]) -> str:
+        """Join the parts that are there by a blank line; the white space around it is theirs."""
+        texts = [self._text(part, "source") for part in parts if not _blank(part)]
+        if parts and not texts:
+            self._fault("a source is empty", got=parts[0])
+        return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
+
+    def _text(self, text: object, kind: str) -> str:
+        if _blank(text):
+            self._fault(f"a {kind} is empty", got=text)
+            return ""
+        if not isinstance(text, str):
+            self._fault(f"a {kind} is not a text", got=text)
+            return ""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = text[error.start : error.end]
+            self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
+        return text
+
+    def _value(self, cell: object, aspect: str) -> float | None:
+        """Return a rating as a number, or None for one that is missing or not a number."""
+        text = str(cell).strip()
+        if _blank(cell) or text.lower() == "nan" or text in self.card.missing:
+            self._missing.setdefault((self.place.file, aspect), []).append(self.place)
+            return None
+        if isinstance(cell, str | int | float) and not isinstance(cell, bool) and "_" not in text:
+            try:
+                return float(cell)
+            except ValueError:
+                pass
+        self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
+        return None
+
+    def _fault(
+        self,
+        what: str,
+        of: str = "",
+        *,
+        also: Place | None = None,
+        got: object = None,
+        allowed: Iterable[str] | str | None = None,
+        todo: str = "",
+    ) -> None:
+        """Note a fault of the current row; equal ones are told once, with all their rows."""
+        key = (what, of, repr(got), self.place.file)
+        if key not in self._faults:
+            error = UserError(what, where=of, got=got, allowed=allowed, todo=todo)
+            self._faults[key] = (error, [])
+        self._faults[key][1].extend([also, self.place] if also else [self.place])
+
+    def _errors(self) -> list[UserError]:
+        errors = []
+        for error, places in list(self._faults.values())[:SHOWN_FAULTS]:
+            error.where = ", ".join(filter(None, [rows_of(places), error.where]))
+            errors.append(error)
+        if more := len(self._faults) - len(errors):
+            last = list(self._faults.values())[-1][1]
+            errors.append(UserError(f"… and {more} more problems", where=f"up to {rows_of(last)}"))
+        return errors
+
+    def _notices(self) -> Iterator[str]:
+        for (_, aspect), places in sorted(self._missing.items()):
+            count = len(places)
+            rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
+            yield f"{count} {_plural('rating', count)} of {aspect} missing: {rows}"
+        used = {item for item, _ in self._outputs}
+        unused = [name for name in self._items if name not in used]
+        if unused:
+            count = len(unused)
+            yield f"{count} {_plural('item', count)} without any output: {', '.join(unused[:5])}"
+
+
+def numbered(prefix: str, number: int, count: int) -> str:
+    """Return `prefix-007`, with as many digits as `count` needs, three at least."""
+    return f"{prefix}-{number:0{max(3, len(str(count)))}d}"
+
+
+def fits(value: float, scale: RatedAspect, *, on_grid: bool = True) -> bool:
+    """Return whether a value lies in the scale's range and, if asked, on its grid."""
+    if not scale.min <= value <= scale.max:
+        return False
+    steps = (value - scale.min) / scale.step if on_grid and scale.step else 0.0
+    return math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)
+
+
+def shown(scale: RatedAspect, *, on_grid: bool = True) -> str:
+    """Return the scale in words."""
+    grid = f" in steps of {scale.step:g}" if on_grid and scale.step else ""
+    return f"{scale.min:g} to {scale.max:g}{grid}"
+
+
+def rows_of(places: list[Place]) -> str:
+    """Return files and rows: the first few of each, and how many there are in all."""
+    told = []
+    for file in sorted({place.file for place in places}):
+        rows = sorted({place.row for place in places if place.file == file})
+        named = ", ".join(map(str, rows[:SHOWN_ROWS]))
+        more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
+        told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")
+    return "; ".join(told)
+
+
+def trimmed(text: object) -> object:
+    """Return a text without the white space around it, and anything else as it is."""
+    return text.strip() if isinstance(text, str) else text
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _blank(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,65 @@
+"""A dataset as read: items, outputs, ratings, with the ids that all tables use."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+
+class Item(NamedTuple):
+    """One source and what was written for it; `meta["id"]` is its id in the data."""
+
+    item: str
+    source: str
+    references: tuple[str, ...]
+    meta: Mapping[str, Any]
+
+
+class Output(NamedTuple):
+    """A text by a system, and the row of the data that it comes from."""
+
+    target: str
+    item: str
+    system: str
+    text: str
+    row: int
+    file: str
+
+
+class Rating(NamedTuple):
+    """What one rater said of one target."""
+
+    target: str
+    aspect: str
+    rater: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Items by item, outputs by item and system, ratings by target, aspect and rater."""
+
+    items: list[Item]
+    outputs: list[Output]
+    ratings: list[Rating]
+    systems: Mapping[str, str] = field(default_factory=dict)
+    """System -> its name in the data."""
+    problems: list[str] = field(default_factory=list)
+    """What is no error but should be known, as sentences with numbers."""
+
+    def keep(
+        self,
+        item: Callable[[Item], bool] = lambda _: True,
+        system: Callable[[str], bool] = lambda _: True,
+    ) -> "Rated":
+        """Return the part with these items and systems."""
+        items = [one for one in self.items if item(one)]
+        names = {one.item for one in items}
+        outputs = [one for one in self.outputs if one.item in names and system(one.system)]
+        targets = {one.target for one in outputs}
+        return replace(
+            self,
+            items=items,
+            outputs=outputs,
+            ratings=[one for one in self.ratings if one.target in targets],
+            systems={one: name for one, name in self.systems.items() if system(one)},
+        )

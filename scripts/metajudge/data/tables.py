@@ -1,0 +1,81 @@
+"""A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
+
+import json
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from metajudge.data.rated import Rated
+from metajudge.data.select import Original
+from metajudge.schema.tables import table_of
+
+SYSTEMS, ORIGINAL = "systems", "original"
+"""The values of `perturbation` for texts that nobody damaged."""
+REFERENCE = "reference"
+"""The system of originals: the people who wrote the references."""
+
+
+def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.Table:
+    """Return the table of items; `original_reference` in meta is the original's position."""
+    rows = []
+    for item in rated.items:
+        chosen = originals.get(item.item)
+        meta = dict(item.meta) | ({} if chosen is None else {"original_reference": chosen.reference})
+        rows.append(
+            {
+                "dataset": dataset,
+                "item": item.item,
+                "source": item.source,
+                "references": list(item.references),
+                "meta": canonical(meta),
+            }
+        )
+    return table_of("items", rows)
+
+
+def systems(dataset: str, rated: Rated) -> pa.Table:
+    """Return the table of targets that systems wrote."""
+    return table_of(
+        "targets",
+        [
+            _target(dataset, SYSTEMS, one.target, one.item, one.system, one.text)
+            for one in rated.outputs
+        ],
+    )
+
+
+def originals(dataset: str, chosen: Mapping[str, Original]) -> pa.Table:
+    """Return the table of unperturbed targets, one for each item that has an original."""
+    return table_of(
+        "targets",
+        [
+            _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, one.text)
+            for item, one in sorted(chosen.items())
+        ],
+    )
+
+
+def ratings(dataset: str, rated: Rated) -> pa.Table:
+    """Return the table of ratings; a missing rating has no row."""
+    return table_of("ratings", [{"dataset": dataset, **one._asdict()} for one in rated.ratings])
+
+
+def canonical(value: object) -> str:
+    """Return the one JSON text of a value; what JSON does not know becomes its `str`."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _target(
+    dataset: str, perturbation: str, target: str, item: str, system: str, text: str
+) -> dict[str, object]:
+    return {
+        "dataset": dataset,
+        "target": target,
+        "item": item,
+        "system": system,
+        "perturbation": perturbation,
+        "step": 0,
+        "text": text,
+        "status": "ok",
+        "edits": [],
+    }

@@ -1,0 +1,112 @@
+"""What every engine takes and gives: subjects in, one list of draws per subject out."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from metajudge.schema.cards import Judge, Model, RecordedModel, Scale
+
+Status = Literal["ok", "error", "not_applicable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A target, with everything that an engine may see of it.
+
+    `perturbation` is `systems`, `original` or the perturbation's id. `references` are the item's,
+    without the one that the text was made from.
+    """
+
+    target: str
+    item: str
+    system: str | None
+    perturbation: str
+    text: str
+    source: str | None = None
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One draw: the raw reply, or a reason (a slug) as the text of one that is `not_applicable`."""
+
+    text: str
+    finish: str = "stop"
+    status: Status = "ok"
+    usage: dict[str, int] | None = None
+
+
+def not_applicable(reason: str) -> Answer:
+    """Return the answer of a judge that has nothing to say, and why."""
+    return Answer(reason, status="not_applicable")
+
+
+def number_text(value: float) -> str:
+    """Return the value rounded to 9 decimals, without exponent or trailing zeros: `4`, `0.25`."""
+    text = f"{value:.9f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+class Engine(Protocol):
+    """Something that answers for judges."""
+
+    def answer(
+        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+    ) -> list[list[Answer]]:
+        """Return for every subject, in order, `judge.draws` answers on `aspect`."""
+        ...
+
+    def version(self, judge: Judge) -> str:
+        """Return what decides the answers beside the request, like `rouge_score 0.1.2`."""
+        ...
+
+
+def request_key(
+    model: Model,
+    judge: Judge,
+    aspect: str,
+    scale: Scale,
+    subject: Subject,
+    *,
+    seed: int,
+    dataset: str,
+) -> str:
+    """Return sha256(canonical JSON of all that determines the answer), 64 hex digits.
+
+    Engine, model and form always; of the rest what the form uses: a ROUGE of one text against the
+    same references is one key on every aspect. Ids of judges are never part of it, ids of targets
+    only where an answer belongs to a target and not to its text. Controls made from ratings are
+    keyed by dataset, not by the ratings.
+    """
+    used = _used(model, judge, aspect, scale, subject, seed, dataset)
+    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
+    text = json.dumps(request, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _used(
+    model: Model,
+    judge: Judge,
+    aspect: str,
+    scale: Scale,
+    subject: Subject,
+    seed: int,
+    dataset: str,
+) -> dict[str, Any]:
+    text, source, references = subject.text, subject.source, list(subject.references)
+    asked = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
+    if isinstance(model, RecordedModel):
+        row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
+        files = {"files": model.sha256 or model.files, "rows": model.rows.model_dump()}
+        return {"aspect": aspect, "dataset": dataset, **row, **files}
+    if model.engine == "control":
+        if judge.form == "length":
+            return {"text": text}
+        return {**asked, "seed": seed, "dataset": dataset, "target": subject.target}
+    if judge.form == "rules":
+        seen = {"source": source, "references": references}
+        return {**asked, **seen, "against": judge.against, "text": text}
+    against = {"source": source} if judge.against == "source" else {"references": references}
+    return {"against": judge.against, "text": text, **against}

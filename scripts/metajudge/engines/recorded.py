@@ -1,0 +1,199 @@
+"""Replies and scores that exist already: rows of files, joined to the targets they judge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from metajudge.data.files import pick, read_rows, resolve
+from metajudge.engines.base import Answer, Subject, not_applicable
+from metajudge.schema.cards import Judge, RecordedModel, RecordedRows, Scale
+from metajudge.schema.errors import UserError
+from metajudge.schema.slugs import slug
+
+NAMED = 3
+"""Of rows without a target and targets without a row, so many are named in a notice."""
+
+Key = tuple[str, ...]
+"""The aspect's id first ('' where rows have none), then what a row is joined by."""
+
+
+class Row(NamedTuple):
+    """A recorded row; `fields` are the parts of its file's name that a pattern names."""
+
+    where: str
+    cells: dict[str, Any]
+    fields: Mapping[str, str]
+
+    def get(self, name: str) -> Any:
+        """Return a field of the file's name, a column, or what lies at a JSON path."""
+        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
+
+
+class RecordedEngine:
+    """Answers from files; expects all targets of a dataset in one call.
+
+    Rows are joined by item (and system) or by text (and source and system), white space normalised.
+    A role of the card's files that is named like a judge's form holds that form's rows; all other
+    forms read the role `data`.
+    """
+
+    def __init__(self, card: RecordedModel, folder: Path, data: Path) -> None:
+        self.card, self.folder, self.data = card, folder, data
+        self._tables: dict[str, dict[Key, Row]] = {}
+        self._seen: dict[str, None] = {}
+        self._used: set[str] = set()
+        self._missing: dict[str, None] = {}
+
+    def answer(
+        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+    ) -> list[list[Answer]]:
+        """Return the recorded draws of every subject: the first `judge.draws` of them.
+
+        Raises UserError where a row could belong to two targets, or two rows to one target.
+        """
+        table = self._table(self._role(judge))
+        asked = slug(aspect) if self.card.rows.aspect else ""
+        keys = [_subject_key(self.card.rows, asked, subject) for subject in subjects]
+        _check_distinct(table, keys, subjects)
+        rows = [table.get(key) for key in keys]
+        self._count(table, asked, rows, subjects)
+        path = self._path(judge, aspect)
+        return [_draws(row, path, judge.draws) for row in rows]
+
+    def version(self, judge: Judge) -> str:
+        """Return the sha256 of the judge's files, where the card says it."""
+        return self.card.sha256.get(self._role(judge), "")
+
+    @property
+    def unmatched_rows(self) -> int:
+        """Return how many rows of the aspects asked for fit no target."""
+        return len(self._unmatched())
+
+    @property
+    def notices(self) -> list[str]:
+        """Return what the user should know: rows without a target, targets without a row."""
+        found = {
+            "recorded rows fit no target": self._unmatched(),
+            "targets have no recorded row": list(self._missing),
+        }
+        return [
+            f"{self.card.model}: {len(names)} {what}, first {', '.join(names[:NAMED])}"
+            for what, names in found.items()
+            if names
+        ]
+
+    def _unmatched(self) -> list[str]:
+        return [where for where in self._seen if where not in self._used]
+
+    def _count(
+        self,
+        table: Mapping[Key, Row],
+        aspect: str,
+        rows: Sequence[Row | None],
+        subjects: Sequence[Subject],
+    ) -> None:
+        self._seen |= {row.where: None for key, row in table.items() if key[0] == aspect}
+        self._used |= {row.where for row in rows if row is not None}
+        pairs = zip(subjects, rows, strict=True)
+        self._missing |= {subject.target: None for subject, row in pairs if row is None}
+
+    def _role(self, judge: Judge) -> str:
+        return judge.form if judge.form in self.card.files else "data"
+
+    def _path(self, judge: Judge, aspect: str) -> str | None:
+        """Return the column or JSON path that holds the judge's replies or scores, if any does."""
+        rows = self.card.rows
+        path = rows.reply or rows.scores.get(aspect) or rows.scores.get("*")
+        return path and path.replace("{form}", judge.form)
+
+    def _table(self, role: str) -> dict[Key, Row]:
+        if role not in self._tables:
+            self._tables[role] = _index(self.card.rows, self._rows(role))
+        return self._tables[role]
+
+    def _rows(self, role: str) -> Iterator[Row]:
+        for path, fields in resolve(self.card.files, role, self.folder, self.data):
+            for number, cells in read_rows(path):
+                yield Row(f"{path}:{number}", cells, fields)
+
+
+def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:
+    table: dict[Key, Row] = {}
+    for row in rows:
+        key = _row_key(names, row)
+        if key in table:
+            raise UserError(
+                "two recorded rows are about one text",
+                where=f"{table[key].where} and {row.where}",
+                got=" | ".join(key),
+                todo="name what tells them apart under `rows`: system, source or aspect",
+            )
+        table[key] = row
+    return table
+
+
+def _row_key(names: RecordedRows, row: Row) -> Key:
+    aspect = slug(str(row.get(names.aspect))) if names.aspect else ""
+    system = slug(str(row.get(names.system))) if names.system else ""
+    if names.item:
+        return (aspect, system, slug(str(row.get(names.item))))
+    source = _normal(" ".join(_normal(row.get(column)) for column in names.source))
+    return (aspect, system, _normal(row.get(names.text or "")), source)
+
+
+def _subject_key(names: RecordedRows, aspect: str, subject: Subject) -> Key:
+    system = slug(subject.system or "") if names.system else ""
+    if names.item:
+        return (aspect, system, slug(subject.item))
+    return (aspect, system, _normal(subject.text), _normal(subject.source) if names.source else "")
+
+
+def _check_distinct(
+    table: Mapping[Key, Row], keys: Sequence[Key], subjects: Sequence[Subject]
+) -> None:
+    """Two targets may share a row only if they are the same text about the same source."""
+    first: dict[Key, Subject] = {}
+    for key, subject in zip(keys, subjects, strict=True):
+        other = first.setdefault(key, subject)
+        if key in table and _content(other) != _content(subject):
+            raise UserError(
+                "a recorded row fits two targets",
+                where=table[key].where,
+                got=f"{other.target} and {subject.target}",
+                todo="name what tells them apart under `rows`: system or source",
+            )
+
+
+def _content(subject: Subject) -> tuple[str, str]:
+    return _normal(subject.text), _normal(subject.source)
+
+
+def _normal(text: object) -> str:
+    return "" if text is None else " ".join(str(text).split())
+
+
+def _draws(row: Row | None, path: str | None, draws: int) -> list[Answer]:
+    if row is None:
+        return [not_applicable("no_recorded_row")] * draws
+    value = row.get(path) if path else None
+    recorded = value if isinstance(value, list) else [value]
+    answers = [_answer(one, row) for one in recorded[:draws]]
+    return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
+
+
+def _answer(value: object, row: Row) -> Answer:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return not_applicable("no_value")
+    if isinstance(value, str):
+        return Answer(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Answer(repr(value))
+    raise UserError(
+        "a recorded reply or score is neither a text nor a number", where=row.where, got=value
+    )
+
+
+def build(model: RecordedModel, *, folder: Path, data: Path, **_: object) -> RecordedEngine:
+    """Return the engine of a recorded card."""
+    return RecordedEngine(model, folder, data)

@@ -1,0 +1,116 @@
+"""How well each judge agrees with people, and people with each other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.statistics.alpha import krippendorff_alpha
+from metajudge.statistics.correlation import correlate
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.kappa import kappa_linear
+
+CORRELATIONS = ("pearson", "spearman", "kendall_b")
+LEVELS = ("pooled", "by_source", "by_system")
+
+
+def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+    """Return the rows of agreement.csv: people first, then every judge with scores."""
+    panel = study.systems
+    found = []
+    for aspect in study.spec["aspects"]:
+        ratings = panel.ratings(aspect)
+        if not len(ratings):
+            continue
+        found += _human_rows(study, panel, aspect, ratings)
+        for judge in study.spec["judges"]:
+            scores = panel.scores(judge, aspect)
+            if scores is not None:
+                found += _judge_rows(study, panel, judge, aspect, scores, ratings)
+    return found
+
+
+def _human_rows(
+    study: DatasetStudy, panel: Panel, aspect: str, ratings: Floats
+) -> Iterator[dict[str, Any]]:
+    if study.spec["ratings"] != "human":
+        alpha = Estimate.undefined(f"ratings are {study.spec['ratings']}, not human")
+    elif len(ratings) < 2:
+        alpha = Estimate.undefined("one rater")
+    else:
+        alpha = _alpha(study, panel, aspect, ratings)
+    yield study.row("human", aspect, "alpha_ordinal", "pooled", alpha)
+
+
+def _judge_rows(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, scores: Floats, ratings: Floats
+) -> Iterator[dict[str, Any]]:
+    mean = mean_rating(ratings)
+    for level in LEVELS:
+        for statistic in CORRELATIONS:
+            found = correlate(
+                scores,
+                mean,
+                panel.source,
+                panel.system,
+                statistic=statistic,
+                level=level,
+                weights=study.weights,
+            )
+            yield study.row(judge, aspect, statistic, level, found)
+    gold = lower_median(ratings)
+    for statistic in ("kappa_linear", "alpha_pair"):
+        found = _categorical(study, panel, judge, aspect, statistic, scores, gold)
+        yield study.row(judge, aspect, statistic, "pooled", found)
+
+
+def _categorical(
+    study: DatasetStudy,
+    panel: Panel,
+    judge: str,
+    aspect: str,
+    statistic: str,
+    scores: Floats,
+    gold: Floats,
+) -> Estimate:
+    """Return kappa or alpha of the judge against the raters' lower median, where both fit."""
+    classes = _classes(study, aspect)
+    if classes is None or not study.spec["judges"][judge]["discrete"]:
+        return Estimate.undefined("continuous")
+    for values, whose in ((scores, "scores"), (gold, "ratings")):
+        if not np.isin(values[np.isfinite(values)], classes).all():
+            return Estimate.undefined(f"{whose} off the aspect's scale")
+    if statistic == "kappa_linear":
+        return kappa_linear(gold, scores, classes, panel.source, study.weights)
+    return _alpha(study, panel, aspect, np.stack([gold, scores]))
+
+
+def _alpha(study: DatasetStudy, panel: Panel, aspect: str, ratings: Floats) -> Estimate:
+    classes = _classes(study, aspect)
+    if classes is None:
+        return Estimate.undefined("continuous")
+    if not np.isin(ratings[np.isfinite(ratings)], classes).all():
+        return Estimate.undefined("ratings off the aspect's scale")
+    return krippendorff_alpha(
+        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
+    )
+
+
+def _classes(study: DatasetStudy, aspect: str) -> Floats | None:
+    values = study.spec["aspects"][aspect]["values"]
+    return None if values is None else np.array(values, dtype=np.float64)
+
+
+def mean_rating(ratings: Floats) -> Floats:
+    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
+    given = np.isfinite(ratings).sum(axis=0)
+    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
+
+
+def lower_median(ratings: Floats) -> Floats:
+    """Return the middle rating of each target, of two the lower; NaN without any (methods.md 4)."""
+    ordered = np.sort(ratings, axis=0)  # NaN last
+    given = np.isfinite(ratings).sum(axis=0)
+    middle = np.maximum((given - 1) // 2, 0)
+    return np.take_along_axis(ordered, middle[None, :], axis=0)[0]

@@ -1,0 +1,69 @@
+"""What came of every judgment that was planned: no number hides what is missing behind it."""
+
+from collections import defaultdict
+from typing import Any
+
+from metajudge.methods.study import DatasetStudy
+from metajudge.statistics.estimate import Estimate
+
+STATUSES = (
+    *("ok", "unparsed", "out_of_range", "refused", "truncated", "empty", "error"),
+    "not_applicable",
+)
+EXPLAINED = 6
+"""So many rules or reasons are named in a note."""
+
+
+def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+    """Return the rows of coverage.csv: per cell the share parsed and the count of each status."""
+    cells: dict[tuple[str, str, str], dict[str, dict[str, int]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for row in study.statuses.to_pylist():
+        cell = cells[row["judge"], row["aspect"], row["perturbation"]]
+        cell[row["status"]][row["rule"] or ""] = row["n"]
+    found = []
+    for (judge, aspect, perturbation), statuses in sorted(cells.items()):
+        name, _, degree = perturbation.partition(".")
+        place = {"perturbation": name, "degree": degree or None}
+        for statistic, estimate in _estimates(statuses):
+            found.append(study.row(judge, aspect, statistic, "", estimate, **place))
+    for judge, perturbation, reason in study.spec["excluded"]:
+        name, _, degree = perturbation.partition(".")
+        nothing = Estimate.undefined(reason)
+        place = {"perturbation": name, "degree": degree or None}
+        found.append(study.row(judge, "", "coverage", "", nothing, **place))
+    return found
+
+
+def _estimates(statuses: dict[str, dict[str, int]]) -> list[tuple[str, Estimate]]:
+    counts = {status: sum(rules.values()) for status, rules in statuses.items()}
+    planned = sum(counts.values())
+    asked = planned - counts.get("not_applicable", 0)
+    if asked:
+        share = Estimate(
+            counts.get("ok", 0) / asked,
+            n=asked,
+            n_missing=planned - counts.get("ok", 0),
+            method="share of judgments with a value, of those that could be asked",
+        )
+    else:
+        reasons = _explained(statuses.get("not_applicable", {}))
+        share = Estimate.undefined(f"not applicable: {reasons}", n_missing=planned)
+    counted = [
+        (
+            f"count_{status}",
+            Estimate(float(counts[status]), n=planned, note=_explained(statuses[status])),
+        )
+        for status in STATUSES
+        if status in counts
+    ]
+    return [("coverage", share), *counted]
+
+
+def _explained(rules: dict[str, int]) -> str:
+    """Return the rules or reasons behind a count, the most frequent first."""
+    ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
+    named = [f"{name} {count}" for name, count in ordered[:EXPLAINED] if name]
+    more = len(ordered) - EXPLAINED
+    return ", ".join(named) + (f", and {more} more" if more > 0 else "")

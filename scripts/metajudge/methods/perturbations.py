@@ -1,0 +1,62 @@
+"""What became of every planned damage: done, short, impossible, and how large it was."""
+
+from typing import Any
+
+import numpy as np
+
+from metajudge.methods.study import DatasetStudy, Panel
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import clustered_mean
+
+OUTCOMES = ("ok", "short", "impossible", "failed")
+
+
+def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+    """Return the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
+    if not study.spec["perturbed"]:
+        return []
+    originals = study.panel("original")
+    before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
+    found = []
+    for name, degree, _ in study.spec["perturbed"]:
+        panel = study.panel(f"{name}.{degree}")
+        for statistic, estimate in _estimates(study, panel, before).items():
+            found.append(
+                study.row("", "", statistic, "", estimate, perturbation=name, degree=degree)
+            )
+    return found
+
+
+def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dict[str, Estimate]:
+    from rapidfuzz.distance import Levenshtein
+
+    statuses = [status.partition(":")[0] for status in panel.rows["status"].to_pylist()]
+    reasons = sorted({s for s in panel.rows["status"].to_pylist() if s.startswith("impossible")})
+    shares = {
+        f"share_{outcome}": Estimate(
+            statuses.count(outcome) / len(statuses) if statuses else None,
+            n=len(statuses),
+            method="share of the dataset's items",
+            note="; ".join(reasons) if outcome == "impossible" or not statuses else "",
+        )
+        for outcome in OUTCOMES
+    }
+    done = [status in {"ok", "short"} for status in statuses]
+    texts = panel.rows["text"].to_pylist()
+    changed = [(item, text) for item, text, did in zip(panel.items, texts, done, strict=True) if did]
+    edits = [len(e) for e, did in zip(panel.rows["edits"].to_pylist(), done, strict=True) if did]
+    distances = [Levenshtein.distance(before[item], text) for item, text in changed]
+    return shares | {
+        "edits": _mean(study, panel, done, edits, "mean number of edits of done texts"),
+        "edit_distance": _mean(
+            study, panel, done, distances, "mean Levenshtein distance of done texts"
+        ),
+    }
+
+
+def _mean(
+    study: DatasetStudy, panel: Panel, done: list[bool], values: list[int], of: str
+) -> Estimate:
+    spread = np.full(len(done), np.nan)
+    spread[np.array(done, dtype=bool)] = values
+    return clustered_mean(spread, panel.source, study.weights, of=of)

@@ -1,0 +1,177 @@
+"""What a method sees of one dataset: its tables as arrays that share one order of targets."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from metajudge import __version__
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.resampling import source_weights
+from metajudge.streams import stream
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DatasetStudy:
+    """One dataset of a study: the job's spec, and its tables.
+
+    `spec` has `dataset, seed, data_sha, ratings, aspects {id: {min, max, step}}, judges {id:
+    {card, draws, discrete, control, scale}}, excluded [[judge, perturbation, reason]],
+    perturbed [[perturbation, degree, level]], allow_missing, clean`.
+    """
+
+    spec: Mapping[str, Any]
+    items: pa.Table
+    targets: pa.Table
+    ratings: pa.Table
+    scores: pa.Table
+    statuses: pa.Table
+
+    @property
+    def dataset(self) -> str:
+        """Return the dataset's id."""
+        return str(self.spec["dataset"])
+
+    @cached_property
+    def item_order(self) -> dict[str, int]:
+        """Return item -> code, in the order of the ids: an item is the unit of resampling."""
+        names = sorted(self.items["item"].to_pylist())
+        return {name: code for code, name in enumerate(names)}
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """Return the bootstrap weights over items, the same for every judge of the dataset."""
+        rng = stream(self.spec["seed"], "bootstrap", self.dataset)
+        return source_weights(rng, len(self.item_order))
+
+    @cached_property
+    def systems(self) -> "Panel":
+        """Return the rated targets: the systems' texts."""
+        return self.panel("systems")
+
+    def panel(self, perturbation: str) -> "Panel":
+        """Return the targets of one set (`systems`, `original`, `<id>.<degree>`) by id."""
+        name, _, degree = perturbation.partition(".")
+        chosen = pc.equal(self.targets["perturbation"], name)
+        if degree:
+            chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
+        rows = self.targets.filter(chosen).sort_by("target")
+        return Panel(self, perturbation, rows)
+
+    @cached_property
+    def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return (perturbation, judge, aspect) -> target -> score; null scores are left out."""
+        table: dict[tuple[str, str, str], dict[str, float]] = {}
+        names = ("perturbation", "judge", "aspect", "target", "value")
+        columns = (self.scores[name].to_pylist() for name in names)
+        for perturbation, judge, aspect, target, value in zip(*columns, strict=True):
+            cell = table.setdefault((perturbation, judge, aspect), {})
+            if value is not None:
+                cell[target] = value
+        return table
+
+    @cached_property
+    def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return aspect -> rater -> target -> rating."""
+        table: dict[str, dict[str, dict[str, float]]] = {}
+        names = ("aspect", "rater", "target", "value")
+        columns = (self.ratings[name].to_pylist() for name in names)
+        for aspect, rater, target, value in zip(*columns, strict=True):
+            table.setdefault(aspect, {}).setdefault(rater, {})[target] = value
+        return table
+
+    def row(
+        self, judge: str, aspect: str, statistic: str, level: str, found: Estimate, **more: Any
+    ) -> dict[str, Any]:
+        """Return one row of a result table, signed."""
+        estimate = {name: getattr(found, name) for name in Estimate.__slots__}
+        return {
+            "dataset": self.dataset,
+            "judge": judge,
+            "aspect": aspect,
+            "statistic": statistic,
+            "level": level,
+            **estimate,
+            **more,
+            "signature": self.signature(judge, statistic, level),
+        }
+
+    def signature(self, judge: str, statistic: str, level: str) -> str:
+        """Return the string that says what reproduces a number (after the habit of sacreBLEU)."""
+        card = self.spec["judges"].get(judge, {})
+        parts = {
+            "judge": judge,
+            "card": card.get("card"),
+            "draws": card.get("draws"),
+            "parser": card.get("parser"),
+            "data": f"{self.dataset}@{self.spec['data_sha']}",
+            "stat": statistic,
+            "level": level or None,
+            "seed": self.spec["seed"],
+            "v": __version__,
+        }
+        return "|".join(f"{name}:{part}" for name, part in parts.items() if part is not None)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of targets, sorted by id, and what judges and people say of them."""
+
+    study: DatasetStudy
+    perturbation: str
+    rows: pa.Table
+
+    @cached_property
+    def targets(self) -> list[str]:
+        """Return the targets' ids."""
+        names: list[str] = self.rows["target"].to_pylist()
+        return names
+
+    @cached_property
+    def items(self) -> list[str]:
+        """Return each target's item."""
+        names: list[str] = self.rows["item"].to_pylist()
+        return names
+
+    @cached_property
+    def source(self) -> Codes:
+        """Return each target's code among the dataset's items; shape (targets,)."""
+        return np.array([self.study.item_order[name] for name in self.items], dtype=np.int64)
+
+    @cached_property
+    def system(self) -> Codes:
+        """Return each target's code among the systems; shape (targets,)."""
+        names = self.rows["system"].to_pylist()
+        order = {name: code for code, name in enumerate(sorted(set(names)))}
+        return np.array([order[name] for name in names], dtype=np.int64)
+
+    def scores(self, judge: str, aspect: str) -> Floats | None:
+        """Return the judge's score of each target, NaN where there is none; None: no cell."""
+        cell = self.study.score_values.get((self.perturbation, judge, aspect))
+        return None if cell is None else aligned(cell, self.targets)
+
+    def ratings(self, aspect: str) -> Floats:
+        """Return people's ratings, NaN where missing; shape (raters, targets)."""
+        raters = self.study.human_ratings.get(aspect, {})
+        rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
+        return np.array(rows).reshape(len(rows), len(self.targets))
+
+
+def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
+    """Return the values in the order of `targets`, NaN where there is none."""
+    return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)
+
+
+def meta(study: DatasetStudy) -> dict[str, dict[str, Any]]:
+    """Return item -> what else the data says of it."""
+    names, texts = (study.items[name].to_pylist() for name in ("item", "meta"))
+    return {name: json.loads(text or "{}") for name, text in zip(names, texts, strict=True)}

@@ -1,0 +1,18 @@
+"""Perturbations that need no model: edits at known offsets, by rule and by named random stream."""
+
+from metajudge.perturb.edits import Edit, Perturbed, apply_edits
+from metajudge.perturb.rules import RULES, Option, OptionError, Rule, check_options, perturb_dataset
+from metajudge.perturb.sentences import split_sentences
+
+__all__ = [
+    "RULES",
+    "Edit",
+    "Option",
+    "OptionError",
+    "Perturbed",
+    "Rule",
+    "apply_edits",
+    "check_options",
+    "perturb_dataset",
+    "split_sentences",
+]

@@ -1,0 +1,103 @@
+"""The perturbation rules by name, their options, and their use on a whole dataset."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from metajudge.perturb.characters import delete_characters
+from metajudge.perturb.deletions import delete_sentences, delete_words
+from metajudge.perturb.edits import Perturbed
+from metajudge.perturb.orders import exchange_words, reorder_sentences, replace_text
+from metajudge.perturb.typos import typos
+from metajudge.schema.errors import UserError
+from metajudge.streams import stream
+
+
+class OptionError(UserError, ValueError):
+    """A perturbation card asks a rule for something that it cannot do."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """The values an option may take: whole numbers from `minimum`, or one of `words`."""
+
+    minimum: int = 1
+    words: tuple[str, ...] = ()
+
+    def allows(self, value: object) -> bool:
+        """Return whether a card may give this value."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value >= self.minimum
+        return value in self.words
+
+    def __str__(self) -> str:
+        """Return the allowed values in words."""
+        return " or ".join([f"a whole number from {self.minimum}", *map(repr, self.words)])
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A way to damage texts without a model.
+
+    `function(text, rng, **options)` returns a `Perturbed`; with `across_items`, the rule needs all
+    texts of a dataset at once: `function(texts, rng, **options)` returns a list of them.
+    """
+
+    function: Callable[..., Any]
+    level: Literal["character", "word", "sentence"]
+    options: Mapping[str, Option]
+    across_items: bool = False
+
+
+RULES: dict[str, Rule] = {
+    "delete_characters": Rule(delete_characters, "character", {"k": Option()}),
+    "typos": Rule(typos, "character", {"k": Option()}),
+    "delete_words": Rule(delete_words, "word", {"k": Option()}),
+    "exchange_words": Rule(exchange_words, "word", {"k": Option()}),
+    "delete_sentences": Rule(delete_sentences, "sentence", {"k": Option()}),
+    "reorder_sentences": Rule(reorder_sentences, "sentence", {"k": Option(2, ("all",))}),
+    "replace_text": Rule(replace_text, "sentence", {}, across_items=True),
+}
+
+
+def check_options(rule: str, options: Mapping[str, object], *, where: str) -> None:
+    """Raise an `OptionError` unless the rule exists and takes exactly these options and values."""
+    if rule not in RULES:
+        raise OptionError("there is no such rule", where=where, got=rule, allowed=RULES)
+    known = RULES[rule].options
+    for name in options:
+        if name not in known:
+            what = f"the rule {rule} has no such option"
+            raise OptionError(what, where=where, got=name, allowed=known)
+    for name, option in known.items():
+        if not option.allows(options.get(name)):
+            what = f"the rule {rule} needs another value of {name}"
+            raise OptionError(what, where=where, got=options.get(name), allowed=str(option))
+
+
+def perturb_dataset(
+    rule: str,
+    options: Mapping[str, object],
+    texts: Mapping[str, str],
+    *,
+    seed: int,
+    dataset: str,
+    perturbation: str,
+    degree: str,
+) -> dict[str, Perturbed]:
+    """Return every text (by item) perturbed by the rule, in the order given.
+
+    A text's perturbation depends on the seed, the names of dataset, item, perturbation and degree,
+    and the text; not on the order of items. Other items matter only to a rule `across_items`.
+    """
+    check_options(rule, options, where=f"perturbation {perturbation}, degree {degree}")
+    function = RULES[rule].function
+    if RULES[rule].across_items:
+        names = sorted(texts)
+        rng = stream(seed, dataset, perturbation, degree)
+        found = dict(zip(names, function([texts[n] for n in names], rng, **options), strict=True))
+        return {name: found[name] for name in texts}
+    return {
+        name: function(text, stream(seed, dataset, name, perturbation, degree), **options)
+        for name, text in texts.items()
+    }

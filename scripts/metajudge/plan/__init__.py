@@ -1,0 +1,5 @@
+"""From cards to the jobs of a study: what is judged by whom, and what each job is told."""
+
+from metajudge.plan.study import Cell, Plan, load_plan
+
+__all__ = ["Cell", "Plan", "load_plan"]

@@ -1,0 +1,123 @@
+"""What must hold between cards, before any job is planned."""
+
+from collections.abc import Iterable, Mapping
+
+from metajudge.schema.cards import (
+    CONTROL_FORMS,
+    LEXICAL_FORMS,
+    Dataset,
+    Judge,
+    Model,
+    Perturbation,
+    Scale,
+    Study,
+)
+from metajudge.schema.errors import UserError
+
+FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
+
+
+def check_study(
+    study: Study, datasets: Mapping[str, Dataset], models: Mapping[str, Model], source: str
+) -> None:
+    """Check that every aspect of the study is rated and every dataset and judge is of use."""
+    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
+    for aspect in study.aspects:
+        if aspect not in rated:
+            raise UserError(
+                "no dataset of the study has this aspect",
+                where=f"{source}, key aspects",
+                got=aspect,
+                allowed=rated,
+            )
+    for name, dataset in datasets.items():
+        if study.aspects and not set(study.aspects) & set(dataset.aspects):
+            raise UserError(
+                "none of the study's aspects is rated by this dataset",
+                where=f"{source}, key datasets",
+                got=name,
+                allowed=dataset.aspects,
+                todo="add one of its aspects, or leave the dataset out",
+            )
+    for model in models.values():
+        if model.engine == "recorded" and model.dataset not in datasets:
+            raise UserError(
+                "this recorded model belongs to a dataset that the study does not have",
+                where=f"{source}, key judges",
+                got=f"{model.model} (recorded for {model.dataset})",
+                allowed=datasets,
+            )
+
+
+def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> None:
+    """Check a judge's form, scale, aspects and columns against its model and the datasets."""
+    where = f"judges/{judge.judge}.yaml"
+    forms = FORMS.get(model.engine)
+    if forms and judge.form not in forms:
+        raise UserError(
+            f"the engine {model.engine} has no such form",
+            where=f"{where}, key form",
+            got=judge.form,
+            allowed=forms,
+        )
+    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
+    for aspect in judge.aspects:
+        if aspect not in rated:
+            raise UserError(
+                "no dataset of the study has this aspect",
+                where=f"{where}, key aspects",
+                got=aspect,
+                allowed=rated,
+            )
+    if judge.scale is not None and judge.scale.step is not None:
+        _check_scale(judge.scale, datasets, where)
+
+
+def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> None:
+    """A grid of the judge's own must be one on which some aspect is rated."""
+    rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
+    if any(scale.values() == aspect.values() for aspect in rated):
+        return
+    raise UserError(
+        "no aspect of the study's datasets has this scale",
+        where=f"{where}, key scale",
+        got=_shown(scale),
+        allowed={_shown(aspect) for aspect in rated},
+        todo="leave `scale` out to use each aspect's own",
+    )
+
+
+def _shown(scale: Scale) -> str:
+    step = "continuous" if scale.step is None else f"step {scale.step:g}"
+    return f"{scale.min:g} to {scale.max:g} ({step})"
+
+
+def check_perturbation(card: Perturbation, datasets: Iterable[str]) -> None:
+    """Check a perturbation's rule, level and degrees against the rules that exist."""
+    from metajudge.perturb import RULES, check_options
+
+    where = f"perturbations/{card.perturbation}.yaml"
+    if card.rule not in RULES:
+        raise UserError(
+            "there is no such rule", where=f"{where}, key rule", got=card.rule, allowed=RULES
+        )
+    if card.level != RULES[card.rule].level:
+        raise UserError(
+            f"the rule {card.rule} works on another level",
+            where=f"{where}, key level",
+            got=card.level,
+            allowed=[RULES[card.rule].level],
+        )
+    for dataset in card.datasets:
+        if dataset not in datasets:
+            raise UserError(
+                "there is no dataset card of this name",
+                where=f"{where}, key datasets",
+                got=dataset,
+                allowed=datasets,
+            )
+    for owner in [None, *card.datasets]:
+        degrees = card.datasets[owner] if owner else card.degrees
+        for degree, options in degrees.items():
+            place = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            check_options(card.rule, options.model_dump(exclude_none=True), where=place)

@@ -1,0 +1,67 @@
+"""A hash of the code that a script reaches, blind to comments, docstrings and layout.
+
+It stands in a job's spec: a changed parser re-scores, a changed comment does not.
+"""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+PACKAGE = "metajudge"
+
+
+def code_hash(scripts: Path, script: str, *modules: str) -> str:
+    """Return a hash of `scripts/<script>` and of every module of ours that it can import.
+
+    Imports inside functions count. Modules that a registry loads by name are not seen by the
+    import graph and are given as `modules` (dotted names): only those that the job will load.
+    """
+    reached: dict[str, str] = {}
+    waiting = [script.removesuffix(".py"), *modules]
+    while waiting:
+        name = waiting.pop()
+        path = _file(scripts, name)
+        if name in reached or path is None:
+            continue
+        reached[name], imported = _read(path)
+        waiting += imported
+    whole = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def _file(scripts: Path, module: str) -> Path | None:
+    base = scripts.joinpath(*module.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@cache
+def _read(path: Path) -> tuple[str, list[str]]:
+    """Return the hash of a module's meaning and the names of ours that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        _drop_docstring(node)
+    ours = [name for name in imported if name.split(".")[0] == PACKAGE]
+    parents = [
+        ".".join(parts[:end])
+        for name in ours
+        for parts in [name.split(".")]
+        for end in range(1, len(parts))
+    ]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents
+
+
+def _drop_docstring(node: ast.AST) -> None:
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    first = node.body[0] if node.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        node.body = node.body[1:] or [ast.Pass()]

@@ -1,0 +1,37 @@
+"""The files that a study reads: its cards and its data."""
+
+import os
+from pathlib import Path
+
+from metajudge.data.files import resolve
+from metajudge.plan.study import Plan
+from metajudge.schema.cards import FOLDERS
+
+Files = dict[str, dict[str, list[str]]]
+
+
+def data_files(plan: Plan) -> Files:
+    """Return owner (dataset or recorded model) -> role -> paths.
+
+    Raises UserError for a file that is not there.
+    """
+    found: Files = {}
+    for kind, name, card in plan.cards():
+        roles = getattr(card, "files", None)
+        if roles is None:
+            continue
+        folder = Path(plan.folders[kind, name])
+        found[name] = {
+            role: [str(path) for path, _ in resolve(roles, role, folder, Path(plan.study.data))]
+            for role in roles
+        }
+    return found
+
+
+def card_files(plan: Plan, home: Path) -> list[str]:
+    """Return the files of all cards of the study."""
+    paths = []
+    for kind, name, _ in plan.cards():
+        here = [base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), home)]
+        paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
+    return paths

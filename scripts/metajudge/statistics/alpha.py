@@ -1,0 +1,101 @@
+"""Krippendorff's alpha: agreement of any number of raters, with gaps, on one scale."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.kappa import class_codes
+from metajudge.statistics.resampling import estimate_from_rows, whole_and_resamples
+
+Measurement = Literal["nominal", "ordinal", "interval"]
+CELLS = 1_000_000
+"""Size of a temporary array: resamples are worked off in blocks of it."""
+
+
+def krippendorff_alpha(
+    ratings: NDArray[np.float64],
+    *,
+    level: Measurement,
+    domain: Sequence[float],
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64] | None,
+) -> Estimate:
+    """Return 1 - D_o / D_e, the disagreement within units over that of all ratings mixed.
+
+    D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the coincidences, n_c their
+    margins, n their sum, d the square of 1 (nominal), of c - k (interval) or of the number of
+    ratings from c to k, both ends counted half (ordinal). ratings (raters, units), NaN = missing;
+    domain: the ordered values of the scale; source (units,), weights (resamples, sources) as in
+    `correlate`. Range up to 1, 0 = chance. `n` counts the units used, `n_missing` those with fewer
+    than 2 ratings, which are ignored; `n_tied` stays 0. Undefined where all ratings are equal or no
+    unit is used. ValueError for a value outside the domain or an unknown level. Krippendorff 2011,
+    "Computing Krippendorff's alpha-reliability"; robustness paper.
+    """
+    if level not in get_args(Measurement):
+        raise ValueError(f"level {level!r}: {get_args(Measurement)}")
+    counts = _value_counts(ratings, domain)
+    used = counts.sum(axis=1) >= 2
+    n, source = int(used.sum()), source[used]
+    rows = whole_and_resamples(source, weights)
+    table = _coincidences(counts[used], source, rows.shape[1])
+    step = max(1, CELLS // len(domain) ** 2)
+    blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
+    values = np.concatenate([_alpha(np.tensordot(b, table, axes=1), level, domain) for b in blocks])
+    return estimate_from_rows(
+        values,
+        NO_VARIATION if n else NO_UNITS,
+        n_sources=np.unique(source).size,
+        n=n,
+        n_missing=used.size - n,
+    )
+
+
+def _value_counts(ratings: NDArray[np.float64], domain: Sequence[float]) -> NDArray[np.int64]:
+    """Return how often each unit was given each value of the domain: (units, values)."""
+    _, unit = there = np.nonzero(~np.isnan(ratings))
+    cell = unit * len(domain) + class_codes(ratings[there], domain)
+    counts: NDArray[np.int64] = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
+    return counts.reshape(ratings.shape[1], len(domain))
+
+
+def _coincidences(
+    counts: NDArray[np.int64], source: NDArray[np.int64], n_sources: int
+) -> NDArray[np.float64]:
+    """Return o_ck of each source, every unit of m ratings weighing m: (sources, values, values)."""
+    share = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    table = np.zeros((n_sources, counts.shape[1], counts.shape[1]))
+    order = np.argsort(source, kind="stable")
+    drawn, starts = np.unique(source[order], return_index=True)
+    for s, units in zip(drawn, np.split(order, starts[1:]), strict=False):
+        pairs = share[units].T @ counts[units]
+        table[s] = pairs - np.diag(share[units].sum(axis=0))  # no rating is paired with itself
+    return table
+
+
+def _alpha(
+    observed: NDArray[np.float64], level: Measurement, domain: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) -> (rows,)."""
+    margin = observed.sum(axis=2)
+    n = margin.sum(axis=1)
+    distance = _squared_distances(margin, level, domain)
+    within = np.einsum("rck,rck->r", observed, distance) * (n - 1)
+    mixed = np.einsum("rc,rck,rk->r", margin, distance, margin)
+    varies = np.sum(margin > 0.5, axis=1) > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(varies, 1 - within / mixed, np.nan)
+
+
+def _squared_distances(
+    margin: NDArray[np.float64], level: Measurement, domain: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return d_ck for each row of margins: (rows, k) -> (rows, k, k)."""
+    if level == "nominal":
+        return np.broadcast_to(1 - np.eye(len(domain)), (len(margin), len(domain), len(domain)))
+    values = np.asarray(domain, dtype=np.float64)
+    place = np.cumsum(margin, axis=1) - margin / 2 if level == "ordinal" else values[None]
+    distance = np.square(place[:, :, None] - place[:, None, :])
+    return np.broadcast_to(distance, (len(margin), *distance.shape[1:]))

@@ -1,0 +1,44 @@
+"""Damage a dataset's originals in one way and one degree."""
+
+from typing import Any
+
+from metajudge.command import run
+from metajudge.perturb import perturb_dataset
+from metajudge.schema.tables import read_table, table_of, write_table
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Read the originals, damage each, write the damaged targets with their edits."""
+    originals = read_table("targets", spec["input"]).to_pylist()
+    damaged = perturb_dataset(
+        spec["rule"],
+        spec["options"],
+        {row["item"]: row["text"] for row in originals},
+        seed=spec["seed"],
+        dataset=spec["dataset"],
+        perturbation=spec["perturbation"],
+        degree=spec["degree"],
+    )
+    name = f"{spec['perturbation']}.{spec['degree']}"
+    rows = [
+        {
+            **row,
+            "target": f"{row['item']}:{name}",
+            "perturbation": spec["perturbation"],
+            "degree": spec["degree"],
+            "step": 1,
+            "parent": row["target"],
+            "text": damaged[row["item"]].text,
+            "status": damaged[row["item"]].status,
+            "edits": [
+                {"offset": edit.offset, "before": edit.before, "after": edit.after}
+                for edit in damaged[row["item"]].edits
+            ],
+        }
+        for row in originals
+    ]
+    write_table("targets", table_of("targets", rows), spec["output"])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,23 @@
+"""Join the datasets' parts of a result table and write it as CSV and Parquet."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+
+from metajudge.command import run
+from metajudge.schema.tables import KEYS, RESULT_COLUMNS, read_table, write_table
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Sort all rows by key; the CSV has the columns that apply to the table."""
+    parts = [read_table("results", path) for path in spec["parts"]]
+    whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
+    write_table("results", whole, f"{spec['output']}.parquet")
+    used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
+    names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
+    csv.write_csv(whole.select(names), f"{spec['output']}.csv")
+
+
+if __name__ == "__main__":
+    run(main)

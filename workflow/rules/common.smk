@@ -1,0 +1,65 @@
+# The plan of the study, and what every rule needs of it.
+
+import os
+import sys
+from pathlib import Path
+
+HOME = Path(workflow.basedir)
+sys.path.insert(0, str(HOME / "scripts"))
+
+from metajudge.plan import load_plan
+from metajudge.plan.inputs import card_files, data_files
+from metajudge.plan.specs import Specs
+from metajudge.schema.errors import UserError, UserErrors
+from snakemake.exceptions import WorkflowError
+
+# Which file a study came from is known only where it was named on the command line.
+SOURCE = os.path.relpath(
+    workflow.overwrite_configfiles[-1]
+    if workflow.overwrite_configfiles
+    else HOME / "config" / "config.yaml"
+)
+
+try:
+    PLAN = load_plan(config, HOME, source=SOURCE)
+    OUT = f"results/{PLAN.study.study}"
+    SPECS = Specs(PLAN, HOME, OUT)
+    FILES = data_files(PLAN)
+    CARDS = card_files(PLAN, HOME)
+except (UserError, UserErrors) as error:
+    raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
+
+# Where a stage's interpreter and the workflow lie is nobody's business but the machine's:
+# resources are not tracked, so that neither another interpreter nor a move re-runs a job.
+PYTHON = {"core": os.environ.get("METAJUDGE_PYTHON", sys.executable)}
+RUN = "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/"
+END = " --spec - > {log:q} 2>&1"
+
+DATASETS = list(PLAN.datasets)
+CELLS = [f"{OUT}/{{}}/{'/'.join(cell)}.parquet" for cell in PLAN.cells]
+ANSWERS = [cell.format("replies") for cell in CELLS]
+
+
+def cells_of(folder, dataset):
+    """Return a dataset's cell files in one folder of the results."""
+    return [f"{OUT}/{folder}/{'/'.join(c)}.parquet" for c in PLAN.cells_of(dataset)]
+
+
+def target_sets(dataset):
+    """Return the files of a dataset's targets."""
+    return [f"{OUT}/targets/{dataset}/{name}.parquet" for name in PLAN.target_sets(dataset)]
+
+
+def one_of(names):
+    """Return a wildcard constraint that allows these names only."""
+    return "|".join(sorted(set(names))) or "none"
+
+
+wildcard_constraints:
+    dataset=one_of(DATASETS),
+    judge=one_of(PLAN.judges),
+    aspect=one_of(PLAN.aspects),
+    perturbation=one_of(f"{name}" for cell in PLAN.cells for name in [cell.perturbation]),
+    damage=one_of(PLAN.perturbations),
+    degree="minor|major|single",
+    table=one_of(SPECS.tables),

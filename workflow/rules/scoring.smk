@@ -1,0 +1,43 @@
+# From replies to scores: cheap, one job per cell, no request.
+
+
+rule score:
+    input:
+        f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+    output:
+        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+    log:
+        f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+    conda:
+        "../../envs/core.yaml"
+    params:
+        spec=lambda wildcards: SPECS.score(
+            wildcards.dataset, wildcards.perturbation, wildcards.judge, wildcards.aspect
+        ),
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    shell:
+        RUN + "score.py" + END
+
+
+rule collect:
+    input:
+        lambda wildcards: cells_of("scores", wildcards.dataset),
+        lambda wildcards: cells_of("judgments", wildcards.dataset),
+        lambda wildcards: cells_of("replies", wildcards.dataset),
+    output:
+        f"{OUT}/collected/{{dataset}}/scores.parquet",
+        f"{OUT}/collected/{{dataset}}/statuses.parquet",
+    log:
+        f"{OUT}/logs/collect/{{dataset}}.log",
+    conda:
+        "../../envs/core.yaml"
+    params:
+        spec=lambda wildcards: SPECS.collect(wildcards.dataset),
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    shell:
+        RUN + "collect.py" + END

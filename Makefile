@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test lint env schemas lock clean
+.PHONY: demo test lint env generated lock clean
 
 demo: .venv/core
 	$(BIN)/python -m metajudge run
@@ -39,9 +39,9 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/test.txt
 	touch $@
 
-# Generated from the typed cards; a test holds them equal.
-schemas: .venv/core
-	$(BIN)/python scripts/schemas.py
+# JSON schemas and conda files; a test holds them equal to their sources.
+generated: .venv/core
+	$(BIN)/python scripts/generate.py
 
 clean:
 	rm -rf results/demo .snakemake

@@ -17,9 +17,17 @@ include: "workflow/rules/scoring.smk"
 include: "workflow/rules/results.smk"
 
 
+# Before the first job of a run, whatever was asked for. Not as an input of the jobs: once it had
+# to run again, Snakemake 9.27 drops all jobs that have it as an ancient() input, even those whose
+# output is missing.
+onstart:
+    guard()
+
+
 rule all:
     default_target: True
     input:
+        rules.preflight.output,
         f"{OUT}/report/index.html",
 
 

@@ -39,7 +39,7 @@ def report(
 ) -> dict[str, Any]:
     """Return what was read, in numbers, with licence, citation and what should be known."""
     bare = [item.item for item in rated.items if not item.references]
-    note = f"{len(bare)} items have no reference, so no original: {', '.join(bare[:5])}"
+    note = f"without a reference, so without an original: {len(bare)} ({', '.join(bare[:5])})"
     return {
         "dataset": card.dataset,
         "sha256": hashes,

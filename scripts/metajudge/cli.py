@@ -37,7 +37,7 @@ def run(study: Path | None, passed: list[str]) -> int:
             return status
     if "-n" in passed or "--dry-run" in passed:
         return 0
-    from metajudge.report.summary import summary
+    from metajudge.summary import summary
 
     print(summary(out))
     if before is not None and before == _stamp(out):

@@ -14,7 +14,6 @@ for _dataset in DATASETS:
             name:
                 f"ask_{_dataset}_{_model}"
             input:
-                ancient(rules.preflight.output),
                 FILES.get(_model, {}).values(),
                 f"{OUT}/items/{_dataset}.parquet",
                 f"{OUT}/ratings/{_dataset}.parquet",

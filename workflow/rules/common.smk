@@ -1,5 +1,6 @@
 # The plan of the study, and what every rule needs of it.
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ sys.path.insert(0, str(HOME / "scripts"))
 
 from metajudge.plan import load_plan
 from metajudge.plan.inputs import card_files, data_files
+from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
 from metajudge.schema.errors import UserError, UserErrors
 from snakemake.exceptions import WorkflowError
@@ -38,6 +40,14 @@ END = " --spec - > {log:q} 2>&1"
 DATASETS = list(PLAN.datasets)
 CELLS = [f"{OUT}/{{}}/{'/'.join(cell)}.parquet" for cell in PLAN.cells]
 ANSWERS = [cell.format("replies") for cell in CELLS]
+
+
+def guard():
+    """Stop before anything is run or asked if a file is not the one its card describes."""
+    try:
+        preflight(json.loads(SPECS.preflight()))
+    except (UserError, UserErrors) as error:
+        raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 
 
 def cells_of(folder, dataset):

@@ -38,7 +38,6 @@ rule check:
 
 rule ingest:
     input:
-        ancient(rules.preflight.output),
         lambda wildcards: sum(FILES[wildcards.dataset].values(), []),
     output:
         f"{OUT}/items/{{dataset}}.parquet",

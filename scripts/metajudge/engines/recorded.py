@@ -58,8 +58,8 @@ class RecordedEngine:
         _check_distinct(table, keys, subjects)
         rows = [table.get(key) for key in keys]
         self._count(table, asked, rows, subjects)
-        path = self._path(judge, aspect)
-        return [_draws(row, path, judge.draws) for row in rows]
+        path, scored = self._path(judge, aspect), self.card.rows.reply is None
+        return [_draws(row, path, judge.draws, scored=scored) for row in rows]
 
     def version(self, judge: Judge) -> str:
         """Return the sha256 of the judge's files, where the card says it."""
@@ -74,11 +74,11 @@ class RecordedEngine:
     def notices(self) -> list[str]:
         """Return what the user should know: rows without a target, targets without a row."""
         found = {
-            "recorded rows fit no target": self._unmatched(),
-            "targets have no recorded row": list(self._missing),
+            "recorded rows without a target": self._unmatched(),
+            "targets without a recorded row": list(self._missing),
         }
         return [
-            f"{self.card.model}: {len(names)} {what}, first {', '.join(names[:NAMED])}"
+            f"{self.card.model}: {what}: {len(names)}, first {', '.join(names[:NAMED])}"
             for what, names in found.items()
             if names
         ]
@@ -173,17 +173,19 @@ def _normal(text: object) -> str:
     return "" if text is None else " ".join(str(text).split())
 
 
-def _draws(row: Row | None, path: str | None, draws: int) -> list[Answer]:
+def _draws(row: Row | None, path: str | None, draws: int, *, scored: bool) -> list[Answer]:
     if row is None:
         return [not_applicable("no_recorded_row")] * draws
     value = row.get(path) if path else None
     recorded = value if isinstance(value, list) else [value]
-    answers = [_answer(one, row) for one in recorded[:draws]]
+    answers = [_answer(one, row, scored) for one in recorded[:draws]]
     return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
 
-def _answer(value: object, row: Row) -> Answer:
-    if value is None or (isinstance(value, float) and isnan(value)):
+def _answer(value: object, row: Row, scored: bool) -> Answer:
+    """Return one draw; an empty text is a reply, but no score."""
+    empty = isinstance(value, str) and scored and value.strip().lower() in {"", "nan"}
+    if value is None or empty or (isinstance(value, float) and isnan(value)):
         return not_applicable("no_value")
     if isinstance(value, str):
         return Answer(value)

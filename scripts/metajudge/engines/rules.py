@@ -126,9 +126,9 @@ def length(text: str, source: str | None, references: Sequence[str]) -> float | 
     """
     n = len(text.split())
     spans = [len(reference.split()) for reference in references]
-    if not spans and source is not None and source.split():
-        whole = [len(sentence.split()) for sentence in _sentences(source)]
-        spans = [round(median(whole)), sum(whole)]
+    sentences = [len(sentence.split()) for sentence in _sentences(source or "")]
+    if not spans and sentences:
+        spans = [round(median(sentences)), sum(sentences)]
     if not spans:
         return None
     return min(1.0, n / max(1, min(spans)), max(spans) / n) if n else 0.0

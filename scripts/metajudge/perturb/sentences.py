@@ -90,7 +90,7 @@ def _is_abbreviated(head: str, following: str) -> bool:
     word = last.casefold()
     if word in _TITLES or (word.isdecimal() and head.strip() == word):
         return True
-    if word in _BEFORE_NUMBERS:
-        return following[:1].isdecimal()
+    if word in _BEFORE_NUMBERS and following[:1].isdecimal():
+        return True
     initials = last != "I" and _INITIALS.fullmatch(word) is not None
     return (initials or word in _ABBREVIATIONS) and following not in _STARTERS

@@ -19,7 +19,7 @@ from metajudge.engines import ENGINES
 from metajudge.methods import METHODS
 from metajudge.plan.code import code_hash
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import Dataset, Judge, Scale
+from metajudge.schema.cards import FOLDERS, Scale
 
 PACKAGES: dict[str, list[str]] = {
     "perturb.py": ["nltk", "typo"],
@@ -66,6 +66,7 @@ class Specs:
             name: {
                 "card": card.model_dump(include={"files", "sha256"}),
                 "folder": plan.folders[kind, name],
+                "where": f"{FOLDERS[kind]}/{name}.yaml",
             }
             for kind, name, card in plan.cards()
             if hasattr(card, "files")

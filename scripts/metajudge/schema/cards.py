@@ -1,6 +1,6 @@
 """The cards a user writes, as typed models: the only source of what a card may say.
 
-The JSON schemas in workflow/schemas are generated from here (`python scripts/schemas.py`).
+The JSON schemas in workflow/schemas are generated from here (`make generated`).
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -46,6 +46,8 @@ class Scale(Card):
     def _consistent(self) -> Self:
         if self.max <= self.min:
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
+        if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
+            raise ValueError(f"from min to max is no whole number of steps: {steps:g}")
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         return self

@@ -1,0 +1,166 @@
+"""The forms in which a verdict is written, as a table of named patterns per scale.
+
+Patterns see folded text (`text.fold`). Every repetition is bounded, possessive or anchored, so that
+the time grows with the length of a reply and no faster.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from metajudge.parsing.judgment import Scale
+from metajudge.parsing.text import fold
+
+WORDS = {
+    word: float(value)
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten".split(),
+    )
+}
+
+
+class Rule(NamedTuple):
+    """A form of verdict; of several matches the last counts, or all must agree."""
+
+    name: str
+    pattern: re.Pattern[str]
+    last_wins: bool = False
+
+
+class Grammar(NamedTuple):
+    """Everything that depends on the scale: what is blanked out first, then the rules in order."""
+
+    echo: re.Pattern[str]
+    rules: tuple[Rule, ...]
+    labels: dict[str, int]
+
+
+_MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
+_OPEN = r"[\s*_\"'`(\[{<$~]{0,12}(?:\\boxed\{)?"  # ... that open; a value may be on the next line
+_NUMBER_WORD = "|".join(WORDS)
+_DIGITS = r"\d{1,9}+(?:\.\d{1,9}+)?"
+# no part of a word, a decimal comma, a time, a range, "4+" or "4 1/2"
+_END = r"(?![^\W_]|[.,:]\d|-\d|\+| \d)"
+_WORD_END = r"(?![^\W_]|-\w)"
+_OUT_OF = r"\s*(?:/|\(?(?:out\s+)?of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?)\s*"
+_DENOMINATOR = (
+    rf"(?:{_OUT_OF}(?P<top>{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END})|\s?(?P<percent>%))"
+)
+_UNIT = r"(?:\s+(?:points?|stars?)\b)?"
+# what may follow a verdict within a sentence: not a noun that would make it a count
+_STOP = (
+    r"(?=\s*(?:\Z|[^\w\s=#/%-]|-(?!\w))|\s*\n|\s+(?:for|because|since|as|on|due|but|in|overall|"
+    r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
+    r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
+)
+_LABEL = r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|answer|overall)(?![a-z])"
+_BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
+_PUNCTUATION = r"\s*[:=>]+|\s*[–—]+|\s+-+(?=\s)|-+"
+_IS = r"is|of|as|at|to|equals|(?:would|should|to)\s+be"
+_GIVE = (
+    r"(?<!not )(?<!n't )(?<!never )\b(?:scor(?:es?|ed|ing)|rat(?:es?|ed|ing)|earn(?:s|ed|ing)?|"
+    r"deserv(?:es?|ed|ing)|merit(?:s|ed|ing)?|warrant(?:s|ed|ing)?|gives?|given|gave|giving|"
+    r"award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|get(?:s|ting)?|is|be)\b"
+)
+_COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
+
+
+@lru_cache(maxsize=64)
+def grammar(scale: Scale) -> Grammar:
+    """Return the patterns for replies on this scale."""
+    labels = {" ".join(fold(label).split()): place for place, label in enumerate(scale.labels)}
+    value = _value(labels)
+    rules = [
+        Rule("labelled", _compile(_labelled(value)), last_wins=True),
+        Rule("bare", _compile(rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z")),
+        Rule("double_brackets", _compile(rf"\[\[{value}\]\]")),
+        Rule("given", _compile(_given(value))),
+        Rule("fraction", _compile(_fraction(scale))),
+        Rule("named_line", _compile(_named_line(value))),
+        Rule("leading", _compile(_leading(value))),
+        Rule("trailing", _compile(_trailing(value))),
+    ]
+    return Grammar(_compile(_echo(scale)), tuple(rules), labels)
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _value(labels: dict[str, int]) -> str:
+    """A number, a number word or a category word, with or without its denominator."""
+    longest_first = sorted(labels, key=len, reverse=True)
+    words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
+    return (
+        rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|(?P<word>{_NUMBER_WORD}){_WORD_END}"
+        rf"|(?P<label>{words}){_WORD_END})(?P<half>\s+and\s+a\s+half\b)?"
+        rf"{_MARKS}{_DENOMINATOR}?{_MARKS}(?!\s*[/%])"
+    )
+
+
+def _labelled(value: str) -> str:
+    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
+    return (
+        rf"{_LABEL}{_MARKS}{_BRACKETED}{_MARKS}(?:"
+        rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
+        rf"\s+(?:{_IS})\s+(?:an?\s+|only\s+|just\s+)?|\s+"
+        rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|of|would\s+be)\b)))"
+        rf"{value}(?(explicit)(?!\s+of\b)|{_STOP})"
+    )
+
+
+def _given(value: str) -> str:
+    """`scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`."""
+    return (
+        rf"{_GIVE}(?:\s+[a-z']+){{0,4}}?(?:\s+(?:an?|as|at|it|of)(?:\s+(?:solid|strong|weak|low|high|"
+        rf"perfect))?)?\s{value}{_UNIT}{_STOP}"
+    )
+
+
+def _fraction(scale: Scale) -> str:
+    """`3/5` and `three out of five` in a sentence; other denominators there are no verdicts."""
+    return (
+        rf"(?<![\w./-])(?:(?P<number>{_DIGITS})|(?P<word>{_NUMBER_WORD}))(?P<label>(?!))?(?P<half>(?!))?"
+        rf"{_MARKS}{_OUT_OF}(?P<top>{_bound(scale.max)}){_END}(?P<percent>(?!))?{_STOP}"
+    )
+
+
+def _named_line(value: str) -> str:
+    """`Coherence: 4` as a line; counts (`Sentences: 4`) are no verdicts."""
+    return (
+        rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}"
+        rf"(?<![^s]s)[*_\"'`]{{0,4}}\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
+    )
+
+
+def _leading(value: str) -> str:
+    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a numbered list."""
+    return (
+        rf"\A{value}{_UNIT}(?:\s*[.:]?\s*\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+        rf"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?!)))"
+    )
+
+
+def _trailing(value: str) -> str:
+    """A last sentence, line or bracket that is only a value."""
+    return rf"(?:[.!?;\n][ \t]{{0,4}}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
+
+
+def _echo(scale: Scale) -> str:
+    """Ranges and enumerations: `scale` where they quote the scale itself, `other` elsewhere."""
+    low, high = _bound(scale.min), _bound(scale.max)
+    gloss, between = r"(?:\s*\([^()\n]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
+    return (
+        rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
+        rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
+        rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:\s*[/|\n]\s*{_DIGITS}){{2,}}"
+        r"|(?:max|min)(?:imum)?\s+(?:possible\s+)?(?:score|rating)(?:\s+(?:is|of)|[:=])?\s+\d+)"
+    )
+
+
+def _bound(value: float) -> str:
+    """The end of a scale, as digits or as a word."""
+    digits = rf"{re.escape(f'{value:g}')}(?:\.0)?"
+    word = next((word for word, number in WORDS.items() if number == value), None)
+    return rf"(?:{digits}|{word}\b)" if word else digits

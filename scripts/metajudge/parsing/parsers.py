@@ -1,0 +1,62 @@
+"""The registry of parsers, and what holds for all of them."""
+
+from typing import NamedTuple
+
+from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
+from metajudge.parsing.legacy import read_chiang_lee
+from metajudge.parsing.number import read_number
+from metajudge.parsing.score import read_score
+
+
+class Parser(NamedTuple):
+    """A way to read replies; its version changes whenever some reply is read differently."""
+
+    version: int
+    read: Reader
+
+
+PARSERS: dict[str, Parser] = {
+    "score": Parser(1, read_score),
+    "number": Parser(1, read_number),
+    "chiang-lee": Parser(1, read_chiang_lee),
+}
+
+
+def parse(
+    text: str | None,
+    *,
+    scale: Scale | None,
+    finish: str | None,
+    parser: str = "score",
+    reply_status: str = "ok",
+) -> Judgment:
+    """Return what the completion `text` says; never the prompt, never a number it does not say.
+
+    `finish` is the engine's reason for stopping: a reply cut by `length` is no answer, whatever it
+    says. `reply_status` other than ok passes through; the text of a reply that is not applicable
+    is the reason and becomes the rule. ValueError for a parser that does not exist, or one that
+    needs a scale and has none. Sources: methods.md 6 and the facts on servers in engines.md.
+    """
+    if parser not in PARSERS:
+        raise ValueError(f"no parser {parser!r}; there are {', '.join(PARSERS)}")
+    version, read = PARSERS[parser]
+    reading = _without_reading(text or "", finish, reply_status) or read(text or "", scale)
+    if reading.status == "unparsed" and finish == "content_filter":
+        reading = Reading("refused", "content_filter")
+    status, rule, value, label, rationale = reading
+    return Judgment(value, label, rationale, status, rule, f"{parser}@{version}")
+
+
+def _without_reading(text: str, finish: str | None, reply_status: str) -> Reading | None:
+    """Return the reading of a reply that is no answer, None for one that is."""
+    if reply_status == "not_applicable":
+        return Reading("not_applicable", text.strip() or "not_applicable")
+    if reply_status != "ok":
+        return Reading("error", reply_status)
+    if finish == "length":
+        return Reading("truncated", "finish_length")
+    if finish == "content_filter" and not text.strip():
+        return Reading("refused", "content_filter")
+    if not text.strip():
+        return Reading("empty", "empty")
+    return None

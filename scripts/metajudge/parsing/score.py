@@ -1,0 +1,98 @@
+"""Verdicts of LLM judges: score only, rate-explain and analyze-rate replies."""
+
+import re
+
+from metajudge.parsing.grammar import WORDS, Grammar, Rule, grammar
+from metajudge.parsing.judgment import Reading, Scale
+from metajudge.parsing.text import fold, without_reasoning
+
+_REFUSAL = re.compile(
+    r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|\bi apologi[sz]e\b"
+    r"|\b(?:can(?:no|')t|can not|won't|(?:am|are|is|'m) (?:unable|not able) to|(?:must|have to) decline"
+    r"|not possible to|refuse)(?: \w+)? (?:to |be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?"
+    r"|provide|give|assign|assist|help|comply|fulfill?|answer|determine)\b"
+)  # fmt: skip
+_HEADING = re.compile(
+    r"[\s*_#\"'{,.:;-]*(?:rationale|explanation|reason(?:ing)?|justification|analysis)"
+    r"[*_\"'\s]*[:=-]+[*_\s]*",
+    re.IGNORECASE,
+)
+_EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
+
+
+def read_score(text: str, scale: Scale | None) -> Reading:
+    """Return the last labelled verdict, else the one that the first matching form gives.
+
+    Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3) are no verdicts. A value with
+    another denominator than the scale's top, outside the scale or off its grid is out of range,
+    and never moved into it. Unlabelled verdicts that contradict each other are none. Source:
+    methods.md 6. ValueError without a scale.
+    """
+    if scale is None:
+        raise ValueError("the parser score needs a scale: min, max and step")
+    answer, unclosed = without_reasoning(text)
+    if unclosed:
+        return Reading("truncated", "unclosed_reasoning")
+    if not answer:
+        return Reading("empty", "only_reasoning")
+    forms, folded = grammar(scale), fold(answer)
+    seen = forms.echo.sub(_blank, folded)
+    for rule in forms.rules:
+        match = _verdict(rule, seen, scale, forms)
+        if match is not None:
+            return _reading(rule, match, answer, scale, forms)
+    refused = _REFUSAL.search(folded)
+    return Reading("refused", "refusal") if refused else Reading("unparsed", "no_verdict")
+
+
+def _blank(echo: re.Match[str]) -> str:
+    """Hide an echo of the scale as white space, any other range as something no rule reads."""
+    return (" " if echo["scale"] else "#") * len(echo[0])
+
+
+def _verdict(rule: Rule, seen: str, scale: Scale, forms: Grammar) -> re.Match[str] | None:
+    matches = list(rule.pattern.finditer(seen))
+    if not matches:
+        return None
+    agree = rule.last_wins or len({_value(match, scale, forms) for match in matches}) == 1
+    return matches[-1] if agree else None
+
+
+def _value(match: re.Match[str], scale: Scale, forms: Grammar) -> float:
+    number, word, label, half = match.group("number", "word", "label", "half")
+    if number:
+        value = float(number)
+    else:
+        value = WORDS[word] if word else scale.value_of(forms.labels[" ".join(label.split())])
+    return value + 0.5 if half else value
+
+
+def _reading(
+    rule: Rule, match: re.Match[str], answer: str, scale: Scale, forms: Grammar
+) -> Reading:
+    value = _value(match, scale, forms)
+    fault = _fault(value, match, scale)
+    if fault:
+        return Reading("out_of_range", f"{rule.name}.{fault}")
+    label = match["label"] and scale.labels[forms.labels[" ".join(match["label"].split())]]
+    return Reading("ok", rule.name, value, label, _rationale(answer, match.start(), match.end()))
+
+
+def _fault(value: float, match: re.Match[str], scale: Scale) -> str | None:
+    top, percent = match.group("top", "percent")
+    if percent or top:
+        denominator = 100.0 if percent else WORDS.get(top) or float(top)
+        if denominator != scale.max:
+            return "denominator"
+    if not scale.contains(value):
+        return "outside"
+    return None if scale.on_grid(value) else "off_grid"
+
+
+def _rationale(answer: str, start: int, end: int) -> str | None:
+    """Return what stands around the verdict, without the heading and the marks next to it."""
+    before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE + ".")
+    around = [part for part in (before, after) if part.strip(_EDGE + ".")]
+    rest = "\n".join(around).strip()
+    heading = _HEADING.match(rest)
+    return (rest[heading.end() :] if heading else rest) or None

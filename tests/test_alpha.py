@@ -1,0 +1,141 @@
+from typing import Any, get_args
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from metajudge.statistics.alpha import Measurement, krippendorff_alpha
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.resampling import percentile_interval, source_weights
+from vectors import params
+
+SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
+NAN = float("nan")
+LEVELS = get_args(Measurement)
+entries = st.sampled_from([*SCALE, NAN])
+matrices = arrays(np.float64, st.tuples(st.integers(2, 4), st.integers(1, 12)), elements=entries)
+wide = arrays(np.float64, st.tuples(st.integers(2, 4), st.integers(14, 20)), elements=entries)
+
+
+def alpha(ratings: Any, level: Measurement, domain: Any = SCALE) -> Estimate:
+    matrix = np.array(ratings, dtype=float)
+    units = np.zeros(matrix.shape[1], dtype=np.int64)
+    return krippendorff_alpha(matrix, level=level, domain=domain, source=units, weights=None)
+
+
+def numbers(found: Estimate) -> tuple[float | None, ...]:
+    return found.value, found.lo, found.hi
+
+
+def oracle(ratings: NDArray[np.float64], level: Measurement) -> float:
+    pairable = ratings[:, np.sum(~np.isnan(ratings), axis=0) >= 2]
+    if np.unique(pairable[~np.isnan(pairable)]).size < 2:
+        return NAN
+    return float(krippendorff.alpha(pairable, level_of_measurement=level, value_domain=SCALE))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected", "name"),
+    [p for p in params("krippendorff_alpha") if not str(p.id).endswith(".ratio")],
+)
+def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
+    levels = [level for level in LEVELS if expected is None or name.endswith(level)]
+    for level in levels:
+        found = alpha(inputs["raters_x_units"], level)
+        if expected is None:
+            assert (found.value, found.note) == (None, NO_VARIATION)
+        else:
+            assert found.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_by_hand() -> None:
+    # two raters, units (1,1) (1,2) (3,3): coincidences 11: 2, 12 and 21: 1 each, 33: 2; n = 6,
+    # margins 3, 1, 2. nominal: 1 - 5 * 2 / (36 - 9 - 1 - 4) = 1 - 10/22
+    ratings = [[1, 1, 3], [1, 2, 3]]
+    assert alpha(ratings, "nominal").value == pytest.approx(12 / 22)
+    # interval: 1 - 5 * (2 * 1) / (2 * (3*1*1 + 3*2*4 + 1*2*1)) = 1 - 10/58
+    assert alpha(ratings, "interval").value == pytest.approx(48 / 58)
+    # ordinal distances: 1-2: 3/2 + 1/2 = 2, 2-3: 1/2 + 1 = 3/2, 1-3: 3/2 + 1 + 1 = 7/2
+    mixed = 2 * (3 * 1 * 4 + 3 * 2 * 49 / 4 + 1 * 2 * 9 / 4)
+    assert alpha(ratings, "ordinal").value == pytest.approx(1 - 5 * (2 * 4) / mixed)
+
+
+def test_units_with_fewer_than_two_ratings_are_ignored_and_counted() -> None:
+    found = alpha([[1, 1, 3, 5, NAN], [1, 2, 3, NAN, NAN]], "ordinal")
+    assert (found.n, found.n_missing, found.n_tied) == (3, 2, 0)
+    assert found.value == alpha([[1, 1, 3], [1, 2, 3]], "ordinal").value
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_undefined_says_why(level: Measurement) -> None:
+    constant = alpha([[2, 2], [2, 2]], level)
+    assert (constant.value, constant.note, constant.n) == (None, NO_VARIATION, 2)
+    single = alpha([[2, NAN], [NAN, 3]], level)
+    assert (single.value, single.note, single.n_missing) == (None, NO_UNITS, 2)
+
+
+def test_what_is_not_on_the_scale_or_no_level_is_named() -> None:
+    with pytest.raises(ValueError, match=r"value 2.5 is not one of"):
+        alpha([[2.5, 1], [1, 1]], "ordinal")
+    with pytest.raises(ValueError, match="ratio"):
+        alpha([[1, 2], [1, 1]], "ratio")  # type: ignore[arg-type]
+
+
+@given(matrices, st.sampled_from(LEVELS))
+def test_equals_the_krippendorff_package(ratings: NDArray[Any], level: Measurement) -> None:
+    found = alpha(ratings, level)
+    value = NAN if found.value is None else found.value
+    assert value == pytest.approx(oracle(ratings, level), abs=1e-10, nan_ok=True)
+
+
+@given(wide, st.sampled_from(LEVELS), st.randoms(use_true_random=False))
+def test_order_of_raters_units_and_sources(
+    ratings: NDArray[Any], level: Measurement, random: Any
+) -> None:
+    raters, units = ratings.shape
+    source, weights = np.arange(units) % 14, source_weights(np.random.default_rng(0), 14, 10)
+    by_rater, by_unit = random.sample(range(raters), raters), random.sample(range(units), units)
+    renamed = np.array(random.sample(range(14), 14))
+    moved = np.empty_like(weights)
+    moved[:, renamed] = weights
+    first = krippendorff_alpha(ratings, level=level, domain=SCALE, source=source, weights=weights)
+    second = krippendorff_alpha(
+        ratings[np.ix_(by_rater, by_unit)],
+        level=level,
+        domain=SCALE,
+        source=renamed[source[by_unit]],
+        weights=moved,
+    )
+    assert (first.n, first.note, first.method) == (second.n, second.note, second.method)
+    for one, other in zip(numbers(first), numbers(second), strict=True):
+        assert one == pytest.approx(other, abs=1e-12)
+
+
+@given(matrices)
+def test_rescaling(ratings: NDArray[Any]) -> None:
+    wider = [value**2 for value in SCALE]
+    for level in ("nominal", "ordinal"):  # only the order of the values counts
+        same = alpha(ratings**2, level, wider).value
+        assert same == pytest.approx(alpha(ratings, level).value, abs=1e-10)
+    doubled = [7 + 2 * value for value in SCALE]
+    same = alpha(7 + 2 * ratings, "interval", doubled).value
+    assert same == pytest.approx(alpha(ratings, "interval").value, abs=1e-10)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32), st.sampled_from(LEVELS))
+def test_interval_is_that_of_written_out_resamples(seed: int, level: Measurement) -> None:
+    rng = np.random.default_rng(seed)
+    source = rng.permutation(np.arange(48) % 12)
+    truth = rng.integers(1, 6, 48)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 48)), 1, 5).astype(float)
+    ratings[rng.random((3, 48)) < 0.1] = NAN
+    weights = source_weights(rng, 12, 20)
+    written_out = [oracle(np.repeat(ratings, row[source], axis=1), level) for row in weights]
+    found = krippendorff_alpha(ratings, level=level, domain=SCALE, source=source, weights=weights)
+    expected = percentile_interval(np.array(written_out))
+    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)

@@ -1,0 +1,159 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_samples import card, dialogue, faults, jsonl, summeval_row, table
+from metajudge.data import read_dataset
+from metajudge.schema.errors import UserError
+
+COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
+ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}
+
+
+def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
+    """Return what is said of rows that differ from a good one as given."""
+    numbered = [ROW | {"by": f"m{number}"} | row for number, row in enumerate(rows, start=1)]
+    jsonl(folder / "x.jsonl", numbered)
+    return faults(table("x.jsonl", COLUMNS, **keys), folder)
+
+
+@pytest.mark.parametrize(
+    ("fault", "parts"),
+    [
+        ({"fluency": 7}, ["off the scale", "got:     7", "1 to 5 in steps of 1"]),
+        ({"fluency": 2.5}, ["off the scale", "got:     2.5", "aspect fluency"]),
+        ({"fluency": float("inf")}, ["off the scale", "inf"]),
+        ({"fluency": "good"}, ["a rating is not a number", "'good'", "aspect fluency"]),
+        ({"fluency": "4,5"}, ["a rating is not a number", "'4,5'"]),
+        ({"fluency": True}, ["a rating is not a number", "True"]),
+        ({"fluency": {"x": 1}}, ["a rating is not a number"]),
+        ({"out": "  \n"}, ["a text is empty"]),
+        ({"out": None}, ["a text is empty"]),
+        ({"out": 3}, ["a text is not a text", "got:     3"]),
+        ({"out": "a\ud800b"}, ["lone surrogate"]),
+        ({"id": "i2", "src": ""}, ["a source is empty"]),
+        ({"src": "Another."}, ["rows of one item differ in their source", "'i1'", "rows 1, 2"]),
+        ({"ref": "Another."}, ["rows of one item differ in their references", "rows 1, 2"]),
+        ({"id": "i2", "ref": None}, ["this item has no reference", "'i2'"]),
+        ({"id": ""}, ["this is no id (item)"]),
+        ({"by": None}, ["this is no id (system)"]),
+        ({"by": "m1"}, ["an item has two texts of one system", "i1, m1", "rows 1, 2"]),
+    ],
+)
+def test_every_fault_is_named_with_its_row(
+    tmp_path: Path, fault: dict[str, Any], parts: list[str]
+) -> None:
+    text = told(tmp_path, {}, fault)
+    place = [f"{tmp_path / 'x.jsonl'}, row"]
+    assert all(part in text for part in [*parts, *place, "2"]), text
+    assert "\n\n" not in text  # one fault, one message
+
+
+def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
+    text = told(tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {})
+    assert len(text.split("\n\n")) == 4
+    for row in ("row 1,", "row 2\n", "row 3,", "rows 1, 4\n"):
+        assert row in text
+
+
+def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
+    text = told(tmp_path, *[{"fluency": 9}] * 7)
+    assert text.count("off the scale") == 1
+    assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
+
+
+def test_many_faults_are_cut(tmp_path: Path) -> None:
+    text = told(tmp_path, *({"fluency": 10 + number} for number in range(30)))
+    assert text.count("off the scale") == 20 and "and 10 more problems" in text
+
+
+def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:
+    text = told(tmp_path, {"fluency": 5.5}, raters="mean")
+    assert "off the scale" in text and "allowed: 1 to 5\n" in f"{text}\n"
+
+
+def test_every_column_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
+    jsonl(tmp_path / "x.jsonl", [ROW, ROW | {"by": "m2"}])
+    columns = COLUMNS | {"source": "scr", "text": "outt", "ratings": {"fluency": "fluent"}}
+    text = faults(table("x.jsonl", columns), tmp_path)
+    assert text.count("there is no column or key") == 3
+    assert all(f"nearest: {name}" in text for name in ("src", "out", "fluency"))
+    assert text.count("rows 1, 2") >= 1
+
+
+def test_texts_of_unknown_items_are_named(tmp_path: Path) -> None:
+    jsonl(tmp_path / "items.jsonl", [{"id": "item-1", "src": "A", "ref": "r"}])
+    jsonl(tmp_path / "x.jsonl", [{"id": "itm-1", "by": "m", "out": "t", "fluency": 1}])
+    text = faults(table({"items": "items.jsonl", "data": "x.jsonl"}, COLUMNS), tmp_path)
+    assert "there is no such item" in text and "nearest: item-1" in text and "row 1" in text
+
+
+def test_duplicates_over_two_files_name_both(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        jsonl(tmp_path / name, [ROW])
+    text = faults(table("{part}.jsonl", COLUMNS), tmp_path)
+    assert f"{tmp_path / 'a.jsonl'}, row 1; {tmp_path / 'b.jsonl'}, row 1" in text
+
+
+def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,src,ref,by,out,fluency\n")
+    with pytest.raises(UserError, match="there are no rows"):
+        read_dataset(table("x.csv", COLUMNS), tmp_path, tmp_path)
+
+
+def test_summeval_faults(tmp_path: Path) -> None:
+    rows = [
+        summeval_row("a", "M1"),
+        summeval_row("a", "M1"),
+        summeval_row("a", "M2", text="Another article."),
+        summeval_row("b", "M1", references=[]),
+        summeval_row("c", "M1", expert_annotations=[{"fluency": 6}]),
+        summeval_row("d", "M1", expert_annotations=[{"fluentcy": 5}]),
+    ]
+    jsonl(tmp_path / "x.jsonl", rows)
+    text = faults(card(format="summeval_jsonl", files="x.jsonl"), tmp_path)
+    for part in (
+        "an item has two texts of one system",
+        "differ in their source",
+        "this item has no reference",
+        "off the scale",
+        "`expert_annotations[*].fluency`",
+        "nearest: fluentcy",
+    ):
+        assert text.count(part) == 1, part
+
+
+def test_usr_faults(tmp_path: Path) -> None:
+    three = {"min": 1, "max": 3, "step": 1}
+    entries: list[Any] = [
+        dialogue("m", "m"),
+        dialogue("m", context=" ", fact=""),
+        dialogue("m", responses=[{"response": "r", "model": "m", "Natural": [3, 4]}]),
+        dialogue("m", responses=["not an object"]),
+    ]
+    (tmp_path / "x.json").write_text(json.dumps(entries))
+    aspects = {"natural": three | {"column": "Natural"}, "liked": three}
+    text = faults(card(format="usr_json", files="x.json", aspects=aspects), tmp_path)
+    for part in (
+        "an item has two texts of one system",
+        "a source is empty",
+        "off the scale",
+        "`liked[*]`",
+        "`response`",
+    ):
+        assert part in text, part
+
+
+def test_unieval_faults(tmp_path: Path) -> None:
+    rows = [
+        {"source": "s", "system_id": "a", "system_output": "", "scores": {"fluency": 1}},
+        {"source": "s", "system_id": "b", "system_output": "t", "scores": {"fluence": 1}},
+        {"source": "s", "system_id": "c", "system_output": "t", "scores": {"fluency": 5.1}},
+    ]
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    text = faults(card(format="unieval_json", files="x.json"), tmp_path)
+    assert "a text is empty" in text and "row 1" in text
+    assert "`scores.fluency`" in text and "nearest: fluence" in text and "row 2" in text
+    assert "off the scale" in text and "row 3" in text

@@ -1,0 +1,158 @@
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_samples import REPOSITORY, jsonl, summeval_row
+from metajudge.command import read_spec
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import read_table
+
+CARD = {
+    "dataset": "mine",
+    "name": "Mine",
+    "task": "summarization",
+    "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
+    "format": "summeval_jsonl",
+    "files": "{data}/x.jsonl",
+    "licence": "a licence",
+    "citation": "a citation",
+    "select": {"original": "most_sentences"},
+}
+NAMES = ("items", "systems", "original", "ratings")
+
+
+def ingest(folder: Path, **keys: Any) -> subprocess.CompletedProcess[str]:
+    output = {name: str(folder / "out" / f"{name}.parquet") for name in NAMES}
+    spec = {
+        "dataset": CARD,
+        "folder": str(folder),
+        "data": str(folder),
+        "seed": 1,
+        "output": output | {"report": str(folder / "out" / "report.json")},
+    }
+    return subprocess.run(
+        [sys.executable, REPOSITORY / "scripts" / "ingest.py", "--spec", "-"],
+        input=json.dumps(spec | keys),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pairs = [("A", "M1"), ("b", "M1"), ("b", "M2")]
+    jsonl(tmp_path / "x.jsonl", [summeval_row(*pair) for pair in pairs])
+    return tmp_path
+
+
+def rows(folder: Path, name: str, table: str | None = None) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = read_table(
+        table or name, folder / "out" / f"{name}.parquet"
+    ).to_pylist()
+    return found
+
+
+def test_all_tables_and_the_report_are_written(folder: Path) -> None:
+    done = ingest(folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    items = rows(folder, "items")
+    assert [item["meta"] for item in items] == [
+        '{"id":"A","original_reference":1}',
+        '{"id":"b","original_reference":1}',
+    ]
+    systems = rows(folder, "systems", "targets")
+    assert [one["target"] for one in systems] == ["a:m1", "b:m1", "b:m2"]
+    assert systems[0] == {
+        "dataset": "mine",
+        "target": "a:m1",
+        "item": "a",
+        "system": "m1",
+        "perturbation": "systems",
+        "degree": None,
+        "step": 0,
+        "parent": None,
+        "text": "What M1 wrote of A.",
+        "status": "ok",
+        "edits": [],
+    }
+    original = rows(folder, "original", "targets")
+    assert [(one["target"], one["system"], one["perturbation"]) for one in original] == [
+        ("a:original", "reference", "original"),
+        ("b:original", "reference", "original"),
+    ]
+    assert original[0]["text"] == items[0]["references"][1]
+    assert rows(folder, "ratings")[0] == {
+        "dataset": "mine",
+        "target": "a:m1",
+        "target_b": None,
+        "aspect": "fluency",
+        "rater": "expert-1",
+        "value": 5.0,
+    }
+    text = (folder / "out" / "report.json").read_text(encoding="utf-8")
+    report = json.loads(text)
+    assert text == json.dumps(report, sort_keys=True, separators=(",", ":")) + "\n"
+    assert str(folder) not in text
+    numbers = {key: report[key] for key in ("items", "targets", "originals", "ratings")}
+    assert numbers == {"items": 2, "targets": 3, "originals": 2, "ratings": 6}
+    assert report["raters"] == ["expert-1", "expert-2"]
+    assert report["systems"] == {"m1": "M1", "m2": "M2"}
+    assert (report["licence"], report["ratings_kind"]) == ("a licence", "human")
+    assert list(report["sha256"]) == ["data"] and report["problems"] == []
+
+
+def test_the_same_data_gives_the_same_bytes(folder: Path) -> None:
+    written = []
+    for _ in range(2):
+        assert ingest(folder).returncode == 0
+        written.append({path.name: path.read_bytes() for path in (folder / "out").iterdir()})
+    assert written[0] == written[1] and len(written[0]) == 5
+
+
+def test_originals_are_written_only_where_wanted(folder: Path) -> None:
+    output = {name: str(folder / "out" / f"{name}.parquet") for name in NAMES}
+    output["report"] = str(folder / "out" / "report.json")
+    assert ingest(folder, output=output | {"original": None}).returncode == 0
+    assert not (folder / "out" / "original.parquet").exists()
+    assert rows(folder, "items")[0]["meta"] == '{"id":"A"}'
+
+
+def test_items_without_references_are_noted(folder: Path) -> None:
+    (folder / "x.csv").write_text("src,out,fluency\nA,t,1\n")
+    columns = {"source": "src", "text": "out"}
+    card = CARD | {"format": "table", "files": "{data}/x.csv", "columns": columns}
+    assert ingest(folder, dataset=card).returncode == 0
+    report = json.loads((folder / "out" / "report.json").read_text())
+    assert report["problems"] == ["without a reference, so without an original: 1 (mine-001)"]
+    assert report["originals"] == 0 and rows(folder, "original", "targets") == []
+
+
+def test_a_fault_ends_without_a_traceback_and_without_tables(folder: Path) -> None:
+    jsonl(folder / "x.jsonl", [summeval_row("a", "M1", decoded="")])
+    done = ingest(folder)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.startswith("a text is empty") and "row 1" in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_another_file_than_the_card_describes_is_refused(folder: Path) -> None:
+    done = ingest(folder, dataset=CARD | {"sha256": "0" * 64})
+    assert done.returncode == 1 and "mine.yaml, key sha256.data" in done.stderr
+
+
+def test_a_spec_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text('{"a": 2}')
+    assert read_spec(["--spec", "-"], io.StringIO('{"a": 1}')) == {"a": 1}
+    assert read_spec(["--spec", str(tmp_path / "spec.json")], io.StringIO()) == {"a": 2}
+
+
+@pytest.mark.parametrize(("text", "what"), [("{", "cannot be read"), ("[]", "a JSON object")])
+def test_what_is_no_spec_is_refused(text: str, what: str) -> None:
+    with pytest.raises(UserError, match=what):
+        read_spec(["--spec", "-"], io.StringIO(text))

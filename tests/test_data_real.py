@@ -1,0 +1,92 @@
+"""The shipped cards, on the data of their authors."""
+
+from collections import Counter
+from statistics import mean
+
+import pytest
+
+from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
+from metajudge.data import Rated, read_dataset
+from metajudge.data.files import verify
+from metajudge.data.select import originals
+from metajudge.perturb.sentences import split_sentences
+from metajudge.schema.cards import Dataset
+from metajudge.schema.loading import read_card
+
+CARDS = sorted(path.stem for path in DATASETS.glob("*.yaml"))
+
+
+def load(name: str) -> tuple[Dataset, Rated]:
+    card: Dataset = read_card("dataset", DATASETS / f"{name}.yaml")
+    return card, read_dataset(card, DATASETS, REAL)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_aspect_of_a_card_has_a_card(name: str) -> None:
+    card: Dataset = read_card("dataset", DATASETS / f"{name}.yaml")
+    for aspect in card.aspects:
+        read_card("aspect", REPOSITORY / "config" / "aspects" / f"{aspect}.yaml")
+
+
+@pytest.mark.parametrize("kind", ["datasets", "aspects"])
+def test_cards_name_their_schema_for_editors(kind: str) -> None:
+    line = f"# yaml-language-server: $schema=../../workflow/schemas/{kind[:-1]}.json\n"
+    cards = sorted((REPOSITORY / "config" / kind).glob("*.yaml"))
+    assert cards and all(card.read_text(encoding="utf-8").startswith(line) for card in cards)
+
+
+@pytest.mark.parametrize("name", ["demo-news", "demo-dialogue"])
+def test_the_demo_is_whole(name: str) -> None:
+    card, rated = load(name)
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (24, 120, 5)
+    assert len(rated.ratings) == 120 * len(card.aspects) and rated.problems == []
+    assert {one.rater for one in rated.ratings} == {"planned"}
+    assert card.clean in rated.systems
+    for item in rated.items:
+        assert set(item.meta["faults"]) <= set(rated.systems) - {card.clean}
+
+
+@needs_real_data
+@pytest.mark.parametrize("name", ["summeval", "usr", "topical-chat"])
+def test_files_are_those_that_the_cards_describe(name: str) -> None:
+    card: Dataset = read_card("dataset", DATASETS / f"{name}.yaml")
+    assert card.sha256 and verify(card, DATASETS, REAL) == card.sha256
+
+
+@needs_real_data
+def test_summeval() -> None:
+    card, rated = load("summeval")
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (100, 1200, 12)
+    assert len(rated.ratings) == 14_400 and rated.problems == []
+    assert {one.rater for one in rated.ratings} == {"expert-1", "expert-2", "expert-3"}
+    assert {len(item.references) for item in rated.items} == {11}
+    # discernment paper: the average original
+    chosen = originals(rated, card.select.original, split_sentences)
+    texts = [one.text for one in chosen.values()]
+    assert round(mean(map(len, texts)), 1) == 340.4
+    assert round(mean(len(text.split()) for text in texts), 1) == 58.3
+    assert round(mean(len(split_sentences(text)) for text in texts), 1) == 4.0
+
+
+@needs_real_data
+def test_usr() -> None:
+    card, rated = load("usr")
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (120, 660, 9)
+    assert Counter(item.meta["half"] for item in rated.items) == {"pc": 60, "tc": 60}
+    raters = Counter((one.target, one.aspect) for one in rated.ratings)
+    assert set(raters.values()) == {3} and len(raters) == 660 * len(card.aspects)
+    for name, aspect in card.aspects.items():  # the scales are used from end to end
+        assert {one.value for one in rated.ratings if one.aspect == name} == set(
+            aspect.values() or []
+        )
+
+
+@needs_real_data
+def test_topical_chat() -> None:
+    card, rated = load("topical-chat")
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
+    assert len(rated.ratings) == 360 * len(card.aspects)
+    assert {one.rater for one in rated.ratings} == {"mean"}
+    for name, aspect in card.aspects.items():
+        values = [one.value for one in rated.ratings if one.aspect == name]
+        assert (min(values), max(values)) == (aspect.min, aspect.max)

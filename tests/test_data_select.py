@@ -1,0 +1,100 @@
+from typing import Any
+
+import pytest
+
+from metajudge.data.rated import Item, Output, Rated, Rating
+from metajudge.data.select import Original, original, originals, select
+from metajudge.schema.cards import Select
+from metajudge.schema.errors import UserError
+
+COUNT = 20
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in text.split(".") if part.strip()]
+
+
+def rated(order: int = 1) -> Rated:
+    names = [f"i{number:02}" for number in range(COUNT)][::order]
+    return Rated(
+        items=[Item(name, "s", ("r" * (index + 1),), {}) for index, name in enumerate(names)],
+        outputs=[
+            Output(f"{name}:{system}", name, system, "t", 1, "x")
+            for name in names
+            for system in ("m-1", "m-2")
+        ],
+        ratings=[
+            Rating(f"{name}:{system}", "fluency", "r", 1.0)
+            for name in names
+            for system in ("m-1", "m-2")
+        ],
+        systems={"m-1": "M 1", "m-2": "M 2"},
+    )
+
+
+def chosen(rule: dict[str, Any], seed: int = 0, order: int = 1, dataset: str = "mine") -> Rated:
+    return select(rated(order), Select(**rule), seed, dataset, sentences)
+
+
+def names(found: Rated) -> list[str]:
+    return [item.item for item in found.items]
+
+
+def test_without_a_rule_everything_stays() -> None:
+    assert chosen({}) == rated()
+
+
+def test_drawn_items_come_with_their_outputs_and_ratings_in_order() -> None:
+    found = chosen({"n": 7})
+    assert len(found.items) == 7 and names(found) == sorted(names(found))
+    assert {one.item for one in found.outputs} == set(names(found))
+    assert {one.target for one in found.ratings} == {one.target for one in found.outputs}
+    assert len(found.outputs) == len(found.ratings) == 14
+
+
+def test_the_draw_depends_on_seed_and_dataset_and_not_on_the_order_of_the_data() -> None:
+    assert names(chosen({"n": 7})) == names(chosen({"n": 7}))
+    assert set(names(chosen({"n": 7}))) == set(names(chosen({"n": 7}, order=-1)))
+    assert names(chosen({"n": 7})) != names(chosen({"n": 7}, seed=1))
+    assert names(chosen({"n": 7})) != names(chosen({"n": 7}, dataset="other"))
+
+
+def test_too_few_items_is_an_error_that_says_how_many() -> None:
+    with pytest.raises(UserError, match="there are only 20 items") as error:
+        chosen({"n": 21})
+    assert "key select.n" in str(error.value) and "allowed: 1 to 20" in str(error.value)
+    with pytest.raises(UserError, match="only 0 items whose original has 99 characters or more"):
+        chosen({"min_characters": 99})
+
+
+@pytest.mark.parametrize("name", ["M 1", "m-1"])
+def test_systems_are_dropped_by_name_or_id(name: str) -> None:
+    found = chosen({"drop_systems": [name]})
+    assert {one.system for one in found.outputs} == {"m-2"} == set(found.systems)
+    assert len(found.ratings) == COUNT == len(found.items)
+
+
+def test_an_unknown_system_is_named_with_the_nearest() -> None:
+    with pytest.raises(UserError, match="no such system") as error:
+        chosen({"drop_systems": ["M  2"]})
+    assert "key select.drop_systems" in str(error.value) and "nearest: M 2" in str(error.value)
+
+
+def test_short_originals_are_left_out_before_the_draw() -> None:
+    assert names(chosen({"min_characters": 19})) == ["i18", "i19"]
+    assert names(chosen({"min_characters": 19, "n": 2})) == ["i18", "i19"]
+
+
+ITEM = Item("i", "s", ("One.", "Two. Two.", "Also. Two."), {})
+
+
+def test_the_original_is_the_first_reference_or_the_first_with_most_sentences() -> None:
+    assert original(ITEM, "first_reference", sentences) == Original(0, "One.")
+    assert original(ITEM, "most_sentences", sentences) == Original(1, "Two. Two.")
+    assert original(ITEM, "none", sentences) is None
+
+
+def test_an_item_without_references_has_no_original() -> None:
+    bare = Item("j", "s", (), {})
+    found = originals(Rated([ITEM, bare], [], []), "first_reference", sentences)
+    assert found == {"i": Original(0, "One.")}

@@ -1,0 +1,119 @@
+"""Controls: fixed, drawn or shuffled, and never dependent on order or on other targets."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from metajudge.engines import Subject, request_key
+from metajudge.engines.control import ControlEngine
+from metajudge.schema.cards import ControlModel, Judge, Scale
+
+FIVE = Scale(min=1, max=5, step=1, labels=[])
+NAMES = [f"t{number:02d}" for number in range(40)]
+RATINGS = {
+    (name, aspect): [1 + (number + shift) % 5, 1 + number % 3, 2]
+    for number, name in enumerate(NAMES)
+    for shift, aspect in enumerate(("fluency", "coherence"))
+}
+
+
+def subject(name: str, text: str = "a text") -> Subject:
+    return Subject(name, "i", "s", "systems", text)
+
+
+def values(
+    form: str,
+    names: Sequence[str] = NAMES,
+    *,
+    ratings: Mapping[tuple[str, str], Sequence[float]] = RATINGS,
+    scale: Scale = FIVE,
+    aspect: str = "fluency",
+    draws: int = 1,
+    seed: int = 1,
+    dataset: str = "d",
+) -> dict[str, list[str]]:
+    """Return target -> the texts of its draws."""
+    judge = Judge.model_validate({"judge": "it", "model": "control", "form": form, "draws": draws})
+    engine = ControlEngine(seed, dataset, ratings)
+    answers = engine.answer(judge, aspect, scale, [subject(name) for name in names])
+    return {
+        name: [answer.text for answer in drawn] for name, drawn in zip(names, answers, strict=True)
+    }
+
+
+def test_constant_top_is_the_top_of_the_scale() -> None:
+    assert values("constant_top", ["t"], draws=2) == {"t": ["5", "5"]}
+    assert values("constant_top", ["t"], scale=Scale(min=0, max=0.5)) == {"t": ["0.5"]}
+
+
+def test_length_counts_characters() -> None:
+    judge = Judge(judge="length", model="control", form="length")
+    [[answer]] = ControlEngine(0, "d", {}).answer(judge, "x", FIVE, [subject("t", "né 文")])
+    assert answer.text == "4"
+
+
+def test_most_frequent_of_tied_ratings_is_the_lower() -> None:
+    ratings = {("a", "fluency"): [4, 4, 3], ("b", "fluency"): [3, 1], ("a", "other"): [5] * 9}
+    assert values("most_frequent", ["a", "b"], ratings=ratings) == {"a": ["3"], "b": ["3"]}
+
+
+@pytest.mark.parametrize("form", ["most_frequent", "shuffled"])
+def test_controls_from_ratings_need_ratings(form: str) -> None:
+    judge = Judge(judge="it", model="control", form=form, draws=2)
+    engine = ControlEngine(0, "d", {("a", "fluency"): [3], ("b", "fluency"): []})
+    for name, aspect in (("b", "fluency"), ("c", "fluency"), ("a", "coherence")):
+        [draws] = engine.answer(judge, aspect, FIVE, [subject(name)])
+        assert [(one.text, one.status) for one in draws] == [
+            ("needs_ratings", "not_applicable")
+        ] * 2
+
+
+def test_random_is_uniform_over_the_grid_or_the_range() -> None:
+    many = [f"n{number}" for number in range(2000)]
+    drawn = Counter(text for [text] in values("random", many).values())
+    assert set(drawn) == {"1", "2", "3", "4", "5"}
+    assert all(330 < count < 470 for count in drawn.values())  # 400 ± 3.9 standard deviations
+    half = values("random", many, scale=Scale(min=2, max=4))
+    numbers = [float(text) for [text] in half.values()]
+    assert min(numbers) >= 2 and max(numbers) <= 4 and len(set(numbers)) == 2000
+    assert sum(numbers) / 2000 == pytest.approx(3, abs=0.05)
+
+
+def test_random_of_a_target_is_its_own() -> None:
+    whole = values("random", draws=3)
+    assert values("random", ["t07"], draws=3)["t07"] == whole["t07"]
+    assert values("random", NAMES[::-1], draws=3) == whole
+    assert {name: drawn[:1] for name, drawn in whole.items()} == values("random")
+    assert len({tuple(drawn) for drawn in whole.values()}) > 20
+
+
+@pytest.mark.parametrize("form", ["random", "shuffled"])
+def test_seed_dataset_and_aspect_name_the_stream(form: str) -> None:
+    same = values(form)
+    assert same == values(form)
+    assert same != values(form, seed=2)
+    assert same != values(form, dataset="other")
+    assert same != values(form, aspect="coherence")
+
+
+def test_shuffled_keeps_the_means_and_ignores_the_order() -> None:
+    means = Counter(f"{sum(RATINGS[name, 'fluency']) / 3:.6f}" for name in NAMES)
+    shuffled = values("shuffled")
+    assert Counter(f"{float(text):.6f}" for [text] in shuffled.values()) == means
+    backwards = dict(reversed(list(RATINGS.items())))
+    assert values("shuffled", NAMES[::-1], ratings=backwards) == shuffled
+    assert values("shuffled", ["t07"])["t07"] == shuffled["t07"]
+
+
+def test_keys_of_controls_belong_to_targets() -> None:
+    def key(form: str, name: str = "t", seed: int = 1, text: str = "a text") -> str:
+        judge = Judge(judge="it", model="control", form=form)
+        model = ControlModel(model="control", engine="control")
+        one = subject(name, text)
+        return request_key(model, judge, "fluency", FIVE, one, seed=seed, dataset="d")
+
+    assert key("random") != key("random", "u")
+    assert key("random") != key("random", seed=2)
+    assert key("random") == key("random", text="other")
+    assert key("length", "t", 1) == key("length", "u", 2) != key("length", text="other")

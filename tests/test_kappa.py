@@ -1,0 +1,118 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score
+
+from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
+from metajudge.statistics.kappa import confusion_counts, kappa_linear
+from metajudge.statistics.resampling import percentile_interval, source_weights
+from vectors import params
+
+SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
+NAN = float("nan")
+classes = st.sampled_from(SCALE)
+pairs = st.tuples(classes, classes)
+
+
+def kappa(gold: Any, predicted: Any, scale: Any = SCALE) -> Estimate:
+    gold, predicted = np.array(gold, dtype=float), np.array(predicted, dtype=float)
+    return kappa_linear(gold, predicted, scale, np.zeros(gold.size, dtype=np.int64), None)
+
+
+def oracle(gold: NDArray[Any], predicted: NDArray[Any]) -> float:
+    if np.unique(np.append(gold, predicted)).size < 2:
+        return NAN
+    return float(cohen_kappa_score(gold, predicted, labels=SCALE, weights="linear"))
+
+
+@pytest.mark.parametrize(("inputs", "expected", "name"), params("weighted_kappa_linear"))
+def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
+    found = kappa(inputs["a"], inputs["b"], inputs["classes"])
+    if expected is None:
+        assert (found.value, found.note) == (None, NO_VARIATION)
+    else:
+        assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_by_hand() -> None:
+    # (1,1) (1,2) (2,2) (3,1) on 1-3: observed distance (0+1+0+2)/4 = 3/4; margins gold 2/4 1/4 1/4,
+    # predicted 2/4 2/4 0: expected (2*2*1 + 1*2*1 + 1*2*2 + 1*2*1)/16 = 12/16; kappa = 1 - 1 = 0
+    assert kappa([1, 1, 2, 3], [1, 2, 2, 1], [1, 2, 3]).value == pytest.approx(0, abs=1e-12)
+    # the same without the last pair: 1/3 observed, (2*2*1 + 1*1*1)/9 = 5/9 expected
+    assert kappa([1, 1, 2], [1, 2, 2], [1, 2, 3]).value == pytest.approx(1 - 3 / 5)
+
+
+def test_an_unused_class_keeps_its_place_on_the_scale() -> None:
+    gold, predicted = [1, 1, 2, 4, 4], [1, 2, 2, 4, 1]
+    full, short = kappa(gold, predicted), kappa(gold, predicted, [1, 2, 4])
+    assert full.value == pytest.approx(1 - (4 / 5) / (34 / 25))
+    assert full.value != pytest.approx(short.value)
+
+
+def test_missing_pairs_are_dropped_and_counted() -> None:
+    found = kappa([1, 1, 2, NAN, 3], [1, 2, 2, 3, NAN])
+    assert (found.n, found.n_missing, found.n_tied) == (3, 2, 0)
+    assert found.value == kappa([1, 1, 2], [1, 2, 2]).value
+
+
+@pytest.mark.parametrize(("gold", "predicted"), [([6, 1], [1, 1]), ([1, 1], [1, 6])])
+def test_a_value_outside_the_scale_is_named(gold: list[int], predicted: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"value 6 is not one of"):
+        kappa(gold, predicted)
+
+
+def test_undefined_says_why() -> None:
+    assert (kappa([3, 3], [3, 3]).value, kappa([3, 3], [3, 3]).note) == (None, NO_VARIATION)
+    assert (kappa([3], [4]).note, kappa([], []).note) == (FEW_PAIRS, FEW_PAIRS)
+    assert kappa([3, 3], [4, 4]).value == 0
+
+
+def test_confusion_counts_are_per_source() -> None:
+    source = np.array([0, 2, 2])
+    counts = confusion_counts(np.array([1.0, 1, 2]), np.array([2.0, 2, 2]), [1, 2], source, 3)
+    assert counts.tolist() == [[[0, 1], [0, 0]], [[0, 0], [0, 0]], [[0, 1], [0, 1]]]
+
+
+@given(st.lists(pairs, min_size=2, max_size=30))
+def test_equals_sklearn(table: list[tuple[float, float]]) -> None:
+    gold, predicted = (np.array(column) for column in zip(*table, strict=True))
+    found = kappa(gold, predicted)
+    value = NAN if found.value is None else found.value
+    assert value == pytest.approx(oracle(gold, predicted), abs=1e-10, nan_ok=True)
+
+
+@given(st.lists(pairs, min_size=12, max_size=30), st.randoms(use_true_random=False))
+def test_order_of_targets_and_sources_and_direction_of_the_scale(
+    table: list[tuple[float, float]], random: Any
+) -> None:
+    gold, predicted = (np.array(column) for column in zip(*table, strict=True))
+    source, weights = np.arange(gold.size) % 12, source_weights(np.random.default_rng(0), 12, 20)
+    order = random.sample(range(gold.size), gold.size)
+    renamed = np.array(random.sample(range(12), 12))
+    moved = np.empty_like(weights)
+    moved[:, renamed] = weights
+    first = kappa_linear(gold, predicted, SCALE, source, weights)
+    second = kappa_linear(gold[order], predicted[order], SCALE, renamed[source[order]], moved)
+    assert first == second
+    assert kappa_linear(6 - gold, 6 - predicted, SCALE, source, weights) == first
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interval_is_that_of_written_out_resamples(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    source = rng.integers(0, 12, 60)
+    gold = rng.integers(1, 6, 60).astype(float)
+    predicted: NDArray[np.float64] = np.clip(gold + rng.integers(-1, 3, 60), 1, 5)
+    gold[rng.integers(0, 60, 4)] = NAN
+    weights = source_weights(rng, 12, 50)
+    written_out = []
+    for counts in weights:
+        times = np.where(np.isnan(gold), 0, counts[source])
+        written_out.append(oracle(np.repeat(gold, times), np.repeat(predicted, times)))
+    found = kappa_linear(gold, predicted, SCALE, source, weights)
+    expected = percentile_interval(np.array(written_out))
+    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)

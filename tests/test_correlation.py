@@ -50,6 +50,10 @@ def pooled(x: Any, y: Any, statistic: Statistic = "pearson") -> Estimate:
     return correlate(x, y, one, one, statistic=statistic, level="pooled", weights=None)
 
 
+def numbers(found: Estimate) -> tuple[float | None, ...]:
+    return found.value, found.lo, found.hi
+
+
 def grid(matrix: Any) -> tuple[Floats, Codes, Codes]:
     """Return the flat values, the column and the row of each of them."""
     values = np.array(matrix, dtype=float)
@@ -274,19 +278,11 @@ def test_order_of_targets_sources_and_systems(
     moved = np.empty_like(weights)
     moved[:, sources] = weights
     first = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
-    second = correlate(
-        x[order],
-        y[order],
-        sources[source[order]],
-        systems[system[order]],
-        statistic=statistic,
-        level=level,
-        weights=moved,
-    )
+    x, y, source, system = x[order], y[order], sources[source[order]], systems[system[order]]
+    second = correlate(x, y, source, system, statistic=statistic, level=level, weights=moved)
     assert (first.n, first.n_missing, first.n_tied) == (second.n, second.n_missing, second.n_tied)
     assert (first.note, first.method) == (second.note, second.method)
-    for one, other in ((first.value, second.value), (first.lo, second.lo), (first.hi, second.hi)):
-        assert one == pytest.approx(other, abs=1e-12)
+    assert numbers(first) == pytest.approx(numbers(second), abs=1e-12)
 
 
 @given(
@@ -358,15 +354,8 @@ def test_a_resample_with_two_systems_is_undefined(statistic: Statistic) -> None:
     everywhere = (system < 2) | (source == 0)
     weights = np.ones((2, 14), dtype=np.int64)
     weights[0, 0] = 0
-    found = correlate(
-        x[everywhere],
-        y[everywhere],
-        source[everywhere],
-        system[everywhere],
-        statistic=statistic,
-        level="by_system",
-        weights=weights,
-    )
+    x, y, source, system = (v[everywhere] for v in (x, y, source, system))
+    found = correlate(x, y, source, system, statistic=statistic, level="by_system", weights=weights)
     assert found.lo == found.hi == pytest.approx(found.value)
     assert (found.n, found.note) == (4, "undefined in 50% of resamples")
 
@@ -395,8 +384,7 @@ def test_the_unit_of_the_scores_does_not_matter(
         for v in (x, scale * x)
     )
     assert (first.note, first.n_tied) == (second.note, second.n_tied)
-    for one, other in ((first.value, second.value), (first.lo, second.lo), (first.hi, second.hi)):
-        assert one == pytest.approx(other, abs=1e-12)
+    assert numbers(first) == pytest.approx(numbers(second), abs=1e-12)
 
 
 @every

@@ -11,12 +11,8 @@ from typing import NamedTuple
 from metajudge.parsing.judgment import Scale
 from metajudge.parsing.text import fold
 
-WORDS = {
-    word: float(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten".split(),
-    )
-}
+_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORDS = {name: float(value) for value, name in enumerate(_NAMES)}
 
 
 class Rule(NamedTuple):
@@ -36,16 +32,17 @@ class Grammar(NamedTuple):
 
 
 _MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
-_OPEN = r"[\s*_\"'`(\[{<$~]{0,12}(?:\\boxed\{)?"  # ... that open; a value may be on the next line
+# ... that open; the value may stand below
+_OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
 _NUMBER_WORD = "|".join(WORDS)
 _DIGITS = r"\d{1,9}+(?:\.\d{1,9}+)?"
 # no part of a word, a decimal comma, a time, a range, "4+" or "4 1/2"
 _END = r"(?![^\W_]|[.,:]\d|-\d|\+| \d)"
 _WORD_END = r"(?![^\W_]|-\w)"
-_OUT_OF = r"\s*(?:/|\(?(?:out\s+)?of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?)\s*"
-_DENOMINATOR = (
-    rf"(?:{_OUT_OF}(?P<top>{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END})|\s?(?P<percent>%))"
-)
+_OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
+_SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+_TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
+_DENOMINATOR = rf"(?:{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
 _UNIT = r"(?:\s+(?:points?|stars?)\b)?"
 # what may follow a verdict within a sentence: not a noun that would make it a count
 _STOP = (
@@ -53,14 +50,18 @@ _STOP = (
     r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
     r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
 )
-_LABEL = r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|answer|overall)(?![a-z])"
+_LABEL = r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|final\s+answer|overall)(?![a-z])"
 _BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
-_PUNCTUATION = r"\s*[:=>]+|\s*[–—]+|\s+-+(?=\s)|-+"
+_PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _IS = r"is|of|as|at|to|equals|(?:would|should|to)\s+be"
+_IT = r"(?:\s+(?:it|this|that|them))"
+_OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
+_ARTICLE = r"\s+an?(?:\s+(?:solid|strong|weak|low|high|perfect))?"
+_RATE = rf"(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|{_ARTICLE})?"
 _GIVE = (
-    r"(?<!not )(?<!n't )(?<!never )\b(?:scor(?:es?|ed|ing)|rat(?:es?|ed|ing)|earn(?:s|ed|ing)?|"
-    r"deserv(?:es?|ed|ing)|merit(?:s|ed|ing)?|warrant(?:s|ed|ing)?|gives?|given|gave|giving|"
-    r"award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|get(?:s|ting)?|is|be)\b"
+    r"(?:scor(?:es?|ed|ing)|earn(?:s|ed|ing)?|deserv(?:ed|ing)|merit(?:ed|ing)|warrant(?:ed|ing)|"
+    r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|"
+    rf"gets?|getting|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 
@@ -68,23 +69,24 @@ _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|exa
 @lru_cache(maxsize=64)
 def grammar(scale: Scale) -> Grammar:
     """Return the patterns for replies on this scale."""
-    labels = {" ".join(fold(label).split()): place for place, label in enumerate(scale.labels)}
+    folded = (" ".join(fold(label).split()) for label in scale.labels)
+    labels = {label: place for place, label in enumerate(folded) if label}
     value = _value(labels)
+    patterns = {
+        "labelled": _labelled(value),
+        "bare": rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z",
+        "double_brackets": rf"\[\[{value}\]\]",
+        "given": _given(value),
+        "fraction": _fraction(value, _bound(scale.max)),
+        "named_line": _named_line(value),
+        "leading": _leading(value),
+        "trailing": _trailing(value),
+    }
     rules = [
-        Rule("labelled", _compile(_labelled(value)), last_wins=True),
-        Rule("bare", _compile(rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z")),
-        Rule("double_brackets", _compile(rf"\[\[{value}\]\]")),
-        Rule("given", _compile(_given(value))),
-        Rule("fraction", _compile(_fraction(scale))),
-        Rule("named_line", _compile(_named_line(value))),
-        Rule("leading", _compile(_leading(value))),
-        Rule("trailing", _compile(_trailing(value))),
+        Rule(name, re.compile(pattern), last_wins=name == "labelled")
+        for name, pattern in patterns.items()
     ]
-    return Grammar(_compile(_echo(scale)), tuple(rules), labels)
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+    return Grammar(re.compile(_echo(scale)), tuple(rules), labels)
 
 
 def _value(labels: dict[str, int]) -> str:
@@ -103,59 +105,55 @@ def _labelled(value: str) -> str:
     return (
         rf"{_LABEL}{_MARKS}{_BRACKETED}{_MARKS}(?:"
         rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
-        rf"\s+(?:{_IS})\s+(?:an?\s+|only\s+|just\s+)?|\s+"
+        rf"\s+(?:{_IS})(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|of|would\s+be)\b)))"
-        rf"{value}(?(explicit)(?!\s+of\b)|{_STOP})"
+        rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
     )
 
 
 def _given(value: str) -> str:
     """`scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`."""
-    return (
-        rf"{_GIVE}(?:\s+[a-z']+){{0,4}}?(?:\s+(?:an?|as|at|it|of)(?:\s+(?:solid|strong|weak|low|high|"
-        rf"perfect))?)?\s{value}{_UNIT}{_STOP}"
-    )
+    return rf"(?<!not )(?<!n't )(?<!never )\b(?:{_RATE}|{_GIVE})(?=\s){value}{_UNIT}{_STOP}"
 
 
-def _fraction(scale: Scale) -> str:
+def _fraction(value: str, top: str) -> str:
     """`3/5` and `three out of five` in a sentence; other denominators there are no verdicts."""
-    return (
-        rf"(?<![\w./-])(?:(?P<number>{_DIGITS})|(?P<word>{_NUMBER_WORD}))(?P<label>(?!))?(?P<half>(?!))?"
-        rf"{_MARKS}{_OUT_OF}(?P<top>{_bound(scale.max)}){_END}(?P<percent>(?!))?{_STOP}"
-    )
+    over_top = rf"{_MARKS}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
+    return rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD}){over_top}){value}{_STOP}"
 
 
 def _named_line(value: str) -> str:
-    """`Coherence: 4` as a line; counts (`Sentences: 4`) are no verdicts."""
+    """A line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are no verdicts."""
     return (
-        rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}"
-        rf"(?<![^s]s)[*_\"'`]{{0,4}}\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
+        rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
+        rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
+        rf"\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
     )
 
 
 def _leading(value: str) -> str:
     """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a numbered list."""
     return (
-        rf"\A{value}{_UNIT}(?:\s*[.:]?\s*\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+        rf"\A{value}{_UNIT}(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
         rf"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?!)))"
     )
 
 
 def _trailing(value: str) -> str:
     """A last sentence, line or bracket that is only a value."""
-    return rf"(?:[.!?;\n][ \t]{{0,4}}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
+    return rf"(?:(?<! no)[.!?;\n][ \t]{{0,4}}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
 
 
 def _echo(scale: Scale) -> str:
     """Ranges and enumerations: `scale` where they quote the scale itself, `other` elsewhere."""
     low, high = _bound(scale.min), _bound(scale.max)
-    gloss, between = r"(?:\s*\([^()\n]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
+    gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
     return (
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
         rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:\s*[/|\n]\s*{_DIGITS}){{2,}}"
-        r"|(?:max|min)(?:imum)?\s+(?:possible\s+)?(?:score|rating)(?:\s+(?:is|of)|[:=])?\s+\d+)"
+        r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)(?:\s+(?:is|of)|[:=])?\s+\d+)"
     )
 
 

@@ -8,15 +8,20 @@ from metajudge.parsing.text import fold, without_reasoning
 
 _REFUSAL = re.compile(
     r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|\bi apologi[sz]e\b"
-    r"|\b(?:can(?:no|')t|can not|won't|(?:am|are|is|'m) (?:unable|not able) to|(?:must|have to) decline"
-    r"|not possible to|refuse)(?: \w+)? (?:to |be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?"
-    r"|provide|give|assign|assist|help|comply|fulfill?|answer|determine)\b"
-)  # fmt: skip
+    r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|refuse) to)"
+    r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|give|assign"
+    r"|assist|help|comply|fulfill?|answer|determine)\b"
+)
 _HEADING = re.compile(
     r"[\s*_#\"'{,.:;-]*(?:rationale|explanation|reason(?:ing)?|justification|analysis)"
     r"[*_\"'\s]*[:=-]+[*_\s]*",
     re.IGNORECASE,
 )
+_LEAD_IN = frozenset(
+    "a,an,the,my,it,its,and,so,thus,hence,therefore,with,in,of,is,overall,final,resulting,earning,"
+    "giving,receives,receiving".split(",")
+)
+_LEAD_IN_WORDS = 8
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 
 
@@ -81,7 +86,7 @@ def _reading(
 def _fault(value: float, match: re.Match[str], scale: Scale) -> str | None:
     top, percent = match.group("top", "percent")
     if percent or top:
-        denominator = 100.0 if percent else WORDS.get(top) or float(top)
+        denominator = 100.0 if percent else WORDS[top] if top in WORDS else float(top)
         if denominator != scale.max:
             return "denominator"
     if not scale.contains(value):
@@ -90,9 +95,19 @@ def _fault(value: float, match: re.Match[str], scale: Scale) -> str | None:
 
 
 def _rationale(answer: str, start: int, end: int) -> str | None:
-    """Return what stands around the verdict, without the heading and the marks next to it."""
+    """Return what stands around the verdict, without its heading, its marks and its lead-in."""
     before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE + ".")
-    around = [part for part in (before, after) if part.strip(_EDGE + ".")]
-    rest = "\n".join(around).strip()
+    before = before if after else _without_lead_in(before)
+    rest = " ".join(part for part in (before, after) if part.strip(_EDGE + ".")).strip()
     heading = _HEADING.match(rest)
     return (rest[heading.end() :] if heading else rest) or None
+
+
+def _without_lead_in(text: str) -> str:
+    """Drop `, resulting in a` and the like, which led to the verdict, from the end."""
+    for _ in range(_LEAD_IN_WORDS):
+        head, _, word = text.rpartition(" ")
+        if word.lower() not in _LEAD_IN:
+            break
+        text = head.rstrip(_EDGE)
+    return text

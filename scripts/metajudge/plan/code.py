@@ -11,6 +11,7 @@ from pathlib import Path
 PACKAGE = "metajudge"
 
 
+@cache
 def code_hash(scripts: Path, script: str, *modules: str) -> str:
     """Return a hash of `scripts/<script>` and of every module of ours that it can import.
 

@@ -22,7 +22,10 @@ def data_files(plan: Plan) -> Files:
             continue
         folder = Path(plan.folders[kind, name])
         found[name] = {
-            role: [str(path) for path, _ in resolve(roles, role, folder, Path(plan.study.data))]
+            role: [
+                os.path.normpath(path)
+                for path, _ in resolve(roles, role, folder, Path(plan.study.data))
+            ]
             for role in roles
         }
     return found

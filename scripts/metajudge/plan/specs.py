@@ -7,7 +7,7 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,11 @@ def card_hash(*cards: BaseModel) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+@cache
+def _version(package: str) -> str:
+    return version(package)
+
+
 class Specs:
     """The specs of a study's jobs; `home` is the workflow's folder, `out` the study's results."""
 
@@ -57,7 +62,7 @@ class Specs:
         """Return the canonical spec of a job of `script`, which will load the modules `extra`."""
         used = PACKAGES.get(script, []) + PACKAGES.get(packages, [])
         code = code_hash(self.scripts, script, *extra)
-        return canonical({**fields, "code": code, "versions": {name: version(name) for name in used}})
+        return canonical({**fields, "code": code, "versions": {name: _version(name) for name in used}})
 
     def preflight(self) -> str:
         """Return the spec that checks every file of the study against its card."""

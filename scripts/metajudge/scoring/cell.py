@@ -6,11 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from metajudge.parsing import Judgment, Scale, parse
-from metajudge.schema.tables import table_of
+from metajudge.schema.tables import SCHEMAS, table_of
 from metajudge.scoring.estimators import ESTIMATORS
 
-_ASKED = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint", "key", "draw"]
-_JUDGED = ["value", "label", "rationale", "status", "rule", "parser"]
 _UNIT = ["target", "target_b", "criterion"]
 
 
@@ -22,17 +20,14 @@ def score_cell(
     `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number.
     """
-    verdicts = _judgments(answers, scale, parser)
-    judgments = answers.select(_ASKED)
-    for name in _JUDGED:
-        judgments = judgments.append_column(name, [[getattr(one, name) for one in verdicts]])
-    rows = judgments.select(_UNIT).to_pylist()
+    verdicts = _verdicts(answers, scale, parser)
+    rows = answers.select(_UNIT).to_pylist()
     for row, verdict in zip(rows, verdicts, strict=True):
         row["value"] = verdict.value if verdict.status == "ok" else None
-    return _as_judgments(judgments), table_of("scores", _scores(rows, cell, estimator))
+    return _judgments(answers, verdicts), table_of("scores", _scores(rows, cell, estimator))
 
 
-def _judgments(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judgment]:
+def _verdicts(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judgment]:
     """Parse every reply; equal replies are parsed once."""
     seen: dict[tuple[Any, ...], Judgment] = {}
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
@@ -47,15 +42,19 @@ def _judgments(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judg
     return verdicts
 
 
-def _as_judgments(table: pa.Table) -> pa.Table:
-    """Bring the columns into the order and the types of the table of judgments."""
-    from metajudge.schema.tables import SCHEMAS
-
+def _judgments(answers: pa.Table, verdicts: list[Judgment]) -> pa.Table:
+    """Return the table of judgments: the request's columns as they are, the verdicts beside."""
     schema = SCHEMAS["judgments"]
-    missing = [name for name in schema.names if name not in table.column_names]
-    for name in missing:
-        table = table.append_column(name, pa.nulls(len(table), schema.field(name).type))
-    return table.select(schema.names).cast(schema)
+    columns = []
+    for field in schema:
+        if field.name in Judgment.__slots__:
+            values = [getattr(verdict, field.name) for verdict in verdicts]
+            columns.append(pa.array(values, field.type))
+        elif field.name in answers.column_names:
+            columns.append(answers[field.name])
+        else:
+            columns.append(pa.nulls(len(answers), field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _scores(

@@ -77,5 +77,6 @@ def _linear(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     distance = np.abs(place[:, None] - place)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
-    with np.errstate(invalid="ignore"):
-        return np.where(expected > 0, 1 - observed / expected, np.nan)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed
+        found: NDArray[np.float64] = 1 - observed / expected
+    return found

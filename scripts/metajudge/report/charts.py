@@ -1,0 +1,175 @@
+"""Figures as SVG, the same bytes everywhere: no layout depends on how a font measures text.
+
+Colours are those of the light page; the style sheet replaces them by attribute in the dark. Hue
+tells the measure, filled or hollow and the sign's shape tell the rest, so that no reader needs the
+colours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+INK, SOFT, GRID = "#222222", "#666666", "#dddddd"
+BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
+    *("#0060a8", "#b0400e", "#00735c", "#946200", "#8a4a85", "#2c8ac4"),
+)
+FILL_BLUE, FILL_RED, PALE_BLUE, PALE_RED = "#7fb2dc", "#e39b74", "#e6f1fa", "#fbeadf"
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 190, 16, 8, 44
+SLOT, LONGEST_LABEL = 10, 30
+
+
+@dataclass(frozen=True)
+class Series:
+    """One measure of a figure: a bar with fill and outline, or a sign."""
+
+    name: str
+    style: str
+    fill: str
+    stroke: str
+    shape: str = ""
+
+    @property
+    def sign(self) -> str:
+        """Return the character that stands for the series in a legend."""
+        if not self.shape:
+            return "□" if self.fill in (PALE_BLUE, PALE_RED) else "■"
+        return SIGNS[self.shape]
+
+
+SIGNS = {
+    "circle": "●",
+    "square": "■",
+    "triangle-up": "▲",
+    "diamond": "◆",
+    "cross": "✚",
+    "triangle-down": "▼",
+}
+_COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
+
+
+def signs(names: Sequence[str]) -> list[Series]:
+    """Return a series of signs for each name, distinct for the first six."""
+    looks = list(zip(_COLOURS.items(), SIGNS, strict=True))
+    return [
+        Series(name, style, colour, colour, shape)
+        for number, name in enumerate(names)
+        for (style, colour), shape in [looks[number % len(looks)]]
+    ]
+
+
+@dataclass(frozen=True)
+class Point:
+    """An estimate in a figure."""
+
+    group: str
+    series: str
+    value: float
+    lo: float | None
+    hi: float | None
+
+
+def chart_spec(
+    points: Sequence[Point], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
+) -> dict[str, Any]:
+    """Return the Vega-Lite specification: a band per group, a slot per series, a vertical line."""
+    import altair as alt
+
+    labels = {name: _label(name) for name in groups}
+    values = [
+        {"group": labels[p.group], "series": p.series, "value": p.value, "lo": p.lo, "hi": p.hi}
+        for p in points
+    ]
+    place = _Place(list(labels.values()), [one.name for one in series], values, x)
+    layers = [*(place.mark(one) for one in series), place.line(line), place.whiskers()]
+    chart = alt.layer(*layers).properties(
+        width=WIDTH,
+        height=len(groups) * (len(series) * SLOT + 10),
+        autosize=alt.AutoSizeParams(type="none"),
+        padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
+    )
+    spec: dict[str, Any] = chart.configure(
+        aria=False, background="transparent", font="sans-serif", view={"stroke": None}
+    ).to_dict()
+    return spec
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """Return a specification as SVG; nothing is fetched."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The shared scales of a figure's layers."""
+
+    groups: list[str]
+    series: list[str]
+    values: list[dict[str, Any]]
+    title: str
+
+    def mark(self, series: Series) -> "alt.Chart":
+        """Return the bars or signs of one series."""
+        import altair as alt
+
+        chart = self._chart([value for value in self.values if value["series"] == series.name])
+        if series.shape:
+            look = {"shape": series.shape, "fill": series.fill, "stroke": series.stroke}
+            return chart.mark_point(size=44, opacity=1, **look).encode(**self._at("value"))
+        bars = chart.mark_bar(
+            fill=series.fill, stroke=series.stroke, strokeWidth=1, height=SLOT - 2
+        )
+        return bars.encode(**self._at("value"), x2=alt.datum(0))
+
+    def whiskers(self) -> "alt.Chart":
+        """Return the intervals."""
+        import altair as alt
+
+        known = [value for value in self.values if value["lo"] is not None]
+        rule = self._chart(known).mark_rule(stroke=INK, strokeWidth=1.3)
+        return rule.encode(**self._at("lo"), x2=alt.X2("hi"))
+
+    def line(self, at: float) -> "alt.Chart":
+        """Return the vertical line."""
+        import altair as alt
+
+        rule = self._chart([{"line": at}]).mark_rule(
+            stroke=INK, strokeWidth=1.2, strokeDash=[5, 3]
+        )
+        return rule.encode(x=alt.X("line", type="quantitative"))
+
+    def _chart(self, values: list[dict[str, Any]]) -> "alt.Chart":
+        import altair as alt
+
+        return alt.Chart(alt.Data(values=values))
+
+    def _at(self, field: str) -> dict[str, Any]:
+        import altair as alt
+
+        number = {"labelColor": SOFT, "titleColor": SOFT, "labelFontSize": 11, "titleFontSize": 12}
+        x_axis = alt.Axis(
+            title=self.title, titleFontWeight="normal", titlePadding=8, gridColor=GRID,
+            domain=False, ticks=False, labelOverlap=False, labelFlush=False, minExtent=16, maxExtent=16,
+            tickCount=6, **number,
+        )  # fmt: skip
+        y_axis = alt.Axis(
+            title=None, labelColor=INK, labelFontSize=12, labelLimit=0, labelPadding=8,
+            ticks=False, domainColor=SOFT, minExtent=LEFT - 8, maxExtent=LEFT - 8,
+            labelOverlap=False,
+        )  # fmt: skip
+        band = alt.Scale(domain=self.groups, paddingInner=0.14, paddingOuter=0.07)
+        slots = alt.Scale(domain=self.series)
+        return {
+            "x": alt.X(field, type="quantitative", axis=x_axis, scale=alt.Scale(zero=True)),
+            "y": alt.Y("group", type="nominal", scale=band, axis=y_axis),
+            "yOffset": alt.YOffset("series", type="nominal", scale=slots),
+        }
+
+
+def _label(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

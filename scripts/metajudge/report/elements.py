@@ -1,0 +1,214 @@
+"""What a page is made of: sections of blocks. No HTML here, and no method."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Union
+
+from metajudge.report import numbers, words
+from metajudge.report.rows import Row
+
+LONGEST = 600
+"""A longer table is not shown: its file is named instead."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, the interval and small print below it, and a title with the counts.
+
+    `sort` is the number by which a column is sorted; `style` a class of the style sheet, `mark` a
+    sign whose meaning stands below the table.
+    """
+
+    text: str
+    interval: str = ""
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    sort: float | None = None
+    style: str = "number"
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading, small print below it, and the heading above that it shares."""
+
+    text: str
+    note: str = ""
+    group: str = ""
+    style: str = "number"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row: its heading, small print below that, and its cells."""
+
+    head: str
+    cells: Sequence[Cell]
+    about: str = ""
+    badge: str = ""
+
+
+@dataclass(frozen=True)
+class Body:
+    """Rows that belong together, under a heading of their own."""
+
+    lines: Sequence[Line]
+    title: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; `code` says that row headings are ids."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    corner: str
+    columns: Sequence[Column]
+    bodies: Sequence[Body]
+    notes: Sequence[str] = ()
+    code: bool = True
+    source: str = ""
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Return the shared headings and how many columns each spans; empty without any."""
+        found: list[tuple[str, int]] = []
+        for column in self.columns:
+            if found and found[-1][0] == column.group:
+                found[-1] = (column.group, found[-1][1] + 1)
+            else:
+                found.append((column.group, 1))
+        return found if any(name for name, _ in found) else []
+
+    @property
+    def too_long(self) -> int:
+        """Return the number of rows if they are too many to show, else 0."""
+        rows = sum(len(body.lines) for body in self.bodies)
+        return rows if rows > LONGEST else 0
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of a figure's legend: a sign in a colour."""
+
+    sign: str
+    style: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as SVG, the sentence that says what it shows, its legend and its numbers."""
+
+    kind: ClassVar[str] = "figure"
+    title: str
+    svg: str
+    summary: str
+    keys: Sequence[Key]
+    table: Table
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph, or a list of sentences under it; `style` is "" or "warning" or "small"."""
+
+    kind: ClassVar[str] = "text"
+    text: str
+    items: Sequence[str] = ()
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what they stand for."""
+
+    kind: ClassVar[str] = "facts"
+    pairs: Sequence[tuple[str, str]]
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a section: a dataset."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+    id: str
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that are shown on demand."""
+
+    kind: ClassVar[str] = "fold"
+    summary: str
+    blocks: Sequence["Block"]
+
+
+Block = Union[Table, Figure, Text, Facts, Heading, Fold]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the page."""
+
+    id: str
+    title: str
+    lead: str
+    blocks: Sequence[Block] = field(default=())
+
+
+def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: str = "") -> Cell:
+    """Return the cell of an estimate: value, interval, what is missing; a dash and the reason.
+
+    With `counts` n and ties stand in the cell, otherwise in its title.
+    """
+    if row is None:
+        return Cell(numbers.DASH, notes=("not computed",), style="undefined")
+    if row.value is None:
+        return Cell(numbers.DASH, notes=(words.spoken(row.note),), style="undefined")
+    told = _counts(row)
+    missing = () if counts or not row.n_missing else (f"{numbers.count(row.n_missing)} missing",)
+    return Cell(
+        words.written(row.statistic, row.value),
+        interval=interval(row),
+        notes=(told,) if counts else missing,
+        title="; ".join(part for part in (told, row.method, row.note) if part),
+        sort=row.value,
+        style=f"number {style}".strip(),
+        mark=mark,
+    )
+
+
+def interval(row: Row) -> str:
+    """Return "[lo, hi]", empty where there is none."""
+    if row.lo is None or row.hi is None:
+        return ""
+    return f"[{words.written(row.statistic, row.lo)}, {words.written(row.statistic, row.hi)}]"
+
+
+def figures(row: Row) -> str:
+    """Return an estimate as one text: value and interval."""
+    if row.value is None:
+        return f"{numbers.DASH} ({words.spoken(row.note)})"
+    return f"{words.written(row.statistic, row.value)} {interval(row)}".strip()
+
+
+def whole(number: int) -> Cell:
+    """Return the cell of a count; 0 is shown faintly."""
+    return Cell(numbers.count(number), sort=number, style="number" if number else "number none")
+
+
+def words_cell(text: str) -> Cell:
+    """Return a cell of text."""
+    return Cell(text, style="words")
+
+
+def _counts(row: Row) -> str:
+    parts = [f"n = {numbers.count(row.n)}"]
+    if row.n_missing:
+        parts.append(f"{numbers.count(row.n_missing)} missing")
+    if row.n_tied:
+        parts.append(f"{numbers.count(row.n_tied)} tied")
+    return ", ".join(parts)

@@ -1,0 +1,52 @@
+"""How numbers are written: a true minus, thin spaces, few digits."""
+
+MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
+
+
+def correlation(value: float) -> str:
+    """Return a number of [-1, 1] with three decimals."""
+    return _signed(f"{value:.3f}")
+
+
+def score(value: float) -> str:
+    """Return a discernment score or a mean with two decimals, from 100 on without."""
+    return _signed(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
+
+
+def percent(value: float) -> str:
+    """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
+    if 0 < value < 0.005 or 0.995 < value < 1:
+        return f"{100 * value:.1f}{THIN}%" if 0.0005 <= value <= 0.9995 else f"{value:.2g}"
+    return f"{100 * value:.0f}{THIN}%"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value with two significant digits, very small ones as a bound."""
+    return "<0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
+def amount(value: float) -> str:
+    """Return three significant digits, whole from 100 on."""
+    return count(value) if abs(value) >= 100 else _signed(f"{value:.3g}")
+
+
+def count(value: float) -> str:
+    """Return a whole number with thin spaces between thousands."""
+    return _signed(f"{round(value):,}").replace(",", THIN)
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return the number with its noun."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: list[str]) -> str:
+    """Return "a, b and c"."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+
+
+def _signed(text: str) -> str:
+    """Return the number with a true minus, and no minus on zero."""
+    if not text.startswith("-"):
+        return text
+    return MINUS + text[1:] if text.strip("-0.,") else text[1:]

@@ -1,0 +1,138 @@
+"""What the report knows: the study's spec, its result tables and what was read of each dataset."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from metajudge.report.rows import Rows
+from metajudge.report.words import CONTROLS
+from metajudge.schema.tables import read_table
+
+DEGREES = ("minor", "major", "single", "")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge as the report names it."""
+
+    id: str
+    engine: str
+    about: str
+
+    @property
+    def control(self) -> bool:
+        """Return whether this is a null judge."""
+        return self.engine == "control"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset as the report names it; `found` is what reading it counted."""
+
+    id: str
+    name: str
+    task: str
+    ratings: str
+    licence: str
+    citation: str
+    aspects: list[str]
+    found: Mapping[str, Any]
+
+    @property
+    def planned(self) -> bool:
+        """Return whether the ratings are the quality that authors planned."""
+        return self.ratings == "planned"
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One perturbation in one degree."""
+
+    cell: str
+    name: str
+    degree: str
+    level: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The inputs of all sections, in the order in which the study names things."""
+
+    spec: Mapping[str, Any]
+    tables: Mapping[str, Rows]
+    found: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def load(cls, spec: Mapping[str, Any]) -> "Report":
+        """Read all that the spec names."""
+        tables = {
+            name: Rows.of_records(read_table("results", path).to_pylist())
+            for name, path in spec["tables"].items()
+        }
+        found = {
+            name: json.loads(Path(card["report"]).read_text(encoding="utf-8"))
+            for name, card in spec["datasets"].items()
+        }
+        return cls(spec, tables, found)
+
+    def rows(self, table: str) -> Rows:
+        """Return the rows of a table, none where the study has no such table."""
+        return self.tables.get(table, Rows([]))
+
+    @property
+    def study(self) -> str:
+        """Return the study's id."""
+        return str(self.spec["study"]["study"])
+
+    @cached_property
+    def datasets(self) -> list[Dataset]:
+        """Return the datasets."""
+        return [self._dataset(name) for name in self.spec["study"]["datasets"]]
+
+    @cached_property
+    def judges(self) -> list[Judge]:
+        """Return the judges that are no controls, then the controls."""
+        judges = [self._judge(name) for name in self.spec["study"]["judges"]]
+        return sorted(judges, key=lambda judge: judge.control)
+
+    @cached_property
+    def damages(self) -> list[Damage]:
+        """Return the study's perturbations in every degree that a table has."""
+        order = self.spec["study"]["perturbations"]
+        found = {
+            (row.perturbation, row.degree)
+            for table in ("discernment", "perturbations")
+            for row in self.rows(table)
+            if row.perturbation in order
+        }
+        placed = sorted(found, key=lambda at: (order.index(at[0]), DEGREES.index(at[1])))
+        return [self._damage(name, degree) for name, degree in placed]
+
+    def aspect(self, name: str) -> str:
+        """Return an aspect's name."""
+        return str(self.spec["aspects"].get(name, name))
+
+    def _dataset(self, name: str) -> Dataset:
+        card = self.spec["datasets"][name]
+        keys = ("name", "task", "ratings", "licence", "citation", "aspects")
+        known = {key: card[key] for key in keys}
+        return Dataset(id=name, found=self.found[name], **{**known, "name": known["name"] or name})
+
+    def _judge(self, name: str) -> Judge:
+        card = self.spec["judges"][name]
+        if card["engine"] == "control":
+            return Judge(name, "control", CONTROLS.get(card["form"], card["form"]))
+        against = f"against the {card['against']}" if card.get("against") else ""
+        draws = f"{card['draws']} draws" if card["draws"] > 1 else ""
+        form = "" if card["form"] == name else card["form"]
+        named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
+        about = ", ".join(part for part in (card["engine"], *named) if part)
+        return Judge(name, card["engine"], about)
+
+    def _damage(self, name: str, degree: str) -> Damage:
+        card = self.spec["perturbations"][name]
+        cell = f"{name}.{degree}" if degree else name
+        return Damage(cell, card["name"] or name, "" if degree == "single" else degree, card["level"])

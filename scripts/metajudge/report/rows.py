@@ -1,0 +1,98 @@
+"""Typed access to the rows of result tables."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+Place = tuple[str, str, str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a result table: a statistic, where it holds, and its estimate."""
+
+    dataset: str
+    judge: str
+    aspect: str
+    statistic: str
+    level: str
+    value: float | None
+    lo: float | None
+    hi: float | None
+    n: int
+    n_missing: int
+    n_tied: int
+    method: str
+    note: str
+    perturbation: str
+    degree: str
+    criterion: str
+    signature: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Row":
+        """Return the row of a record of a result table; null counts are 0, null texts empty."""
+        plain = {name: record.get(name) for name in cls.__slots__}
+        for name in ("n", "n_missing", "n_tied"):
+            plain[name] = plain[name] or 0
+        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied"}
+        texts = {name: plain[name] or "" for name in plain if name not in numbers}
+        return cls(**{**plain, **texts})
+
+    @property
+    def cell(self) -> str:
+        """Return the set of targets: `<perturbation>.<degree>`, or its name alone."""
+        return f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
+
+
+class Rows:
+    """The rows of one table, in its order."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = list(rows)
+
+    @classmethod
+    def of_records(cls, records: Iterable[Mapping[str, Any]]) -> "Rows":
+        """Return the rows of the records of a result table."""
+        return cls(Row.of(record) for record in records)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Iterate over the rows."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def where(self, **equal: str | tuple[str, ...]) -> "Rows":
+        """Return the rows whose columns equal the values, or are one of them where a tuple."""
+        wanted = {name: (v,) if isinstance(v, str) else v for name, v in equal.items()}
+        return Rows(
+            row for row in self._rows if all(getattr(row, n) in v for n, v in wanted.items())
+        )
+
+    def names(self, column: str) -> list[str]:
+        """Return the distinct values of a text column, in order of appearance."""
+        return list(dict.fromkeys(getattr(row, column) for row in self._rows))
+
+    def at(
+        self,
+        dataset: str,
+        judge: str,
+        statistic: str,
+        *,
+        aspect: str = "",
+        level: str = "",
+        cell: str = "",
+        criterion: str = "",
+    ) -> Row | None:
+        """Return the one row in this place, or None."""
+        return self._index.get((dataset, judge, aspect, statistic, level, cell, criterion))
+
+    @cached_property
+    def _index(self) -> dict[Place, Row]:
+        return {
+            (r.dataset, r.judge, r.aspect, r.statistic, r.level, r.cell, r.criterion): r
+            for r in self._rows
+        }

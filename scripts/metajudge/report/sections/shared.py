@@ -1,0 +1,35 @@
+"""What several sections say in the same words."""
+
+from collections.abc import Callable, Iterable
+
+from metajudge.report.elements import Body, Cell, Line
+from metajudge.report.report import Dataset, Judge
+
+PLANNED = "agreement with the quality planned by the authors, not with people"
+
+
+def agreed_with(dataset: Dataset) -> str:
+    """Return what agreement means on this dataset."""
+    return PLANNED if dataset.planned else "agreement with people's ratings"
+
+
+def bodies(
+    judges: Iterable[Judge], cells: Callable[[Judge], list[Cell] | None], title: str = ""
+) -> list[Body]:
+    """Return the judges' rows and, apart from them, the controls'; a judge without cells has none."""
+    told = [(judge, cells(judge)) for judge in judges]
+    lines = [
+        (judge, Line(judge.id, found, about=judge.about, badge="control" if judge.control else ""))
+        for judge, found in told
+        if found is not None
+    ]
+    parts = (
+        Body([line for judge, line in lines if not judge.control], title),
+        Body([line for judge, line in lines if judge.control], style="controls"),
+    )
+    return [part for part in parts if part.lines]
+
+
+def labelled(judge: Judge) -> str:
+    """Return the judge's name in a figure."""
+    return f"{judge.id} (control)" if judge.control else judge.id

@@ -1,0 +1,89 @@
+"""What statistics, levels, statuses and controls are called in the report, and what they mean."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from metajudge.report import numbers
+
+
+@dataclass(frozen=True)
+class Term:
+    """The label of a statistic, how its value is written, and its meaning in one sentence."""
+
+    label: str
+    written: Callable[[float], str]
+    meaning: str = ""
+
+
+STATISTICS = {
+    "pearson": Term("Pearson r", numbers.correlation, "linear correlation"),
+    "spearman": Term("Spearman ρ", numbers.correlation, "correlation of ranks"),
+    "kendall_b": Term("Kendall τ-b", numbers.correlation, "pairs in the same order, ties counted"),
+    "kappa_linear": Term("Linear κ", numbers.correlation, "agreement on ratings beyond chance"),
+    "alpha_ordinal": Term("Krippendorff α", numbers.correlation, "agreement of raters, ordinal"),
+    "alpha_pair": Term(
+        "α of the pair", numbers.correlation, "Krippendorff α of judge and median rating"
+    ),
+    "D": Term("D", numbers.score, "as published"),
+    "D_ew": Term("D_ew", numbers.score, "as published, aspects weighted"),
+    "D_hmp": Term("D_hmp", numbers.score, "from the harmonic mean p"),
+    "D_exact": Term("D_exact", numbers.score, "from a p that holds its level"),
+    "D_avg": Term("D_avg", numbers.score, "average over perturbations, as published"),
+    "D_avg_ew": Term("D_avg_ew", numbers.score, "average, aspects weighted"),
+    "D_avg_exact": Term("D_avg_exact", numbers.score, "average of D_exact"),
+    "D_min": Term("D_min", numbers.score, "hardest perturbation, as published"),
+    "D_min_ew": Term("D_min_ew", numbers.score, "hardest perturbation, aspects weighted"),
+    "D_min_exact": Term("D_min_exact", numbers.score, "hardest perturbation by D_exact"),
+    "rank_biserial": Term("Rank-biserial correlation", numbers.correlation, "effect size"),
+    "mean_drop": Term("Mean drop", numbers.amount, "original minus damaged, in points of the judge"),
+    "p_holm": Term("Holm-adjusted p", numbers.p_value, "one-sided Wilcoxon test"),
+    "notice_rate": Term("Faults noticed", numbers.percent),
+    "miss_rate": Term("Faults missed", numbers.percent),
+    "edits": Term("Edits", numbers.amount, "mean number per text"),
+    "edit_distance": Term("Edit distance", numbers.amount, "mean Levenshtein distance"),
+}
+
+LEVELS = {
+    "pooled": ("all targets pooled", "One correlation over all targets of the dataset."),
+    "by_source": (
+        "mean over sources",
+        "Correlation among the texts of one source, averaged over sources.",
+    ),
+    "by_system": ("between systems", "Correlation of the systems' mean scores."),
+}
+
+CONTROLS = {
+    "constant_top": "always the top of the scale",
+    "most_frequent": "always the most frequent rating",
+    "random": "seeded random",
+    "shuffled": "the ratings, shuffled",
+    "length": "the length of the text",
+}
+
+STATUSES = {
+    "ok": "ok",
+    "unparsed": "unparsed",
+    "out_of_range": "out of range",
+    "refused": "refused",
+    "truncated": "truncated",
+    "empty": "empty",
+    "error": "error",
+    "not_applicable": "not applicable",
+}
+
+
+def written(statistic: str, value: float) -> str:
+    """Return a value of the statistic as text."""
+    term = STATISTICS.get(statistic)
+    return (term.written if term else numbers.amount)(value)
+
+
+def label(statistic: str) -> str:
+    """Return the statistic's label, its id where it has none."""
+    term = STATISTICS.get(statistic)
+    return term.label if term else statistic
+
+
+def spoken(code: str) -> str:
+    """Return a reason without underscores."""
+    return code.replace("_", " ")

@@ -9,7 +9,7 @@ demo: .venv/core
 	$(BIN)/python -m metajudge run
 
 test: .venv/test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
 
 lint: .venv/test
 	$(BIN)/ruff check .

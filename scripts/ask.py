@@ -7,7 +7,7 @@ from typing import Any
 
 from metajudge.command import run
 from metajudge.engines import Answer, Engine, Subject, build, request_key
-from metajudge.schema.cards import Judge, RatedAspect, Scale
+from metajudge.schema.cards import Judge, RatedAspect
 from metajudge.schema.loading import adapter
 from metajudge.schema.tables import read_table, table_of, write_table
 

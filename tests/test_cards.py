@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from generate import generated
 
+from generate import generated
 from metajudge.schema.cards import FOLDERS
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import Cards, load_yaml, read_card, validate_card

@@ -1,7 +1,6 @@
 """The command `metajudge`: run a study, or check it."""
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +88,6 @@ def _parser() -> argparse.ArgumentParser:
             nargs="?",
             type=Path,
             default=None,
-            help=f"the study's YAML file; default: the demo ({os.path.join('config', 'config.yaml')})",
+            help="the study's YAML file; default: the demo, config/config.yaml",
         )
     return parser

@@ -1,4 +1,4 @@
-"""Named random streams: every random choice of a study is reproducible from its seed and its name."""
+"""Named random streams: a random choice is reproducible from the study's seed and its name."""
 
 import hashlib
 from collections.abc import Sequence

@@ -12,6 +12,7 @@ from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.kappa import kappa_linear
 
 CORRELATIONS = ("pearson", "spearman", "kendall_b")
+OFF_SCALE = "ratings off the aspect's scale"
 LEVELS = ("pooled", "by_source", "by_system")
 
 
@@ -39,7 +40,10 @@ def _human_rows(
     elif len(ratings) < 2:
         alpha = Estimate.undefined("one rater")
     else:
-        alpha = _alpha(study, panel, aspect, ratings)
+        classes = study.spec["aspects"][aspect]["values"]
+        alpha = Estimate.undefined("continuous")
+        if classes is not None:
+            alpha = _alpha(study, panel, ratings, np.array(classes))
     yield study.row("human", aspect, "alpha_ordinal", "pooled", alpha)
 
 
@@ -75,31 +79,22 @@ def _categorical(
     gold: Floats,
 ) -> Estimate:
     """Return kappa or alpha of the judge against the raters' lower median, where both fit."""
-    classes = _classes(study, aspect)
-    if classes is None or not study.spec["judges"][judge]["discrete"]:
+    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
+    grid = card["grid"][aspect]
+    if rated is None or grid is None or not card["discrete"]:
         return Estimate.undefined("continuous")
-    for values, whose in ((scores, "scores"), (gold, "ratings")):
-        if not np.isin(values[np.isfinite(values)], classes).all():
-            return Estimate.undefined(f"{whose} off the aspect's scale")
+    classes = np.union1d(rated, grid)  # a judge may give halves where people give whole points
+    if not np.isin(gold[np.isfinite(gold)], classes).all():
+        return Estimate.undefined(OFF_SCALE)
     if statistic == "kappa_linear":
         return kappa_linear(gold, scores, classes, panel.source, study.weights)
-    return _alpha(study, panel, aspect, np.stack([gold, scores]))
+    return _alpha(study, panel, np.stack([gold, scores]), classes)
 
 
-def _alpha(study: DatasetStudy, panel: Panel, aspect: str, ratings: Floats) -> Estimate:
-    classes = _classes(study, aspect)
-    if classes is None:
-        return Estimate.undefined("continuous")
-    if not np.isin(ratings[np.isfinite(ratings)], classes).all():
-        return Estimate.undefined("ratings off the aspect's scale")
+def _alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: Floats) -> Estimate:
     return krippendorff_alpha(
         ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
     )
-
-
-def _classes(study: DatasetStudy, aspect: str) -> Floats | None:
-    values = study.spec["aspects"][aspect]["values"]
-    return None if values is None else np.array(values, dtype=np.float64)
 
 
 def mean_rating(ratings: Floats) -> Floats:

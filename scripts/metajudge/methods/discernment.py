@@ -38,6 +38,8 @@ HEADLINES = {
 """Statistic -> the score of each perturbation that it sums up, and how."""
 ARTEFACT = 5.0
 """Beyond this a score is an artefact of the normal tail (methods.md 1)."""
+MOST_DRAWS = 20
+"""Beyond this the least common multiple of 1..draws is too large for exact floats."""
 NO_PAIRS = "no item has a score for both texts"
 
 
@@ -110,7 +112,6 @@ class Discerning:
         """Return aspect -> pairs, without aspects on which no item has both scores."""
         original, damaged = self.study.panel("original"), self.study.panel(perturbation)
         card = self.study.spec["judges"][judge]
-        unit = lcm(*range(1, card["draws"] + 1)) if card["grid"] and card["draws"] <= 20 else None
         found = {}
         for aspect in self.study.spec["aspects"]:
             before, after = original.scores(judge, aspect), damaged.scores(judge, aspect)
@@ -120,7 +121,7 @@ class Discerning:
             both = np.isfinite(before) & np.isfinite(paired)
             if both.any():
                 texts = before[both], paired[both], original.source[both]
-                found[aspect] = Pairs(self.study, *texts, len(before), unit)
+                found[aspect] = Pairs(self.study, *texts, len(before), _unit(card, aspect))
         return found
 
     def _test(self, pairs: Pairs) -> Tests:
@@ -153,8 +154,17 @@ class Discerning:
             }
             counts = found["mean_drop"]
             for name, (log_p, method) in p_values.items():
-                yield aspect, name, replace(counts, value=exp(log_p), lo=None, hi=None,
-                                            method=f"one-sided Wilcoxon, {method}")
+                yield (
+                    aspect,
+                    name,
+                    replace(
+                        counts,
+                        value=exp(log_p),
+                        lo=None,
+                        hi=None,
+                        method=f"one-sided Wilcoxon, {method}",
+                    ),
+                )
         for aspect in self.study.spec["aspects"]:
             if aspect not in tests:
                 yield aspect, "p_wilcoxon", Estimate.undefined(NO_PAIRS)
@@ -230,8 +240,9 @@ class Discerning:
         resampled: list[dict[str, Floats]],
         gaps: list[str],
     ) -> Estimate:
-        values = np.array([np.nan if one[score].value is None else one[score].value
-                           for one in combined])
+        values = np.array(
+            [np.nan if one[score].value is None else one[score].value for one in combined]
+        )
         replicates = np.stack([one[score] for one in resampled], axis=-1)
         how = {"allow_missing": bool(gaps)}
         if summed is average:
@@ -246,6 +257,16 @@ class Discerning:
             note=note,
         )
         return with_interval(found, summed(replicates, **how), least)
+
+
+def _unit(card: dict[str, Any], aspect: str) -> int | None:
+    """Return u such that every score is a multiple of 1/u; None: rounded to 9 decimals instead."""
+    grid, draws = card["grid"][aspect], card["draws"]
+    if grid is None or draws > MOST_DRAWS:
+        return None
+    per_point = 1 / (grid[1] - grid[0])
+    whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)
+    return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:

@@ -43,7 +43,9 @@ def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dic
     }
     done = [status in {"ok", "short"} for status in statuses]
     texts = panel.rows["text"].to_pylist()
-    changed = [(item, text) for item, text, did in zip(panel.items, texts, done, strict=True) if did]
+    changed = [
+        (item, text) for item, text, did in zip(panel.items, texts, done, strict=True) if did
+    ]
     edits = [len(e) for e, did in zip(panel.rows["edits"].to_pylist(), done, strict=True) if did]
     distances = [Levenshtein.distance(before[item], text) for item, text in changed]
     return shares | {

@@ -152,7 +152,7 @@ def _echo(scale: Scale) -> str:
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
-        rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:\s*[/|\n]\s*{_DIGITS}){{2,}}"
+        rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
         r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)(?:\s+(?:is|of)|[:=])?\s+\d+)"
     )
 

@@ -17,9 +17,10 @@ _HEADING = re.compile(
     r"[*_\"'\s]*[:=-]+[*_\s]*",
     re.IGNORECASE,
 )
-_LEAD_IN = frozenset(
-    "a,an,the,my,it,its,and,so,thus,hence,therefore,with,in,of,is,overall,final,resulting,earning,"
-    "giving,receives,receiving".split(",")
+_LEAD_IN = re.compile(
+    r"an?|the|my|its?|and|so|thus|hence|therefore|with|in|of|is|overall|final|resulting|earning|"
+    r"giving|receiv(?:es|ing)",
+    re.IGNORECASE,
 )
 _LEAD_IN_WORDS = 8
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
@@ -107,7 +108,7 @@ def _without_lead_in(text: str) -> str:
     """Drop `, resulting in a` and the like, which led to the verdict, from the end."""
     for _ in range(_LEAD_IN_WORDS):
         head, _, word = text.rpartition(" ")
-        if word.lower() not in _LEAD_IN:
+        if not _LEAD_IN.fullmatch(word):
             break
         text = head.rstrip(_EDGE)
     return text

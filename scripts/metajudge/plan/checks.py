@@ -69,14 +69,14 @@ def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> 
                 got=aspect,
                 allowed=rated,
             )
-    if judge.scale is not None and judge.scale.step is not None:
+    if judge.scale is not None:
         _check_scale(judge.scale, datasets, where)
 
 
 def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> None:
-    """A grid of the judge's own must be one on which some aspect is rated."""
+    """A judge's own scale has the ends of some aspect's; only its steps may differ."""
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
-    if any(scale.values() == aspect.values() for aspect in rated):
+    if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
         return
     raise UserError(
         "no aspect of the study's datasets has this scale",

@@ -20,11 +20,12 @@ def data_files(plan: Plan) -> Files:
         roles = getattr(card, "files", None)
         if roles is None:
             continue
-        folder = Path(plan.folders[kind, name])
+        folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
+        where = str(folder / f"{name}.yaml")
         found[name] = {
             role: [
                 os.path.normpath(path)
-                for path, _ in resolve(roles, role, folder, Path(plan.study.data))
+                for path, _ in resolve(roles, role, folder, data, where=where)
             ]
             for role in roles
         }

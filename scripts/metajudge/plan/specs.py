@@ -6,7 +6,7 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -62,7 +62,9 @@ class Specs:
         """Return the canonical spec of a job of `script`, which will load the modules `extra`."""
         used = PACKAGES.get(script, []) + PACKAGES.get(packages, [])
         code = code_hash(self.scripts, script, *extra)
-        return canonical({**fields, "code": code, "versions": {name: _version(name) for name in used}})
+        return canonical(
+            {**fields, "code": code, "versions": {name: _version(name) for name in used}}
+        )
 
     def preflight(self) -> str:
         """Return the spec that checks every file of the study against its card."""
@@ -165,8 +167,8 @@ class Specs:
                 "judge": judge,
                 "aspect": aspect,
             },
-            "scale": scale and {"min": scale.min, "max": scale.max, "step": scale.step,
-                                "labels": scale.labels},
+            "scale": scale
+            and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
             "parser": self.parser(judge),
             "estimator": card.estimator,
             "input": f"{self.out}/replies/{place}",
@@ -226,7 +228,9 @@ class Specs:
     def table(self, table: str) -> str:
         """Return the spec that joins the datasets' parts of a result table."""
         fields = {
-            "parts": [f"{self.out}/statistics/{table}/{name}.parquet" for name in self.plan.datasets],
+            "parts": [
+                f"{self.out}/statistics/{table}/{name}.parquet" for name in self.plan.datasets
+            ],
             "output": f"{self.out}/tables/{table}",
         }
         return self._spec("table.py", fields)
@@ -308,14 +312,14 @@ class Specs:
         card = self.plan.judges[judge]
         model = self.plan.models[card.model]
         aspects = self.plan.aspects_of(dataset)
-        scales = [self.scoring_scale(dataset, judge, aspect) for aspect in aspects]
-        grid = all(scale is not None and scale.step is not None for scale in scales)
+        scales = {aspect: self.scoring_scale(dataset, judge, aspect) for aspect in aspects}
         return {
             "card": card_hash(card, model),
             "engine": model.engine,
             "form": card.form,
             "draws": card.draws,
             "parser": self.parser(judge),
-            "grid": grid,
-            "discrete": grid and (card.draws == 1 or card.estimator == "mode"),
+            # the values that one reply can have; null: any number
+            "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
+            "discrete": card.draws == 1 or card.estimator == "mode",
         }

@@ -138,9 +138,7 @@ class _Place:
         """Return the vertical line."""
         import altair as alt
 
-        rule = self._chart([{"line": at}]).mark_rule(
-            stroke=INK, strokeWidth=1.2, strokeDash=[5, 3]
-        )
+        rule = self._chart([{"line": at}]).mark_rule(stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
         return rule.encode(x=alt.X("line", type="quantitative"))
 
     def _chart(self, values: list[dict[str, Any]]) -> "alt.Chart":

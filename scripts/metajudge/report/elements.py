@@ -165,7 +165,7 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
     With `counts` n and ties stand in the cell, otherwise in its title.
     """
     if row is None:
-        return Cell(numbers.DASH, notes=("not computed",), style="undefined")
+        return Cell(numbers.DASH, notes=("not planned",), style="undefined")
     if row.value is None:
         return Cell(numbers.DASH, notes=(words.spoken(row.note),), style="undefined")
     told = _counts(row)
@@ -193,6 +193,11 @@ def figures(row: Row) -> str:
     if row.value is None:
         return f"{numbers.DASH} ({words.spoken(row.note)})"
     return f"{words.written(row.statistic, row.value)} {interval(row)}".strip()
+
+
+def short(row: Row) -> str:
+    """Return an estimate's value alone."""
+    return numbers.DASH if row.value is None else words.written(row.statistic, row.value)
 
 
 def whole(number: int) -> Cell:

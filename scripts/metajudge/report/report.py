@@ -11,6 +11,8 @@ from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
 from metajudge.schema.tables import read_table
 
+ALONE = {"rules"}
+"""Lexical forms that compare a text with nothing."""
 DEGREES = ("minor", "major", "single", "")
 
 
@@ -125,9 +127,10 @@ class Report:
         card = self.spec["judges"][name]
         if card["engine"] == "control":
             return Judge(name, "control", CONTROLS.get(card["form"], card["form"]))
-        against = f"against the {card['against']}" if card.get("against") else ""
+        compared = card.get("against") and card["form"] not in ALONE
+        against = f"against the {card['against']}" if compared else ""
         draws = f"{card['draws']} draws" if card["draws"] > 1 else ""
-        form = "" if card["form"] == name else card["form"]
+        form = "" if _letters(card["form"]) in _letters(name) else card["form"]
         named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
         about = ", ".join(part for part in (card["engine"], *named) if part)
         return Judge(name, card["engine"], about)
@@ -135,4 +138,10 @@ class Report:
     def _damage(self, name: str, degree: str) -> Damage:
         card = self.spec["perturbations"][name]
         cell = f"{name}.{degree}" if degree else name
-        return Damage(cell, card["name"] or name, "" if degree == "single" else degree, card["level"])
+        return Damage(
+            cell, card["name"] or name, "" if degree == "single" else degree, card["level"]
+        )
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name))

@@ -35,7 +35,9 @@ STATISTICS = {
     "D_min_ew": Term("D_min_ew", numbers.score, "hardest perturbation, aspects weighted"),
     "D_min_exact": Term("D_min_exact", numbers.score, "hardest perturbation by D_exact"),
     "rank_biserial": Term("Rank-biserial correlation", numbers.correlation, "effect size"),
-    "mean_drop": Term("Mean drop", numbers.amount, "original minus damaged, in points of the judge"),
+    "mean_drop": Term(
+        "Mean drop", numbers.amount, "original minus damaged, in points of the judge"
+    ),
     "p_holm": Term("Holm-adjusted p", numbers.p_value, "one-sided Wilcoxon test"),
     "notice_rate": Term("Faults noticed", numbers.percent),
     "miss_rate": Term("Faults missed", numbers.percent),

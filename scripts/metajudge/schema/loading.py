@@ -77,7 +77,9 @@ def validate_card(
 ) -> Any:
     """Return the typed card for already loaded content; `source` names it in errors."""
     if not isinstance(content, dict):
-        raise UserError(f"a card of kind {kind} is a mapping of keys to values", where=source, got=content)
+        raise UserError(
+            f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
+        )
     try:
         return adapter(kind).validate_python(content)
     except ValidationError as error:

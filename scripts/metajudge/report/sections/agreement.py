@@ -1,5 +1,7 @@
 """Agreement with the ratings: every statistic at every level."""
 
+from functools import partial
+
 from metajudge.report.charts import Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,
@@ -47,7 +49,9 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    levels = [level for level in LEVELS if any(row.judge != PEOPLE for row in rows.where(level=level))]
+    levels = [
+        level for level in LEVELS if any(row.judge != PEOPLE for row in rows.where(level=level))
+    ]
     tables = [_table(report, dataset, rows.where(level=level), level) for level in levels]
     figure = _figure(report, dataset, rows)
     people: list[Block] = [] if dataset.planned else [_people(report, dataset, rows)]
@@ -56,7 +60,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
 
 
 def _table(report: Report, dataset: Dataset, rows: Rows, level: str) -> Table:
-    told = [name for name in STATISTICS if any(row.statistic == name for row in rows)]
+    present = set(rows.where(judge=tuple(judge.id for judge in report.judges)).names("statistic"))
+    told = [name for name in STATISTICS if name in present]
 
     def cells(judge: Judge, aspect: str) -> list[Cell] | None:
         place = [rows.at(dataset.id, judge.id, s, aspect=aspect, level=level) for s in told]
@@ -65,26 +70,22 @@ def _table(report: Report, dataset: Dataset, rows: Rows, level: str) -> Table:
     parts: list[Body] = []
     for aspect in dataset.aspects:
         name = report.aspect(aspect)
-        parts += bodies(report.judges, lambda judge, a=aspect: cells(judge, a), name)  # type: ignore[misc]
+        parts += bodies(report.judges, partial(cells, aspect=aspect), name)
     title, meaning = LEVELS[level]
-    columns = [
-        Column(label(name), note=STATISTICS[name].meaning) for name in told if name != "alpha_ordinal"
-    ]
+    columns = [Column(label(name), note=STATISTICS[name].meaning) for name in told]
     caption = f"{dataset.name}, {title}: {agreed_with(dataset)}. {meaning}"
     return Table(caption, "Aspect and judge", columns, parts, source="tables/agreement.csv")
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     """Return what people reach among themselves: no judge can be held to more."""
-    told = [
-        Line(report.aspect(row.aspect), [estimate(row, counts=True)])
-        for row in rows.where(judge=PEOPLE)
-    ]
+    place = (dataset.id, PEOPLE, "alpha_ordinal")
+    told = [estimate(rows.at(*place, aspect=a, level="pooled"), counts=True) for a in dataset.aspects]
     return Table(
-        f"{dataset.name}: agreement of people among themselves.",
-        "Aspect",
-        [Column(label("alpha_ordinal"))],
-        [Body(told)],
+        f"{dataset.name}: agreement of people among themselves, {label('alpha_ordinal')}.",
+        "Raters",
+        [Column(report.aspect(aspect)) for aspect in dataset.aspects],
+        [Body([Line("people", told)])],
         code=False,
     )
 
@@ -107,8 +108,8 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     spec = chart_spec(points, [names[judge.id] for judge in shown], series, line=0, x=axis)
     best = max(known, key=lambda row: row.value or 0)
     summary = (
-        f"{label(statistic)} of {len(shown)} judges on {len(series)} aspects. The highest is "
-        f"{best.judge} on {report.aspect(best.aspect)}: {figures(best)}."
+        f"{label(statistic)} of {len(shown)} judges and controls on {len(series)} aspects. The highest is "
+        f"{names[best.judge]} on {report.aspect(best.aspect)}: {figures(best)}."
     )
     return Figure(
         f"{dataset.name}: which of one source's texts is better",

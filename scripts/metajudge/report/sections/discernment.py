@@ -1,5 +1,7 @@
 """Discernment: does a judge score a damaged text below its original?"""
 
+from functools import partial
+
 from metajudge.report.charts import (
     BLUE,
     FILL_BLUE,
@@ -162,9 +164,9 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
     ]
     notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
     if solved:
-        notes.append(f"{BY_LENGTH}: the control that looks at length alone reaches 1.")
+        notes.append(f"{BY_LENGTH.capitalize()}: the control that looks at length alone reaches 1.")
     if any(BEYOND in row.note for row in rows.where(statistic="D_exact")):
-        notes.append(f"{FLAG} beyond 5: an artefact of the tail; read the rank-biserial instead.")
+        notes.append(f"{FLAG} Beyond 5: an artefact of the tail; read the rank-biserial instead.")
     caption = f"{dataset.name}: D_exact of each judge on each kind of damage."
     return Table(caption, "Judge", columns, bodies(judges, cells), notes)
 
@@ -207,7 +209,7 @@ def _effect(
 
     parts: list[Body] = []
     for damage in damages:
-        parts += bodies(judges, lambda judge, d=damage: cells(judge, d), _named(damage))  # type: ignore[misc]
+        parts += bodies(judges, partial(cells, damage=damage), _named(damage))
     columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
     caption = f"{dataset.name}: {label(statistic)}, {STATISTICS[statistic].meaning}."
     return Table(caption, "Damage and judge", columns, parts, source="tables/discernment.csv")

@@ -1,5 +1,6 @@
 """The first screen: what was measured, and how well each judge does."""
 
+import math
 from dataclasses import dataclass
 
 from metajudge.report.elements import (
@@ -13,7 +14,7 @@ from metajudge.report.elements import (
     Table,
     Text,
     estimate,
-    figures,
+    short,
 )
 from metajudge.report.numbers import count, listed, plural
 from metajudge.report.report import Dataset, Judge, Report
@@ -89,10 +90,7 @@ def _dataset(report: Report, dataset: Dataset) -> list[Block]:
     if not measures:
         return [Text("The study plans no statistic on this dataset that has a value per judge.")]
     warned = _outranked(report, dataset, measures)
-    blocks: list[Block] = []
-    if any(measure.aspect for measure in measures) and dataset.planned:
-        blocks.append(Text(f"These numbers are {agreed_with(dataset)}.", style="notice"))
-    blocks.append(_table(report, dataset, measures, bool(warned)))
+    blocks: list[Block] = [_table(report, dataset, measures, bool(warned))]
     if warned:
         blocks.append(
             Text(
@@ -123,7 +121,7 @@ def _table(report: Report, dataset: Dataset, measures: list[Measure], warned: bo
         for m in measures
     ]
     said = agreed_with(dataset) if any(m.aspect for m in measures) else "discernment"
-    notes = [f"{BELOW} below at least one control, by point estimate."] if warned else []
+    notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if any(not measure.aspect for measure in measures):
         notes.append(
             "D_avg and D_min are as published; the exact columns hold their error rate and are "
@@ -140,8 +138,9 @@ def _table(report: Report, dataset: Dataset, measures: list[Measure], warned: bo
 
 def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> Cell:
     row = measure.row(report, dataset, judge)
-    below = not judge.control and row is not None and _above(report, dataset, measure, row)
-    return estimate(row, mark=BELOW if below else "")
+    control = _best_control(report, dataset, measure)
+    below = row and row.value is not None and control and _value(row) < _value(control)
+    return estimate(row, mark=BELOW if below and not judge.control else "")
 
 
 def _counts(report: Report, dataset: Dataset, measures: list[Measure]) -> str:
@@ -162,33 +161,33 @@ def _counts(report: Report, dataset: Dataset, measures: list[Measure]) -> str:
     return f"{'; '.join(told)}." if told else ""
 
 
-def _above(report: Report, dataset: Dataset, measure: Measure, row: Row) -> list[Row]:
-    """Return the controls' rows whose value lies above that of `row`."""
-    controls = (measure.row(report, dataset, judge) for judge in report.judges if judge.control)
-    return [
-        one
-        for one in controls
-        if one and one.value is not None and row.value is not None and one.value > row.value
-    ]
+def _best_control(report: Report, dataset: Dataset, measure: Measure) -> Row | None:
+    """Return the row of the control that ranks highest; the first of equals."""
+    rows = (measure.row(report, dataset, judge) for judge in report.judges if judge.control)
+    known = [row for row in rows if row and row.value is not None]
+    return max(known, key=_value, default=None)
 
 
 def _outranked(report: Report, dataset: Dataset, measures: list[Measure]) -> list[str]:
-    """Return a sentence for every measure and control that ranks above a real judge."""
+    """Return a sentence for every measure on which a control ranks above a real judge."""
     found = []
     for measure in measures:
-        beaten: dict[str, tuple[Row, list[Row]]] = {}
-        for judge in report.judges:
-            row = None if judge.control else measure.row(report, dataset, judge)
-            for above in _above(report, dataset, measure, row) if row else []:
-                beaten.setdefault(above.judge, (above, []))[1].append(row)  # type: ignore[arg-type]
-        name = report.aspect(measure.aspect) if measure.aspect else label(measure.statistic)
-        found += [
-            f"{name}: control `{control}` {figures(own)} ranks above "
-            + listed([f"`{row.judge}` {figures(row)}" for row in rows])
-            + "."
-            for control, (own, rows) in beaten.items()
-        ]
+        rows = [measure.row(report, dataset, judge) for judge in report.judges if not judge.control]
+        known = [row for row in rows if row and row.value is not None]
+        control = _best_control(report, dataset, measure)
+        below = [row for row in known if control and _value(row) < _value(control)]
+        if control and below:
+            name = report.aspect(measure.aspect) if measure.aspect else label(measure.statistic)
+            told = listed([f"`{row.judge}` ({short(row)})" for row in below])
+            found.append(
+                f"{name}: control `{control.judge}` ({short(control)}) ranks above {len(below)} of "
+                f"{plural(len(known), 'judge')}: {told}."
+            )
     return found
+
+
+def _value(row: Row) -> float:
+    return -math.inf if row.value is None else row.value
 
 
 def _signatures(report: Report, dataset: Dataset, measures: list[Measure]) -> Fold:

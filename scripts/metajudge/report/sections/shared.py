@@ -23,11 +23,12 @@ def bodies(
         for judge, found in told
         if found is not None
     ]
-    parts = (
-        Body([line for judge, line in lines if not judge.control], title),
-        Body([line for judge, line in lines if judge.control], style="controls"),
-    )
-    return [part for part in parts if part.lines]
+    real = [line for judge, line in lines if not judge.control]
+    controls = [line for judge, line in lines if judge.control]
+    return [
+        *([Body(real, title)] if real else []),
+        *([Body(controls, "" if real else title, style="controls")] if controls else []),
+    ]
 
 
 def labelled(judge: Judge) -> str:

@@ -1,0 +1,55 @@
+"""From a report to one HTML file that needs nothing else."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import SandboxedEnvironment
+from markupsafe import Markup, escape
+
+from metajudge.report.report import Report
+from metajudge.report.sections import SECTIONS
+from metajudge.report.sections.judges import measured
+
+TICKS = re.compile(r"`([^`]*)`")
+SCORE = re.compile(r"\bD_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)\b")
+
+
+def render(report: Report, templates: Path) -> str:
+    """Return the page; the same text for the same report and templates."""
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"inline": inline, "drawn": Markup}
+    style, script = (
+        (templates / name).read_text(encoding="utf-8") for name in ("style.css", "sort.js")
+    )
+    found = [made for make in SECTIONS if (made := make(report)) is not None]
+    return environment.get_template("index.html.jinja").render(
+        study=report.study,
+        measured=measured(report),
+        sections=found,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def inline(text: str) -> Markup:
+    """Return our own sentences as HTML: `code` in ticks, the scores with their index below.
+
+    Everything is escaped first, so that what a sentence quotes stays text.
+    """
+    coded = TICKS.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(SCORE.sub(_below, coded))
+
+
+def _below(found: re.Match[str]) -> str:
+    return f"<var>D</var><sub>{found[1].replace('_', ' ')}</sub>"

@@ -1,0 +1,62 @@
+"""The data: what was read, under which licence, and what was wrong with it."""
+
+from metajudge.report.elements import (
+    Block,
+    Body,
+    Column,
+    Facts,
+    Line,
+    Section,
+    Table,
+    Text,
+    whole,
+    words_cell,
+)
+from metajudge.report.numbers import plural
+from metajudge.report.report import Dataset, Report
+
+COUNTS = ("items", "targets", "originals", "ratings")
+SHOWN = 12
+"""So many problems of a dataset are named."""
+
+
+def section(report: Report) -> Section:
+    """Return counts, licences, citations, checksums and problems of every dataset."""
+    lines = [
+        Line(
+            dataset.id,
+            [
+                words_cell(dataset.name),
+                words_cell(dataset.task),
+                *(whole(dataset.found.get(name, 0)) for name in COUNTS),
+                whole(len(dataset.found.get("raters", []))),
+                words_cell(dataset.ratings),
+            ],
+        )
+        for dataset in report.datasets
+    ]
+    texts = [Column("Name", style="words"), Column("Task", style="words")]
+    counts = [Column(name) for name in (*COUNTS, "raters")]
+    columns = [*texts, *counts, Column("Ratings by", style="words")]
+    blocks: list[Block] = [Table("What was read.", "Dataset", columns, [Body(lines)])]
+    blocks.append(Facts([fact for dataset in report.datasets for fact in _facts(dataset)]))
+    for dataset in report.datasets:
+        blocks += _problems(dataset)
+    lead = "Every dataset keeps its own terms; its texts are not part of this file."
+    return Section("data", "Data and licences", lead, blocks)
+
+
+def _facts(dataset: Dataset) -> list[tuple[str, str]]:
+    sums = dataset.found.get("sha256", {})
+    told = [("licence", dataset.licence), ("citation", dataset.citation)]
+    told += [(f"sha256 of {name}", value) for name, value in sorted(sums.items())]
+    return [(f"{dataset.name}: {name}", text) for name, text in told if text]
+
+
+def _problems(dataset: Dataset) -> list[Text]:
+    problems = [str(problem) for problem in dataset.found.get("problems", [])]
+    if not problems:
+        return []
+    more = len(problems) - SHOWN
+    items = [*problems[:SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    return [Text(f"{dataset.name}: {plural(len(problems), 'notice')} while reading.", items=items)]

@@ -1,0 +1,89 @@
+"""What became of every planned damage."""
+
+from metajudge.report.elements import (
+    Block,
+    Body,
+    Cell,
+    Column,
+    Heading,
+    Line,
+    Section,
+    Table,
+    estimate,
+    words_cell,
+)
+from metajudge.report.numbers import count
+from metajudge.report.report import Damage, Dataset, Report
+from metajudge.report.rows import Row, Rows
+from metajudge.report.words import STATISTICS, spoken
+
+OUTCOMES = {
+    "share_ok": "ok",
+    "share_short": "short",
+    "share_impossible": "impossible",
+    "share_failed": "failed",
+}
+
+
+def section(report: Report) -> Section | None:
+    """Return per dataset the counts of outcomes, the edits and the edit distance."""
+    table = report.rows("perturbations")
+    if not len(table):
+        return None
+    blocks: list[Block] = []
+    for dataset in report.datasets:
+        rows = table.where(dataset=dataset.id)
+        if len(rows):
+            blocks.append(Heading(dataset.name, f"perturbations-{dataset.id}"))
+            blocks.append(_table(report, dataset, rows))
+    lead = (
+        "Every damaged text differs from its original. Short means that fewer edits took effect "
+        "than planned, impossible that the text offers no place for the damage."
+    )
+    return Section("perturbations", "Perturbations", lead, blocks)
+
+
+def _table(report: Report, dataset: Dataset, rows: Rows) -> Table:
+    cells = set(rows.names("cell"))
+    damages = [damage for damage in report.damages if damage.cell in cells]
+    levels = dict.fromkeys(damage.level for damage in damages)
+    parts = [
+        Body(
+            [_line(dataset, rows, damage) for damage in damages if damage.level == level],
+            f"{level} level",
+        )
+        for level in levels
+    ]
+    sizes = [Column(STATISTICS[name].label, STATISTICS[name].meaning) for name in _SIZES]
+    columns = [*(Column(name, group="Texts") for name in OUTCOMES.values()), *sizes]
+    columns.append(Column("Reasons", style="words"))
+    return Table(
+        f"{dataset.name}: number of texts by outcome, and the size of the damage.",
+        "Damage",
+        columns,
+        parts,
+        code=False,
+    )
+
+
+_SIZES = ("edits", "edit_distance")
+
+
+def _line(dataset: Dataset, rows: Rows, damage: Damage) -> Line:
+    def at(statistic: str) -> Row | None:
+        return rows.at(dataset.id, "", statistic, cell=damage.cell)
+
+    cells = [_outcome(at(statistic)) for statistic in OUTCOMES]
+    cells += [estimate(at(statistic)) for statistic in _SIZES]
+    impossible = at("share_impossible")
+    cells.append(words_cell(spoken(impossible.note) if impossible else ""))
+    return Line(damage.name, cells, about=damage.degree)
+
+
+def _outcome(row: Row | None) -> Cell:
+    """Return a share as the count that it stands for."""
+    if row is None or row.value is None:
+        return estimate(row)
+    number = round(row.value * row.n)
+    style = "number" if number else "number none"
+    return Cell(f"{count(number)} of {count(row.n)}", sort=number, style=style)

@@ -1,0 +1,22 @@
+"""Write the report of a study: one offline HTML file."""
+
+from pathlib import Path
+from typing import Any
+
+from metajudge.command import run
+from metajudge.report.page import render
+from metajudge.report.report import Report
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Read the result tables and what reading the datasets counted, write the page."""
+    page = render(Report.load(spec), TEMPLATES)
+    output = Path(spec["output"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(page, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    run(main)

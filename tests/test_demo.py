@@ -1,0 +1,82 @@
+"""The demo study, run as shipped: what a new user gets."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from workflow import HOME, copy_project, outputs, rows, run
+
+DEMO = HOME / "config" / "demo"
+
+
+def lines(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (DEMO / name).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("task", ["news", "dialogue"])
+def test_demo_data_is_what_its_cards_say(task: str) -> None:
+    items, written = lines(f"{task}_items.jsonl"), lines(f"{task}_outputs.jsonl")
+    assert len(items) == 24
+    assert Counter(row["item"] for row in written) == dict.fromkeys([i["item"] for i in items], 5)
+    assert all(isinstance(v, int) and 1 <= v <= 5 for row in written for v in list(row.values())[3:])
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the demo in a copy of the project and return the copy."""
+    home = copy_project(tmp_path_factory.mktemp("demo") / "here")
+    done = run("-m", "metajudge", "run", cwd=home, home=home)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "results/demo/report/index.html" in done.stdout
+    assert "rouge-1" in done.stdout
+    return home
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
+    found = [
+        row
+        for row in rows(demo / "results" / "demo", "faults")
+        if row["statistic"] == "miss_rate" and row["criterion"] == "all"
+    ]
+    assert {row["dataset"] for row in found} == {"demo-news", "demo-dialogue"}
+    assert all(row["value"] >= 1 / 3 and row["n"] == 44 for row in found)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
+    for table in ("agreement", "discernment", "faults", "perturbations", "coverage", "cost"):
+        found = rows(demo / "results" / "demo", table)
+        assert found
+        for row in found:
+            assert f"stat:{row['statistic']}" in row["signature"]
+            assert "seed:20261120" in row["signature"]
+            assert row["note"] if row["value"] is None else row["n"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_planned_ratings_are_never_people(demo: Path) -> None:
+    human = [row for row in rows(demo / "results" / "demo", "agreement") if row["judge"] == "human"]
+    assert human and all(row["value"] is None for row in human)
+    assert {row["note"] for row in human} == {"ratings are planned, not human"}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_again_and_after_a_move_the_same_bytes(demo: Path) -> None:
+    before = outputs(demo / "results" / "demo")
+    again = run("-m", "metajudge", "run", cwd=demo, home=demo)
+    assert "nothing was run" in again.stdout
+    assert outputs(demo / "results" / "demo") == before
+    moved = demo.rename(demo.with_name("moved elsewhere"))
+    try:
+        (moved / "results").rename(moved / "first")
+        done = run("-m", "metajudge", "run", cwd=moved, home=moved)
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert outputs(moved / "results" / "demo") == before
+    finally:
+        moved.rename(demo)

@@ -1,0 +1,535 @@
+"""Replies in, judgments out: tables of forms and traps, properties, and recorded replies."""
+
+import json
+import math
+import random
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metajudge.parsing import PARSERS, POLICIES, Judgment, Scale, apply_policy, parse
+
+FIVE = Scale(1, 5, 1)
+HALVES = Scale(1, 5, 0.5)
+WORDS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Very good"))
+TEN = Scale(1, 10, 1)
+HUNDRED = Scale(0, 100, None)
+UNIT = Scale(0, 1, None)
+SIGNED = Scale(-2, 2, 1)
+
+
+def judged(text: str, scale: Scale | None = FIVE, finish: str | None = "stop") -> Judgment:
+    return parse(text, scale=scale, finish=finish)
+
+
+VERDICTS: list[tuple[str, Scale, float, str]] = [
+    # a label, in every dress
+    ("Rating: 4", FIVE, 4, "labelled"),
+    ("rating:4", FIVE, 4, "labelled"),
+    ("SCORE = 2", FIVE, 2, "labelled"),
+    ("Score - 3", FIVE, 3, "labelled"),
+    ("Score – 3", FIVE, 3, "labelled"),
+    ("Score—3", FIVE, 3, "labelled"),
+    ("Score-3", FIVE, 3, "labelled"),
+    ("score 2.", FIVE, 2, "labelled"),
+    ("Verdict: 5", FIVE, 5, "labelled"),
+    ("Overall: 3", FIVE, 3, "labelled"),
+    ("Overall score: 3", FIVE, 3, "labelled"),
+    ("Final Score: 4.0", FIVE, 4, "labelled"),
+    ("Final answer: 2", FIVE, 2, "labelled"),
+    ("My rating is 4.", FIVE, 4, "labelled"),
+    ("My rating is: 4", FIVE, 4, "labelled"),
+    ("The score would be 2, as it rambles.", FIVE, 2, "labelled"),
+    ("The rating I would give this reply is 4.", FIVE, 4, "labelled"),
+    ("Score for coherence: 3", FIVE, 3, "labelled"),
+    ("Score (1-5): 3", FIVE, 3, "labelled"),
+    ("Score (1 to 5, higher is better): 3", FIVE, 3, "labelled"),
+    ("Score (1 = worst, 5 = best): 3", FIVE, 3, "labelled"),
+    ("It rambles, hence a score of 2 for coherence.", FIVE, 2, "labelled"),
+    ("It rambles, resulting in a score of 3.", FIVE, 3, "labelled"),
+    ("It deserves a score of four.", FIVE, 4, "labelled"),
+    ("A score of 2 is warranted.", FIVE, 2, "labelled"),
+    ("Score: four", FIVE, 4, "labelled"),
+    ("Rating: FIVE", FIVE, 5, "labelled"),
+    ("Score: zero", Scale(0, 3, 1), 0, "labelled"),
+    ("Score: ten", TEN, 10, "labelled"),
+    ("**Rating:** 4", FIVE, 4, "labelled"),
+    ("**Rating**: **4**", FIVE, 4, "labelled"),
+    ("### Score\n\n4", FIVE, 4, "labelled"),
+    ("Rating:\n4", FIVE, 4, "labelled"),
+    ("Rating:\n\n  **4**\n\nIt reads well.", FIVE, 4, "labelled"),
+    ("Rating: [4]", FIVE, 4, "labelled"),
+    ("Rating: (4)", FIVE, 4, "labelled"),
+    ("Rating: [[4]]", FIVE, 4, "labelled"),
+    ("Rating: `4`", FIVE, 4, "labelled"),
+    ("Rating: __4__", FIVE, 4, "labelled"),
+    (r"Final answer: $\boxed{4}$", FIVE, 4, "labelled"),
+    ("<score>4</score>", FIVE, 4, "labelled"),
+    ('{"score": 4}', FIVE, 4, "labelled"),
+    ('{"reason": "fine", "coherence_score": "4"}', FIVE, 4, "labelled"),
+    ('```json\n{\n  "rating": 4\n}\n```', FIVE, 4, "labelled"),
+    ("Rating: 4/5", FIVE, 4, "labelled"),
+    ("Rating: **4**/5", FIVE, 4, "labelled"),
+    ("Rating: 4 / 5.0", FIVE, 4, "labelled"),
+    ("Score: 4 out of 5", FIVE, 4, "labelled"),
+    ("Score: four out of five", FIVE, 4, "labelled"),
+    ("Score: 4 out of a possible 5", FIVE, 4, "labelled"),
+    ("Score: 4 (out of 5)", FIVE, 4, "labelled"),
+    ("Score: 4.5", HALVES, 4.5, "labelled"),
+    ("Score: 4.5/5", HALVES, 4.5, "labelled"),
+    ("a score of four and a half", HALVES, 4.5, "labelled"),
+    ("Score: 85%", HUNDRED, 85, "labelled"),
+    ("Score: 0.85", UNIT, 0.85, "labelled"),
+    ("Score: -1", SIGNED, -1, "labelled"),
+    ("Score: −2", SIGNED, -2, "labelled"),
+    ("Ｒａｔｉｎｇ：４", FIVE, 4, "labelled"),
+    ("Rating： ４．５", HALVES, 4.5, "labelled"),
+    ("Score: 4 stars", FIVE, 4, "labelled"),
+    ("Score 3 - It covers the main points.", FIVE, 3, "labelled"),
+    ("Rating: 4\nRationale: It has 3 sentences and 2 facts.", FIVE, 4, "labelled"),
+    ("Rating: 3 (on a scale of 1-5)", FIVE, 3, "labelled"),
+    # category words
+    ("Overall: Good", WORDS, 4, "labelled"),
+    ("Rating: very good", WORDS, 5, "labelled"),
+    ("The rating is **Poor**.", WORDS, 2, "labelled"),
+    ("Fair", WORDS, 3, "bare"),
+    ("Unacceptable\n\nNothing in it is true.", WORDS, 1, "leading"),
+    # the last labelled verdict wins, also over other forms
+    ("Rating: 2. On a second look, the final score is 4.", FIVE, 4, "labelled"),
+    ("Score: 5\nScore: 3", FIVE, 3, "labelled"),
+    ("Rating: 2\nI would give it a 4.", FIVE, 2, "labelled"),
+    ("4\nA closer look, though: final score 3", FIVE, 3, "labelled"),
+    # no label
+    ("4", FIVE, 4, "bare"),
+    (" 4.0 \n", FIVE, 4, "bare"),
+    ("4.", FIVE, 4, "bare"),
+    ("- 4", FIVE, 4, "bare"),
+    ("**4**", FIVE, 4, "bare"),
+    ("[4]", FIVE, 4, "bare"),
+    ("(4)", FIVE, 4, "bare"),
+    ("４", FIVE, 4, "bare"),
+    ("4/5", FIVE, 4, "bare"),
+    ("4 out of 5", FIVE, 4, "bare"),
+    ("4 stars", FIVE, 4, "bare"),
+    ("four", FIVE, 4, "bare"),
+    ("4 (good)", FIVE, 4, "bare"),
+    ("It reads well, so [[4]] it is.", FIVE, 4, "double_brackets"),
+    ("It rambles, scoring a one out of five.", FIVE, 1, "given"),
+    ("It is tight, earning it a 4.", FIVE, 4, "given"),
+    ("The dialogue is rated 3 because it drifts.", FIVE, 3, "given"),
+    ("I would give it a 2.", FIVE, 2, "given"),
+    ("I'd give this summary a 3/5.", FIVE, 3, "given"),
+    ("It deserves a 4.", FIVE, 4, "given"),
+    ("On a scale of 1 to 5, I would rate it 3.", FIVE, 3, "given"),
+    ("On a scale from 1 (worst) to 5 (best), this is a solid 4.", FIVE, 4, "given"),
+    ("The opening is weak; 3 out of 5.", FIVE, 3, "fraction"),
+    ("Off topic (1/5).", FIVE, 1, "fraction"),
+    ("Coherence: 3", FIVE, 3, "named_line"),
+    ("The reply stays on topic. Coherence: 3", FIVE, 3, "named_line"),
+    ("- Uses knowledge: 4", FIVE, 4, "named_line"),
+    ("4\n\nBecause every line follows from the last.", FIVE, 4, "leading"),
+    ("4 - it follows.", FIVE, 4, "leading"),
+    ("4. It follows from what was said.", FIVE, 4, "leading"),
+    ("4, because it follows.", FIVE, 4, "leading"),
+    ("Every line follows.\n\n4", FIVE, 4, "trailing"),
+    ("Every line follows. 4", FIVE, 4, "trailing"),
+    ("None of it holds, so it is off topic (1).", FIVE, 1, "trailing"),
+    ("Rate from 1-5: 3", FIVE, 3, "named_line"),
+    # reasoning
+    ("<think>Score: 1? No, better.</think>Score: 4", FIVE, 4, "labelled"),
+    ("Perhaps a rating of 2.</think>\n4", FIVE, 4, "bare"),
+    ("<THINKING>Score: 1</THINKING><think>2</think> 3", FIVE, 3, "bare"),
+    ("[THINK]Score: 1[/THINK]Score: 2", FIVE, 2, "labelled"),
+]
+
+
+@pytest.mark.parametrize(("text", "scale", "value", "rule"), VERDICTS)
+def test_a_verdict_is_read_by_a_named_rule(
+    text: str, scale: Scale, value: float, rule: str
+) -> None:
+    found = judged(text, scale)
+    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@1")
+
+
+NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
+    # echoes of the scale
+    ("1-5", FIVE, "unparsed", "no_verdict"),
+    ("１-５", FIVE, "unparsed", "no_verdict"),
+    ("(1–5)", FIVE, "unparsed", "no_verdict"),
+    ("Score: 1-5", FIVE, "unparsed", "no_verdict"),
+    ("Rating (1-5)", FIVE, "unparsed", "no_verdict"),
+    ("Rate the summary on a scale of 1 to 5.", FIVE, "unparsed", "no_verdict"),
+    ("I will rate it from one to five.", FIVE, "unparsed", "no_verdict"),
+    ("1 = worst, 5 = best", FIVE, "unparsed", "no_verdict"),
+    ("The rating is 1, 2, 3, 4 or 5.", FIVE, "unparsed", "no_verdict"),
+    ("Score: 1/2/3/4/5", FIVE, "unparsed", "no_verdict"),
+    ("1\n2\n3\n4\n5", FIVE, "unparsed", "no_verdict"),
+    ("The maximum score is 5.", FIVE, "unparsed", "no_verdict"),
+    ("A score of 5 means that nothing is missing.", FIVE, "unparsed", "no_verdict"),
+    # undecided
+    ("Score: 3-4", FIVE, "unparsed", "no_verdict"),
+    ("I would give it a 3 or 4.", FIVE, "unparsed", "no_verdict"),
+    ("A rating between 3 and 4.", FIVE, "unparsed", "no_verdict"),
+    ("Fluency is rated 4. Coherence is rated 2.", FIVE, "unparsed", "no_verdict"),
+    ("Coherence: 3\nFluency: 4", FIVE, "unparsed", "no_verdict"),
+    ("I would not give it a 5.", FIVE, "unparsed", "no_verdict"),
+    ("Score: 4,5", HALVES, "unparsed", "no_verdict"),
+    ("Score: 4 1/2", HALVES, "unparsed", "no_verdict"),
+    ("Score: 4+", FIVE, "unparsed", "no_verdict"),
+    ("Score: N/A", FIVE, "unparsed", "no_verdict"),
+    ("Score: X", FIVE, "unparsed", "no_verdict"),
+    ("Rating: not good", WORDS, "unparsed", "no_verdict"),
+    # counts, dates, lists, football
+    ("The summary has 3 sentences.", FIVE, "unparsed", "no_verdict"),
+    ("It covers two of the five sentences.", FIVE, "unparsed", "no_verdict"),
+    ("Score: two of the five sentences are wrong.", FIVE, "unparsed", "no_verdict"),
+    ("The number of errors is 3.", FIVE, "unparsed", "no_verdict"),
+    ("Errors: 3", FIVE, "unparsed", "no_verdict"),
+    ("Number of mistakes per line: 2", FIVE, "unparsed", "no_verdict"),
+    ("It happened on 4 May 2015.", FIVE, "unparsed", "no_verdict"),
+    ("Published 4/5/2015", FIVE, "unparsed", "no_verdict"),
+    ("It starts at 4:30.", FIVE, "unparsed", "no_verdict"),
+    ("The match ended with a score of 3-1.", FIVE, "unparsed", "no_verdict"),
+    ("He scored 2 goals and won 3 out of 5 matches.", FIVE, "unparsed", "no_verdict"),
+    ("The 4th line and the 2nd are one-sided.", FIVE, "unparsed", "no_verdict"),
+    ("1. It is short.\n2. It is true.", FIVE, "unparsed", "no_verdict"),
+    ("Scores:\n1. It is short\n2. It is true", FIVE, "unparsed", "no_verdict"),
+    ("There is one problem and it gets worse in 2 places.", FIVE, "unparsed", "no_verdict"),
+    ("The overall text is good.", WORDS, "unparsed", "no_verdict"),
+    ("Good points and poor ones.", WORDS, "unparsed", "no_verdict"),
+    ("Yes", FIVE, "unparsed", "no_verdict"),
+    ("½", FIVE, "unparsed", "no_verdict"),
+    # out of range is told, never moved into the range
+    ("Score: 7", FIVE, "out_of_range", "labelled.outside"),
+    ("0 out of 5", FIVE, "out_of_range", "bare.outside"),
+    ("Score: -1", FIVE, "out_of_range", "labelled.outside"),
+    ("Score -4", FIVE, "out_of_range", "labelled.outside"),
+    ("4.5", FIVE, "out_of_range", "bare.off_grid"),
+    ("Score: 4.5", FIVE, "out_of_range", "labelled.off_grid"),
+    ("Score: 4.3", HALVES, "out_of_range", "labelled.off_grid"),
+    ("4/10", FIVE, "out_of_range", "bare.denominator"),
+    ("Rating: 4/10", FIVE, "out_of_range", "labelled.denominator"),
+    ("Rating: 4 out of 7", FIVE, "out_of_range", "labelled.denominator"),
+    ("Rating: 4 out of zero", FIVE, "out_of_range", "labelled.denominator"),
+    ("I would give it an 8/10.", FIVE, "out_of_range", "given.denominator"),
+    ("Score: 80%", FIVE, "out_of_range", "labelled.denominator"),
+    ("Score: 4, no: final score: 9", FIVE, "out_of_range", "labelled.outside"),
+    # refusals
+    ("I cannot evaluate this text.", FIVE, "refused", "refusal"),
+    ("As an AI language model I can't rate people.", FIVE, "refused", "refusal"),
+    ("I'm sorry, but I can't help with that.", FIVE, "refused", "refusal"),
+    ("I’m sorry, I can’t rate it on a scale of 1 to 5.", FIVE, "refused", "refusal"),
+    ("I am unable to provide a score.", FIVE, "refused", "refusal"),
+    ("Without its source it cannot be rated.", FIVE, "refused", "refusal"),
+    # nothing there
+    ("", FIVE, "empty", "empty"),
+    (" \n\t ", FIVE, "empty", "empty"),
+    ("<think>Score: 4</think>", FIVE, "empty", "only_reasoning"),
+    ("<think>Score: 4", FIVE, "truncated", "unclosed_reasoning"),
+    ("<think>a</think>Score: 4 <think>or", FIVE, "truncated", "unclosed_reasoning"),
+]
+
+
+@pytest.mark.parametrize(("text", "scale", "status", "rule"), NO_VERDICTS)
+def test_what_is_no_verdict_never_becomes_a_number(
+    text: str, scale: Scale, status: str, rule: str
+) -> None:
+    found = judged(text, scale)
+    assert (found.status, found.rule) == (status, rule)
+    assert (found.value, found.label, found.rationale) == (None, None, None)
+
+
+def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
+    assert judged("I cannot judge the style, but overall: 3").value == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "reply_status", "status", "rule"),
+    [
+        ("Score: 4", "length", "ok", "truncated", "finish_length"),
+        ("", "length", "ok", "truncated", "finish_length"),
+        ("", "content_filter", "ok", "refused", "content_filter"),
+        ("The text", "content_filter", "ok", "refused", "content_filter"),
+        ("HTTP 400: 4 tokens too many", None, "error", "error", "error"),
+        ("no_references", "stop", "not_applicable", "not_applicable", "no_references"),
+        (None, "stop", "ok", "empty", "empty"),
+    ],
+)
+@pytest.mark.parametrize("parser", PARSERS)
+def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
+    text: str | None, finish: str | None, reply_status: str, status: str, rule: str, parser: str
+) -> None:
+    found = parse(text, scale=FIVE, finish=finish, parser=parser, reply_status=reply_status)
+    assert (found.status, found.rule, found.value) == (status, rule, None)
+    assert found.parser == f"{parser}@{PARSERS[parser].version}"
+
+
+def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
+    with pytest.raises(ValueError, match="there are score, number, chiang-lee"):
+        parse("4", scale=FIVE, finish="stop", parser="scores")
+    with pytest.raises(ValueError, match="needs a scale"):
+        judged("4", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "rationale"),
+    [
+        ("4", None),
+        ("Rating: 4", None),
+        ('{"score": 4}', None),
+        ("Rating: 4\nRationale: It holds.", "It holds."),
+        ("**Rating:** 4\n\n**Explanation:** It holds.", "It holds."),
+        ("Analysis: It holds.\nRating: 4", "It holds."),
+        ("It drifts, resulting in a score of 2.", "It drifts"),
+        ("<think>Hm.</think>It holds. Score: 4.", "It holds."),
+        ("4 - it holds", "it holds"),
+        ("Ｓｃｏｒｅ：４ It HOLDS, İstanbul too.", "It HOLDS, İstanbul too."),
+    ],
+)
+def test_the_rationale_is_the_reply_without_its_verdict(text: str, rationale: str | None) -> None:
+    assert judged(text).rationale == rationale
+
+
+def test_a_category_word_is_kept_as_the_scale_spells_it() -> None:
+    assert judged("Overall: VERY\n GOOD", WORDS).label == "Very good"
+    assert judged("Overall: 5", WORDS).label is None
+
+
+FORMS = [
+    "{}", "**{}**", "[{}]", "({})", "[[{}]]", "Rating: {}", "Score = {}", "final score is {}.",
+    "Verdict - {}", "Overall：{}", "**Score:** {}", "Rating:\n{}", '{{"score": {}}}', "rated {}",
+    "Score (1-5): {}", "It drifts, with a score of {}.", "I would give it a {}.", "{}/5",
+    "Score: {} out of 5", "{}\n\nBecause it holds.", "It holds.\n{}", "Coherence: {}",
+    "<think>Score: 1</think>{}", "Score: 1\nOn reflection: score {}",
+]  # fmt: skip
+
+
+@given(value=st.sampled_from(HALVES.grid() or []), form=st.sampled_from(FORMS), wide=st.booleans())
+def test_every_value_is_read_back_from_every_form(value: float, form: str, wide: bool) -> None:
+    text = form.format(f"{value:g}")
+    if wide:
+        text = re.sub(r"\d", lambda digit: chr(ord(digit[0]) + 0xFEE0), text)
+    assert judged(text, HALVES).value == value
+
+
+AWKWARD = st.text(st.characters(codec=None) | st.sampled_from("0145/-:. \n\u202e\u0130\ud800([*<>"))
+PIECES = st.lists(
+    st.sampled_from(
+        ["score", " is ", ": ", "4", "five", "/5", " out of ", "<think>", "</think>", "1-5", "give"]
+        + [" it a ", "\n", "%", "**", "(", "good", "\ud800", "\u202e", "4.5", "overall"]
+    )
+).map("".join)
+
+
+@given(text=AWKWARD | PIECES, parser=st.sampled_from(sorted(PARSERS)))
+def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str) -> None:
+    found = parse(text, scale=WORDS, finish="stop", parser=parser)
+    assert (found.value is not None) == (found.status == "ok")
+    assert found.rule
+    if parser == "score" and found.value is not None:
+        assert WORDS.contains(found.value)
+        assert WORDS.on_grid(found.value)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["score ", "4", "4 ", "1,", "\n", " ", "(", "<think>", "rating of ", "give it a ", "very ", "x: "]
+    + ["4 out of a ", "score\n", "no. 4", "[[", "*", "a ", "-", "/5"],
+)  # fmt: skip
+def test_long_replies_without_a_verdict_take_linear_time(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    for reply in (f"{text}x", f"4{text}x", f"score:{text}x", f"1 to{text}5 or so"):
+        assert judged(reply, WORDS).status != "error"
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "status", "value"),
+    [
+        ("4", None, "ok", 4.0),
+        (" 0.25\n", None, "ok", 0.25),
+        ("-3.5e-2", None, "ok", -0.035),
+        ("2.6666666667", FIVE, "ok", 2.6666666667),
+        ("5.1", FIVE, "out_of_range", None),
+        ("nan", FIVE, "empty", None),
+        ("NaN", None, "empty", None),
+        ("inf", None, "unparsed", None),
+        ("1e999", None, "unparsed", None),
+        ("1_000", None, "unparsed", None),
+        ("4 of 5", FIVE, "unparsed", None),
+        ("Score: 4", FIVE, "unparsed", None),
+    ],
+)
+def test_numbers_of_scorers(
+    text: str, scale: Scale | None, status: str, value: float | None
+) -> None:
+    found = parse(text, scale=scale, finish="stop", parser="number")
+    assert (found.status, found.value) == (status, value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_written_float_is_read_back_exactly(value: float) -> None:
+    assert parse(repr(value), scale=None, finish="stop", parser="number").value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "value", "rule"),
+    [
+        ("Rating: 2.5", "ok", 2, "after_rating"),
+        ("Rating: 1\nOn reflection, RATING: 3", "ok", 3, "after_rating"),
+        ("It has 7 faults. Rating: none, 9", "ok", 9, "after_rating"),
+        ("I say 4", "ok", 4, "whole_text"),
+        ("On a scale of 1-5, four", "ok", 1, "whole_text"),
+        ("Score: 7", "ok", 7, "whole_text"),
+        ("Of 3 faults. Rating: bad", "unparsed", None, "after_rating.no_digit"),
+        ("Yes", "unparsed", None, "whole_text.no_digit"),
+    ],
+)
+def test_the_rule_of_chiang_and_lee(text: str, status: str, value: float | None, rule: str) -> None:
+    found = parse(text, scale=FIVE, finish="stop", parser="chiang-lee")
+    assert (found.status, found.value, found.rule) == (status, value, rule)
+
+
+def test_scales_know_their_values() -> None:
+    assert HALVES.grid() == [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]
+    assert UNIT.grid() is None
+    assert [WORDS.value_of(place) for place in range(5)] == [1, 2, 3, 4, 5]
+    assert Scale(0, 1, 0.1).on_grid(0.3)
+    assert not HALVES.on_grid(2.25)
+    assert UNIT.on_grid(0.123)
+    assert [FIVE.contains(value) for value in (0.9, 1, 5, 5.1)] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("policy", "scale", "filling"),
+    [
+        ("drop", FIVE, None),
+        ("worst", FIVE, 1),
+        ("mid", FIVE, 3),
+        ("mid", Scale(1, 4, 1), 2),
+        ("mid", UNIT, 0.5),
+    ],
+)
+def test_policies_fill_only_what_is_missing(
+    policy: Any, scale: Scale, filling: float | None
+) -> None:
+    assert apply_policy([4, None, math.nan], policy, scale) == [4, filling, filling]
+
+
+@pytest.mark.parametrize("scale", [HALVES, UNIT])
+def test_the_random_policy_is_seeded_and_uniform_on_the_scale(scale: Scale) -> None:
+    missing = [None] * 2_000
+    drawn = apply_policy(missing, "random", scale, np.random.default_rng(7))
+    assert drawn == apply_policy(missing, "random", scale, np.random.default_rng(7))
+    assert drawn != apply_policy(missing, "random", scale, np.random.default_rng(8))
+    values = [value for value in drawn if value is not None]
+    assert len(values) == len(missing)
+    assert fmean(values) == pytest.approx((scale.min + scale.max) / 2, abs=0.15)
+    assert set(values) == set(scale.grid() or values)
+    assert all(scale.contains(value) for value in values)
+
+
+def test_policies_refuse_what_they_cannot_do() -> None:
+    assert POLICIES == ("drop", "worst", "mid", "random")
+    with pytest.raises(ValueError, match="needs a generator"):
+        apply_policy([None], "random", FIVE)
+    unknown: Any = "best"
+    with pytest.raises(ValueError, match="no policy 'best'"):
+        apply_policy([None], unknown, FIVE)
+
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
+
+
+def recorded(path: str) -> Path:
+    if not (DATA / path).exists():
+        pytest.skip(f"recorded replies are not there: ../shared/data/{path}")
+    return DATA / path
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def rts() -> dict[tuple[str, str], list[Judgment]]:
+    """The judgments of GPT-3.5 on SummEval, by system and aspect."""
+    folder = recorded("recorded/summeval_gpt35")
+    judgments = {}
+    for path in sorted(folder.glob("*_rts.jsonl")):
+        system, aspect, _ = path.stem.split("_")
+        judgments[system, aspect] = [judged(row["resp"], HALVES) for row in rows(path)]
+    return judgments
+
+
+def test_recorded_replies_in_prose_are_parsed(rts: dict[tuple[str, str], list[Judgment]]) -> None:
+    judgments = [one for cell in rts.values() for one in cell]
+    assert len(judgments) == 4_800
+    assert sum(one.status == "ok" for one in judgments) >= 4_790
+    assert {one.rule for one in judgments} <= {"labelled", "given", "fraction", "trailing"}
+
+
+def test_recorded_scores_order_the_systems_as_experts_do(
+    rts: dict[tuple[str, str], list[Judgment]],
+) -> None:
+    experts: dict[tuple[str, str], list[float]] = {}
+    for row in rows(recorded("summeval/model_annotations.12systems.jsonl")):
+        for aspect in ASPECTS:
+            ratings = [one[aspect] for one in row["expert_annotations"]]
+            experts.setdefault((row["model_id"], aspect), []).append(fmean(ratings))
+    ordered = Counter[str]()
+    for one, other in combinations(rts, 2):
+        if one[1] == other[1]:
+            judge = _mean(rts[one]) - _mean(rts[other])
+            ordered[one[1]] += judge * (fmean(experts[one]) - fmean(experts[other])) > 0
+    assert [ordered[aspect] for aspect in ASPECTS] == [58, 57, 62, 62]
+
+
+def _mean(judgments: list[Judgment]) -> float:
+    return fmean(one.value for one in judgments if one.value is not None)
+
+
+@pytest.mark.parametrize(
+    ("form", "draws", "unparsed", "pearson"),
+    [
+        ("geval", 7_180, 0, 0.4685),
+        ("rate_explain", 7_180, 0, 0.5045),
+        ("analyze_rate", 7_200, 17, 0.4772),
+    ],
+)
+def test_the_legacy_rule_reproduces_the_published_table(
+    form: str, draws: int, unparsed: int, pearson: float
+) -> None:
+    path = recorded(f"recorded/topical_chat_gpt35/gpt3.5_coh_{form}.json")
+    statuses, judge, people = Counter[str](), [], []
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        judgments = [
+            parse(reply, scale=FIVE, finish="stop", parser="chiang-lee")
+            for reply in row["all_responses"]
+        ]
+        statuses.update(one.status for one in judgments)
+        judge.append(_mean(judgments))
+        people.append(row["scores"]["coherence"])
+    assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
+    assert np.corrcoef(judge, people)[0, 1] == pytest.approx(pearson, abs=5e-5)
+
+
+def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() -> None:
+    path = recorded("recorded/topical_chat_gpt35/gpt3.5_coh_rate_explain.json")
+    replies = [
+        reply
+        for row in json.loads(path.read_text(encoding="utf-8"))
+        for reply in row["all_responses"]
+    ]
+    plain = [reply for reply in replies if re.match(r"Rating: \d\n", reply)]
+    sample = random.Random(3).sample(plain, 500)
+    legacy = [parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample]
+    assert [judged(reply).value for reply in sample] == [one.value for one in legacy]

@@ -1,0 +1,175 @@
+"""The real Snakefile: what a user's mistakes answer, and what a run leaves."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import workflow
+from workflow import HOME, outputs, rows, snakemake, write_card, write_study
+
+pytestmark = pytest.mark.slow
+
+MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None, list[str]]] = {
+    "unknown key": ({"jugdes": []}, None, ["unknown key", "key jugdes", "nearest: judges"]),
+    "unknown judge": (
+        {"judges": ["rouge-11"]},
+        None,
+        ["no judge card of this name", "'rouge-11'", "nearest: rouge-1", "key judges"],
+    ),
+    "unknown aspect": (
+        {"aspects": ["naturalnes"]},
+        None,
+        ["no dataset of the study has this aspect", "nearest: naturalness"],
+    ),
+    "unknown method": ({"methods": ["agrement"]}, None, ["not known", "nearest: agreement"]),
+    "missing file": (
+        {},
+        ("datasets", "demo-dialogue", {"files": {"items": "nowhere.jsonl", "data": "n.jsonl"}}),
+        ["there is no file", "'n.jsonl'", "demo-dialogue.yaml, key files.data"],
+    ),
+    "wrong sha256": (
+        {},
+        (
+            "datasets",
+            "demo-dialogue",
+            {
+                "files": {
+                    role: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl")
+                    for role, name in (("items", "items"), ("data", "outputs"))
+                },
+                "sha256": {"items": "0" * 64},
+            },
+        ),
+        ["not the one that the card describes", "key sha256.items", "0" * 64],
+    ),
+    "scale that no aspect has": (
+        {},
+        ("judges", "random", {"scale": {"min": 0, "max": 7, "step": 1}}),
+        ["no aspect of the study's datasets has this scale", "0 to 7", "1 to 5", "key scale"],
+    ),
+    "scale of an aspect that is none": (
+        {},
+        ("datasets", "demo-dialogue", {"aspects": {"naturallness": {"min": 1, "max": 5}}}),
+        ["no aspect card of this name", "nearest: naturalness"],
+    ),
+    "wrong form": (
+        {},
+        ("judges", "random", {"form": "randomm"}),
+        ["no such form", "nearest: random", "key form"],
+    ),
+    "wrong rule": (
+        {},
+        ("perturbations", "reordering", {"rule": "reorder_sentence"}),
+        ["no such rule", "nearest: reorder_sentences"],
+    ),
+    "wrong k": (
+        {},
+        ("perturbations", "reordering", {"degrees": {"minor": {"k": 1}}}),
+        ["another value of k", "degrees.minor"],
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_path: Path) -> None:
+    keys, card, parts = MISTAKES[mistake]
+    if card is not None:
+        kind, name, changes = card
+        write_card(tmp_path, kind, name, **changes)
+    study = write_study(tmp_path, **keys)
+    done = snakemake("--configfile", str(study), cwd=tmp_path)
+    assert done.returncode != 0
+    missing = [part for part in parts if part not in re.sub(r"  +", " ", done.stdout)]
+    assert not missing, f"{missing} not in:\n{done.stdout}"
+    assert done.stdout.count("the study cannot run") == 1
+    assert "Traceback" not in done.stdout
+    assert not list(tmp_path.glob("results/**/*.parquet"))
+
+
+def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) -> None:
+    study = write_study(tmp_path)
+    done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    # 5 judges x 2 aspects x (systems, original, 2 perturbations of 2 degrees)
+    assert re.search(r"demo-dialogue +60 cells", done.stdout)
+    assert "requests to models: 0" in done.stdout
+    assert not list(tmp_path.glob("results/**/*.parquet"))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the small study once and return its folder."""
+    folder = tmp_path_factory.mktemp("small")
+    done = snakemake("--configfile", str(write_study(folder)), cwd=folder)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.mark.xdist_group("small")
+def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
+    cell = "results/small/scores/demo-dialogue/reordering.minor/rules/naturalness.parquet"
+    done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", cell, cwd=small)
+    assert "Nothing to be done" in done.stdout
+
+
+@pytest.mark.xdist_group("small")
+def test_a_second_run_does_nothing(small: Path) -> None:
+    before = outputs(small / "results" / "small")
+    done = snakemake("--configfile", str(small / "study.yaml"), cwd=small)
+    assert "Nothing to be done" in done.stdout
+    assert outputs(small / "results" / "small") == before
+
+
+def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
+    judges = ["constant-top", "shuffled", "most-frequent"]
+    study = write_study(tmp_path, judges=judges)
+    table = "results/small/tables/discernment.csv"
+    done = snakemake("--configfile", str(study), "--", table, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    found = rows(tmp_path / "results" / "small", "discernment")
+    for judge in ("shuffled", "most-frequent"):
+        mine = [row for row in found if row["judge"] == judge]
+        assert mine and {row["note"] for row in mine} == {"not applicable: needs ratings"}
+        assert {row["value"] for row in mine} == {None}
+    constant = [row for row in found if row["judge"] == "constant-top"]
+    p_values = [row for row in constant if row["statistic"] == "p_wilcoxon"]
+    assert len(p_values) == 8 and {row["value"] for row in p_values} == {1.0}
+    assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
+
+
+@pytest.mark.xdist_group("small")
+def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
+    expected = outputs(small / "results" / "small")
+    write_study(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile")]
+    command += ["--workflow-profile", str(HOME / "profiles" / "default")]
+    process = subprocess.Popen(
+        [*command, "--configfile", "study.yaml"],
+        cwd=tmp_path,
+        env=workflow.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(600):
+        if len(list(tmp_path.glob("results/small/scores/*/*/*/*.parquet"))) >= 5:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=120) != 0
+    assert not (tmp_path / "results" / "small" / "report" / "index.html").exists()
+    done = snakemake("--configfile", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert outputs(tmp_path / "results" / "small") == expected
+
+
+@pytest.mark.xdist_group("small")
+def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -> None:
+    found = outputs(small / "results" / "small")
+    for name, content in found.items():
+        text = content.decode("utf-8", "replace")
+        assert str(HOME) not in text and str(small) not in text, name

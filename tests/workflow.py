@@ -1,0 +1,94 @@
+"""Running the real workflow in tests."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+HOME = Path(__file__).resolve().parents[1]
+SHARED = HOME.parent / "shared" / "data"
+needs_data = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the public data is not there: ../shared/data"
+)
+
+
+def copy_project(to: Path) -> Path:
+    """Copy what the workflow needs to run: a checkout without history, environment, results."""
+    for name in ("Snakefile", "Makefile", "config", "envs", "profiles", "scripts", "workflow"):
+        source = HOME / name
+        if source.is_dir():
+            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            to.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, to / name)
+    return to
+
+
+def environment(home: Path = HOME) -> dict[str, str]:
+    """Return the environment of a user who works with the checkout at `home`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:
+    """Run `python <arguments>` as a user would, output and errors together."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+
+
+def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:
+    """Run the workflow at `home` in the folder `cwd`."""
+    profile = ["--workflow-profile", str(home / "profiles" / "default")]
+    return run(
+        "-m", "snakemake", "-s", str(home / "Snakefile"), *profile, *arguments, cwd=cwd, home=home
+    )
+
+
+def write_study(folder: Path, **keys: Any) -> Path:
+    """Write a small study on the demo data and return its file; `keys` replace its own."""
+    study = {
+        "study": "small",
+        "seed": 3,
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness", "groundedness"],
+        "judges": ["rouge-l-source", "rules", "constant-top", "random", "length"],
+        "perturbations": ["random-typos", "reordering"],
+        "methods": ["agreement", "discernment"],
+    }
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(study | keys), encoding="utf-8")
+    return path
+
+
+def write_card(folder: Path, kind: str, name: str, **changes: Any) -> None:
+    """Write a changed copy of a shipped card into the config folder of `folder`."""
+    card = yaml.safe_load((HOME / "config" / kind / f"{name}.yaml").read_text(encoding="utf-8"))
+    path = folder / "config" / kind / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(card | changes), encoding="utf-8")
+
+
+def rows(results: Path, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a result table."""
+    found: list[dict[str, Any]] = pq.read_table(results / "tables" / f"{table}.parquet").to_pylist()
+    return found
+
+
+def outputs(results: Path) -> dict[str, bytes]:
+    """Return the bytes of everything that a person gets: tables and report."""
+    files = [*results.glob("tables/*"), *results.glob("report/*")]
+    return {str(path.relative_to(results)): path.read_bytes() for path in sorted(files)}

@@ -1,15 +1,33 @@
-"""Write what is generated: JSON schemas from the typed cards, conda files from the lock files."""
+"""Write what is generated: schemas and key tables from the typed cards, conda files from locks."""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from metajudge.schema.cards import KINDS
+from metajudge.perturb import RULES
+from metajudge.schema import cards
+from metajudge.schema.cards import KINDS, Card
 from metajudge.schema.loading import adapter
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core",)
+MARK = "<!-- generated from the typed cards by `make generated`: edit cards.py instead -->"
+SECTIONS: list[tuple[str, type[Card]]] = [
+    ("Study (config/config.yaml, config/studies)", cards.Study),
+    ("Dataset (config/datasets)", cards.Dataset),
+    ("an aspect of a dataset", cards.RatedAspect),
+    ("`columns` of a dataset of format table", cards.Mapping),
+    ("`select` of a dataset", cards.Select),
+    ("Model (config/models), engine lexical or control", cards.LexicalModel),
+    ("Model, engine recorded", cards.RecordedModel),
+    ("`rows` of a recorded model", cards.RecordedRows),
+    ("Judge (config/judges)", cards.Judge),
+    ("a scale", cards.Scale),
+    ("Aspect (config/aspects)", cards.Aspect),
+    ("Perturbation (config/perturbations)", cards.Perturbation),
+    ("a degree of a perturbation", cards.Degree),
+]
 
 
 def generated() -> Iterator[tuple[Path, str]]:
@@ -17,8 +35,49 @@ def generated() -> Iterator[tuple[Path, str]]:
     for kind in KINDS:
         schema = json.dumps(adapter(kind).json_schema(), indent=1, sort_keys=True)
         yield HOME / "workflow" / "schemas" / f"{kind}.json", schema + "\n"
+    guide = HOME / "config" / "README.md"
+    head = guide.read_text(encoding="utf-8").partition(MARK)[0]
+    yield guide, head + MARK + "\n" + "".join(key_table(*one) for one in SECTIONS) + rules_table()
     for stage in STAGES:
         yield HOME / "envs" / f"{stage}.yaml", conda_text(HOME / "envs" / f"{stage}.txt")
+
+
+def key_table(title: str, card: type[Card]) -> str:
+    """Return a section of config/README.md: every key of a card with its values and default."""
+    lines = [f"\n### {title[0].upper()}{title[1:]}\n\n| key | value | default | meaning |"]
+    lines.append("|---|---|---|---|")
+    schema = card.model_json_schema()
+    for name, told in schema["properties"].items():
+        default = "needed" if name in schema.get("required", []) else _default(told)
+        lines.append(f"| `{name}` | {_values(told)} | {default} | {told.get('description', '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(told: dict[str, object]) -> str:
+    return "" if told.get("default") in (None, [], {}, "") else f"`{json.dumps(told['default'])}`"
+
+
+def _values(told: dict[str, object]) -> str:
+    """Return a key's possible values in a few words."""
+    if "anyOf" in told:
+        options = [_values(one) for one in told["anyOf"]]  # type: ignore[attr-defined]
+        return " or ".join(dict.fromkeys(one for one in options if one != "null"))
+    if "enum" in told:
+        return ", ".join(f"`{one}`" for one in told["enum"])  # type: ignore[attr-defined]
+    if "const" in told:
+        return f"`{told['const']}`"
+    kinds = {"array": "list", "object": "mapping", "boolean": "`true`, `false`"}
+    plain = {"string": "text", "number": "number", "integer": "whole number", "null": "null"}
+    return (kinds | plain).get(str(told.get("type")), "mapping")
+
+
+def rules_table() -> str:
+    """Return the section on the rules that a perturbation can name."""
+    lines = ["\n### Rules of perturbations\n\n| rule | level | options |", "|---|---|---|"]
+    for name, rule in RULES.items():
+        options = ", ".join(f"`{key}`: {option}" for key, option in rule.options.items())
+        lines.append(f"| `{name}` | {rule.level} | {options} |")
+    return "\n".join(lines) + "\n"
 
 
 def conda_text(lock: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metajudge.parsing import PARSERS, POLICIES, Judgment, Scale, apply_policy, parse
@@ -143,6 +143,10 @@ VERDICTS: list[tuple[str, Scale, float, str]] = [
     ("Every line follows. 4", FIVE, 4, "trailing"),
     ("None of it holds, so it is off topic (1).", FIVE, 1, "trailing"),
     ("Rate from 1-5: 3", FIVE, 3, "named_line"),
+    ("Coherence (1-5): 4", FIVE, 4, "named_line"),
+    ("<answer>4</answer>", FIVE, 4, "labelled"),
+    ("Score:\u00a04\ufeff", FIVE, 4, "labelled"),
+    ("Rating: 3\nI did not assign a rating of 5, since it drifts.", FIVE, 3, "labelled"),
     # reasoning
     ("<think>Score: 1? No, better.</think>Score: 4", FIVE, 4, "labelled"),
     ("Perhaps a rating of 2.</think>\n4", FIVE, 4, "bare"),
@@ -180,6 +184,7 @@ NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
     ("A rating between 3 and 4.", FIVE, "unparsed", "no_verdict"),
     ("Fluency is rated 4. Coherence is rated 2.", FIVE, "unparsed", "no_verdict"),
     ("Coherence: 3\nFluency: 4", FIVE, "unparsed", "no_verdict"),
+    ("It doesn't quite deserve a 5.", FIVE, "unparsed", "no_verdict"),
     ("I would not give it a 5.", FIVE, "unparsed", "no_verdict"),
     ("Score: 4,5", HALVES, "unparsed", "no_verdict"),
     ("Score: 4 1/2", HALVES, "unparsed", "no_verdict"),
@@ -312,6 +317,7 @@ FORMS = [
 ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(value=st.sampled_from(HALVES.grid() or []), form=st.sampled_from(FORMS), wide=st.booleans())
 def test_every_value_is_read_back_from_every_form(value: float, form: str, wide: bool) -> None:
     text = form.format(f"{value:g}")
@@ -321,14 +327,14 @@ def test_every_value_is_read_back_from_every_form(value: float, form: str, wide:
 
 
 AWKWARD = st.text(st.characters(codec=None) | st.sampled_from("0145/-:. \n\u202e\u0130\ud800([*<>"))
-PIECES = st.lists(
-    st.sampled_from(
-        ["score", " is ", ": ", "4", "five", "/5", " out of ", "<think>", "</think>", "1-5", "give"]
-        + [" it a ", "\n", "%", "**", "(", "good", "\ud800", "\u202e", "4.5", "overall"]
-    )
-).map("".join)
+JOINED = (
+    "score| is |: |4|five|/5| out of |<think>|</think>|1-5|give| it a |\n|%|**|(|good|\ud800|\u202e"
+    "|4.5|overall|[[|-1|rating"
+)
+PIECES = st.lists(st.sampled_from(JOINED.split("|"))).map("".join)
 
 
+@settings(deadline=None)
 @given(text=AWKWARD | PIECES, parser=st.sampled_from(sorted(PARSERS)))
 def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str) -> None:
     found = parse(text, scale=WORDS, finish="stop", parser=parser)
@@ -339,15 +345,16 @@ def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str)
         assert WORDS.on_grid(found.value)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["score ", "4", "4 ", "1,", "\n", " ", "(", "<think>", "rating of ", "give it a ", "very ", "x: "]
-    + ["4 out of a ", "score\n", "no. 4", "[[", "*", "a ", "-", "/5"],
-)  # fmt: skip
-def test_long_replies_without_a_verdict_take_linear_time(unit: str) -> None:
+REPEATED = "score |4|4 |1,|\n| |(|<think>|rating of |give it a |very |x: |score\n|[[|*|a |-|/5"
+
+
+@pytest.mark.parametrize("unit", [*REPEATED.split("|"), "4 out of a ", "no. 4"])
+def test_long_replies_are_read_without_backtracking(unit: str) -> None:
+    """A quadratic pattern would need minutes for one of these."""
     text = unit * (200_000 // len(unit))
     for reply in (f"{text}x", f"4{text}x", f"score:{text}x", f"1 to{text}5 or so"):
-        assert judged(reply, WORDS).status != "error"
+        found = judged(reply, WORDS)
+        assert (found.value is not None) == (found.status == "ok")
 
 
 @pytest.mark.parametrize(
@@ -374,6 +381,7 @@ def test_numbers_of_scorers(
     assert (found.status, found.value) == (status, value)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_written_float_is_read_back_exactly(value: float) -> None:
     assert parse(repr(value), scale=None, finish="stop", parser="number").value == value
@@ -480,6 +488,7 @@ def test_recorded_replies_in_prose_are_parsed(rts: dict[tuple[str, str], list[Ju
 def test_recorded_scores_order_the_systems_as_experts_do(
     rts: dict[tuple[str, str], list[Judgment]],
 ) -> None:
+    """Pairs of 66; taking "one out of five" for a five gives 54 for coherence."""
     experts: dict[tuple[str, str], list[float]] = {}
     for row in rows(recorded("summeval/model_annotations.12systems.jsonl")):
         for aspect in ASPECTS:

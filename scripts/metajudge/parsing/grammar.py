@@ -50,7 +50,10 @@ _STOP = (
     r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
     r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
 )
-_LABEL = r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|final\s+answer|overall)(?![a-z])"
+_LABEL = (
+    r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|(?:final\s+|(?<=<))answer|overall)"
+    r"(?![a-z])"
+)
 _BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _IS = r"is|of|as|at|to|equals|(?:would|should|to)\s+be"
@@ -61,8 +64,9 @@ _RATE = rf"(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as
 _GIVE = (
     r"(?:scor(?:es?|ed|ing)|earn(?:s|ed|ing)?|deserv(?:ed|ing)|merit(?:ed|ing)|warrant(?:ed|ing)|"
     r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|"
-    rf"gets?|getting|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+    rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
+_AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 
 
@@ -113,7 +117,7 @@ def _labelled(value: str) -> str:
 
 def _given(value: str) -> str:
     """`scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`."""
-    return rf"(?<!not )(?<!n't )(?<!never )\b(?:{_RATE}|{_GIVE})(?=\s){value}{_UNIT}{_STOP}"
+    return rf"\b(?:{_RATE}|{_GIVE})(?=\s){value}{_UNIT}{_STOP}"
 
 
 def _fraction(value: str, top: str) -> str:
@@ -127,7 +131,7 @@ def _named_line(value: str) -> str:
     return (
         rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
         rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
-        rf"\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
+        rf"{_BRACKETED}\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
     )
 
 
@@ -145,7 +149,7 @@ def _trailing(value: str) -> str:
 
 
 def _echo(scale: Scale) -> str:
-    """Ranges and enumerations: `scale` where they quote the scale itself, `other` elsewhere."""
+    """Ranges, lists and denied verdicts; the group `scale` is a quotation of the scale itself."""
     low, high = _bound(scale.min), _bound(scale.max)
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
     return (
@@ -153,7 +157,9 @@ def _echo(scale: Scale) -> str:
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
         rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
-        r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)(?:\s+(?:is|of)|[:=])?\s+\d+)"
+        rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
+        r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)"
+        rf"(?:\s+(?:is|of)|[:=])?\s+{_DIGITS})"
     )
 
 

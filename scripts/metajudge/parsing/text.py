@@ -3,10 +3,11 @@
 import re
 
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
-_SIGNS = {"\u3000": " ", "。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'} | {
+_SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
+_SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'} | {
     "’": "'", "‘": "'", "“": '"', "”": '"', "−": "-", "‐": "-", "‑": "-"
 }  # fmt: skip
-_ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SIGNS)
+_ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SPACES | _SIGNS)
 _THINK = re.compile(r"[<\[](/?)(?:think|thinking|thought)[>\]]", re.IGNORECASE)
 
 

@@ -19,6 +19,23 @@ BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
 FILL_BLUE, FILL_RED, PALE_BLUE, PALE_RED = "#7fb2dc", "#e39b74", "#e6f1fa", "#fbeadf"
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 190, 16, 8, 44
 SLOT, LONGEST_LABEL = 10, 30
+LOOK: dict[str, Any] = {
+    "aria": False,
+    "background": "transparent",
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {"ticks": False, "labelOverlap": False},
+    "axisX": {
+        **{"domain": False, "gridColor": GRID, "tickCount": 6, "labelFlush": False},
+        **{"labelColor": SOFT, "labelFontSize": 11, "minExtent": 16, "maxExtent": 16},
+        **{"titleColor": SOFT, "titleFontSize": 12, "titleFontWeight": "normal"},
+    },
+    "axisY": {
+        **{"domainColor": SOFT, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
+        **{"labelPadding": 8, "minExtent": LEFT - 8, "maxExtent": LEFT - 8, "grid": False},
+    },
+}
+"""Extents are fixed and nothing is cut or dropped by the width of its text."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +107,8 @@ def chart_spec(
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     )
-    spec: dict[str, Any] = chart.configure(
-        aria=False, background="transparent", font="sans-serif", view={"stroke": None}
-    ).to_dict()
-    return spec
+    spec: dict[str, Any] = chart.to_dict()
+    return {**spec, "config": LOOK}
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -117,56 +132,53 @@ class _Place:
         """Return the bars or signs of one series."""
         import altair as alt
 
-        chart = self._chart([value for value in self.values if value["series"] == series.name])
+        chart = _chart([value for value in self.values if value["series"] == series.name])
+        at = self._at("value")
         if series.shape:
-            look = {"shape": series.shape, "fill": series.fill, "stroke": series.stroke}
-            return chart.mark_point(size=44, opacity=1, **look).encode(**self._at("value"))
-        bars = chart.mark_bar(
-            fill=series.fill, stroke=series.stroke, strokeWidth=1, height=SLOT - 2
-        )
-        return bars.encode(**self._at("value"), x2=alt.datum(0))
+            drawn = chart.mark_point(
+                size=44, opacity=1, shape=series.shape, fill=series.fill, stroke=series.stroke
+            )
+        else:
+            at["x2"] = alt.datum(0)
+            drawn = chart.mark_bar(
+                fill=series.fill, stroke=series.stroke, strokeWidth=1, height=SLOT - 2
+            )
+        placed: alt.Chart = drawn.encode(**at)
+        return placed
 
     def whiskers(self) -> "alt.Chart":
         """Return the intervals."""
         import altair as alt
 
         known = [value for value in self.values if value["lo"] is not None]
-        rule = self._chart(known).mark_rule(stroke=INK, strokeWidth=1.3)
-        return rule.encode(**self._at("lo"), x2=alt.X2("hi"))
+        rule = _chart(known).mark_rule(stroke=INK, strokeWidth=1.3)
+        placed: alt.Chart = rule.encode(**self._at("lo"), x2=alt.X2("hi"))
+        return placed
 
     def line(self, at: float) -> "alt.Chart":
         """Return the vertical line."""
         import altair as alt
 
-        rule = self._chart([{"line": at}]).mark_rule(stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
-        return rule.encode(x=alt.X("line", type="quantitative"))
-
-    def _chart(self, values: list[dict[str, Any]]) -> "alt.Chart":
-        import altair as alt
-
-        return alt.Chart(alt.Data(values=values))
+        rule = _chart([{"line": at}]).mark_rule(stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
+        placed: alt.Chart = rule.encode(x=alt.X("line", type="quantitative"))
+        return placed
 
     def _at(self, field: str) -> dict[str, Any]:
         import altair as alt
 
-        number = {"labelColor": SOFT, "titleColor": SOFT, "labelFontSize": 11, "titleFontSize": 12}
-        x_axis = alt.Axis(
-            title=self.title, titleFontWeight="normal", titlePadding=8, gridColor=GRID,
-            domain=False, ticks=False, labelOverlap=False, labelFlush=False, minExtent=16, maxExtent=16,
-            tickCount=6, **number,
-        )  # fmt: skip
-        y_axis = alt.Axis(
-            title=None, labelColor=INK, labelFontSize=12, labelLimit=0, labelPadding=8,
-            ticks=False, domainColor=SOFT, minExtent=LEFT - 8, maxExtent=LEFT - 8,
-            labelOverlap=False,
-        )  # fmt: skip
         band = alt.Scale(domain=self.groups, paddingInner=0.14, paddingOuter=0.07)
         slots = alt.Scale(domain=self.series)
         return {
-            "x": alt.X(field, type="quantitative", axis=x_axis, scale=alt.Scale(zero=True)),
-            "y": alt.Y("group", type="nominal", scale=band, axis=y_axis),
+            "x": alt.X(field, type="quantitative", title=self.title, scale=alt.Scale(zero=True)),
+            "y": alt.Y("group", type="nominal", title=None, scale=band),
             "yOffset": alt.YOffset("series", type="nominal", scale=slots),
         }
+
+
+def _chart(values: list[dict[str, Any]]) -> "alt.Chart":
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=values))
 
 
 def _label(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Union
+from typing import ClassVar, TypeAlias
 
 from metajudge.report import numbers, words
 from metajudge.report.rows import Row
@@ -146,7 +146,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block = Union[Table, Figure, Text, Facts, Heading, Fold]
+Block: TypeAlias = "Table | Figure | Text | Facts | Heading | Fold"
 
 
 @dataclass(frozen=True)

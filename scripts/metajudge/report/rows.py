@@ -33,7 +33,7 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
-        plain = {name: record.get(name) for name in cls.__slots__}
+        plain: dict[str, Any] = {name: record.get(name) for name in cls.__slots__}
         for name in ("n", "n_missing", "n_tied"):
             plain[name] = plain[name] or 0
         numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied"}

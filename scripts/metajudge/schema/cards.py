@@ -37,9 +37,11 @@ class Card(BaseModel):
 class Scale(Card):
     """The values a rating or a judge's score may take; no step means any value in between."""
 
-    min: float
-    max: float
-    step: float | None = Field(None, gt=0)
+    min: float = Field(description="The worst value.")
+    max: float = Field(description="The best value.")
+    step: float | None = Field(
+        None, gt=0, description="From one value to the next; none: any value in between."
+    )
     labels: list[str] = Field([], description="Category words, worst first, for the grid's values.")
 
     @model_validator(mode="after")
@@ -63,9 +65,9 @@ class Scale(Card):
 class Aspect(Card):
     """An aspect: one dimension of quality, and how judges are told about it."""
 
-    aspect: Slug
-    name: str
-    definition: str
+    aspect: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    definition: str = Field(description="What it means, as judges are told.")
     parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
 
 
@@ -102,17 +104,17 @@ class Select(Card):
 class Mapping(Card):
     """Which column or JSON path of a row holds what (format `table`)."""
 
-    item: str | None = None
+    item: str | None = Field(None, description="The item's id; default: rows of equal source.")
     source: Columns = Field([], description="Columns joined by a blank line.")
-    references: Columns = []
-    system: str | None = None
-    text: str
+    references: Columns = Field([], description="Columns of references; a list in a cell is many.")
+    system: str | None = Field(None, description="Who wrote the text; default: one system.")
+    text: str = Field(description="The text that is judged.")
     ratings: dict[Slug, Columns] = Field(
         {},
         description="Aspect -> its columns, one per rater; a list in a cell is raters too. "
         "Default: one column of the aspect's name.",
     )
-    meta: Columns = []
+    meta: Columns = Field([], description="Columns that are kept with the item.")
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
@@ -124,12 +126,16 @@ class Mapping(Card):
 class Dataset(Card):
     """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
 
-    dataset: Slug
-    name: str
-    task: Slug
-    aspects: dict[Slug, RatedAspect] = Field(min_length=1)
-    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "table"]
-    files: Files
+    dataset: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    task: Slug = Field(description="The task, by which perturbations choose datasets.")
+    aspects: dict[Slug, RatedAspect] = Field(
+        min_length=1, description="Aspect -> the scale on which it is rated, and more."
+    )
+    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "table"] = Field(
+        description="How the files are read; `table` is for your own CSV, JSONL or Parquet."
+    )
+    files: Files = Field(description="Role -> path; one path alone has the role `data`.")
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
     columns: Mapping | None = Field(None, description="For format table.")
     raters: Slug = Field(
@@ -146,9 +152,9 @@ class Dataset(Card):
         "(meta column `faults`: system -> kind of fault); for the method faults.",
     )
     missing: list[str] = Field([], description="Cell contents that mean: no rating.")
-    licence: str
-    citation: str
-    select: Select = Select()
+    licence: str = Field(description="The data's licence, shown in the report.")
+    citation: str = Field(description="Whom to cite, shown in the report.")
+    select: Select = Field(Select(), description="Which items are used.")
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:
@@ -174,26 +180,24 @@ class Dataset(Card):
 class LexicalModel(Card):
     """A scorer that computes: no request, no price."""
 
-    model: Slug
-    engine: Literal["lexical"]
-    family: str | None = None
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["lexical"] = Field(description="What answers.")
 
 
 class ControlModel(Card):
     """A null judge, which knows nothing of the text's quality."""
 
-    model: Slug
-    engine: Literal["control"]
-    family: str | None = None
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["control"] = Field(description="What answers.")
 
 
 class RecordedRows(Card):
     """Which column or JSON path of a recorded row holds what."""
 
     item: str | None = Field(None, description="Join by the item's id and the system.")
-    system: str | None = None
+    system: str | None = Field(None, description="The system, beside `item` or `text`.")
     source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
-    text: str | None = None
+    text: str | None = Field(None, description="Join by text: the judged text's column.")
     aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
     reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
     scores: dict[str, str] = Field(
@@ -212,13 +216,15 @@ class RecordedRows(Card):
 class RecordedModel(Card):
     """Replies or scores that exist already, read as they are."""
 
-    model: Slug
-    engine: Literal["recorded"]
-    family: str | None = None
-    dataset: Slug
-    files: Files
-    sha256: Hashes = {}
-    rows: RecordedRows
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["recorded"] = Field(description="What answers.")
+    dataset: Slug = Field(description="The dataset whose targets were judged.")
+    files: Files = Field(
+        description="Role -> path. A role named like a judge's form holds that form's rows; other "
+        "forms read the role `data`."
+    )
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
 
 
 Model = Annotated[
@@ -233,8 +239,8 @@ CONTROL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length"
 class Judge(Card):
     """A judge: a model, the form in which it is asked, and how its replies become a score."""
 
-    judge: Slug
-    model: Slug
+    judge: Slug = Field(description="The id, equal to the file's name.")
+    model: Slug = Field(description="The model card that answers.")
     form: str = Field(
         "", description="Lexical and control: what is computed. Recorded: a name for the report."
     )
@@ -242,8 +248,10 @@ class Judge(Card):
         "references", description="What a lexical form compares the text with."
     )
     scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
-    draws: int = Field(1, ge=1)
-    estimator: Literal["mean", "mode"] = "mean"
+    draws: int = Field(1, ge=1, description="How many replies per target are used.")
+    estimator: Literal["mean", "mode"] = Field(
+        "mean", description="How draws become a score; it needs half of them parsed."
+    )
     parser: Literal["score", "number", "chiang-lee"] | None = Field(
         None, description="Default: number for engines that compute, score for replies."
     )
@@ -265,12 +273,14 @@ Degrees = dict[Literal["minor", "major", "single"], Degree]
 class Perturbation(Card):
     """A way to damage a text, in one or more degrees."""
 
-    perturbation: Slug
-    name: str
-    level: Literal["character", "word", "sentence"]
-    method: Literal["rule"]
-    rule: Slug | str
-    degrees: Degrees = Field(min_length=1)
+    perturbation: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    level: Literal["character", "word", "sentence"] = Field(
+        description="What it changes; levels weigh the same in D_avg."
+    )
+    method: Literal["rule"] = Field(description="How it is made.")
+    rule: str = Field(description="The rule; the list is below.")
+    degrees: Degrees = Field(min_length=1, description="Degree -> the rule's options.")
     datasets: dict[Slug, Degrees] = Field(
         {}, description="Other degrees for a dataset, in place of all of `degrees`."
     )
@@ -284,14 +294,16 @@ class Perturbation(Card):
 class Study(Card):
     """What one run covers."""
 
-    study: Slug
-    seed: int = Field(0, ge=0)
+    study: Slug = Field(description="The id: results are written to results/<study>.")
+    seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
     data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
-    datasets: list[Slug] = Field(min_length=1)
-    judges: list[Slug] = Field(min_length=1)
+    datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
+    judges: list[Slug] = Field(min_length=1, description="Judge cards.")
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
-    perturbations: list[Slug] = []
-    methods: list[Literal["agreement", "discernment", "faults"]] = Field(min_length=1)
+    perturbations: list[Slug] = Field([], description="Perturbation cards, for discernment.")
+    methods: list[Literal["agreement", "discernment", "faults"]] = Field(
+        min_length=1, description="What is computed; coverage and cost always are."
+    )
     allow_missing: bool = Field(
         False, description="Go on where a planned cell of a perturbation is missing, and say so."
     )

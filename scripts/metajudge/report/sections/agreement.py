@@ -80,7 +80,9 @@ def _table(report: Report, dataset: Dataset, rows: Rows, level: str) -> Table:
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     """Return what people reach among themselves: no judge can be held to more."""
     place = (dataset.id, PEOPLE, "alpha_ordinal")
-    told = [estimate(rows.at(*place, aspect=a, level="pooled"), counts=True) for a in dataset.aspects]
+    told = [
+        estimate(rows.at(*place, aspect=a, level="pooled"), counts=True) for a in dataset.aspects
+    ]
     return Table(
         f"{dataset.name}: agreement of people among themselves, {label('alpha_ordinal')}.",
         "Raters",
@@ -108,8 +110,8 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     spec = chart_spec(points, [names[judge.id] for judge in shown], series, line=0, x=axis)
     best = max(known, key=lambda row: row.value or 0)
     summary = (
-        f"{label(statistic)} of {len(shown)} judges and controls on {len(series)} aspects. The highest is "
-        f"{names[best.judge]} on {report.aspect(best.aspect)}: {figures(best)}."
+        f"{label(statistic)} of {len(shown)} judges and controls on {len(series)} aspects. The "
+        f"highest is {names[best.judge]} on {report.aspect(best.aspect)}: {figures(best)}."
     )
     return Figure(
         f"{dataset.name}: which of one source's texts is better",

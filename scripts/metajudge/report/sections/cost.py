@@ -32,7 +32,7 @@ def section(report: Report) -> Section | None:
         mine = rows.where(judge=judge.id)
         return _cells(mine) if len(mine) else None
 
-    total = Line("all judges", _cells(rows)[:-1] + [words_cell("")])
+    total = Line("all judges", [*_cells(rows)[:-1], words_cell("")])
     columns = [Column(spoken(name)) for name in COUNTS]
     columns += [Column("US dollars"), Column("Remarks", style="words")]
     parts = [*bodies(report.judges, cells), Body([total], style="sums")]

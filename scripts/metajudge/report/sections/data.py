@@ -5,6 +5,7 @@ from metajudge.report.elements import (
     Body,
     Column,
     Facts,
+    Heading,
     Line,
     Section,
     Table,
@@ -16,6 +17,7 @@ from metajudge.report.numbers import plural
 from metajudge.report.report import Dataset, Report
 
 COUNTS = ("items", "targets", "originals", "ratings")
+RATINGS = {"planned": "the authors' plan", "human": "people"}
 SHOWN = 12
 """So many problems of a dataset are named."""
 
@@ -30,7 +32,7 @@ def section(report: Report) -> Section:
                 words_cell(dataset.task),
                 *(whole(dataset.found.get(name, 0)) for name in COUNTS),
                 whole(len(dataset.found.get("raters", []))),
-                words_cell(dataset.ratings),
+                words_cell(RATINGS.get(dataset.ratings, dataset.ratings)),
             ],
         )
         for dataset in report.datasets
@@ -39,18 +41,18 @@ def section(report: Report) -> Section:
     counts = [Column(name) for name in (*COUNTS, "raters")]
     columns = [*texts, *counts, Column("Ratings by", style="words")]
     blocks: list[Block] = [Table("What was read.", "Dataset", columns, [Body(lines)])]
-    blocks.append(Facts([fact for dataset in report.datasets for fact in _facts(dataset)]))
     for dataset in report.datasets:
+        blocks += [Heading(dataset.name, f"data-{dataset.id}"), _facts(dataset)]
         blocks += _problems(dataset)
     lead = "Every dataset keeps its own terms; its texts are not part of this file."
     return Section("data", "Data and licences", lead, blocks)
 
 
-def _facts(dataset: Dataset) -> list[tuple[str, str]]:
+def _facts(dataset: Dataset) -> Facts:
     sums = dataset.found.get("sha256", {})
     told = [("licence", dataset.licence), ("citation", dataset.citation)]
     told += [(f"sha256 of {name}", value) for name, value in sorted(sums.items())]
-    return [(f"{dataset.name}: {name}", text) for name, text in told if text]
+    return Facts([(name, text) for name, text in told if text])
 
 
 def _problems(dataset: Dataset) -> list[Text]:

@@ -68,7 +68,9 @@ def _table(report: Report, dataset: Dataset, rows: Rows) -> Table:
         rows.at(dataset.id, EVERY, "miss_rate", level="pooled", criterion=kind) for kind in columns
     ]
     if any(missed):
-        told = Line("missed by every lexical judge", [estimate(row, counts=counts) for row in missed])
+        told = Line(
+            "missed by every lexical judge", [estimate(row, counts=counts) for row in missed]
+        )
         parts.append(Body([told], style="sums"))
     return Table(
         f"{dataset.name}: share of planned faults noticed, by kind of fault.",

@@ -115,17 +115,15 @@ def _table(report: Report, dataset: Dataset, measures: list[Measure], warned: bo
 
     agreement = f"Agreement: {label(STATISTIC)}, pooled"
     columns = [
-        Column(report.aspect(m.aspect), group=agreement)
-        if m.aspect
-        else Column(label(m.statistic), group="Discernment")
-        for m in measures
+        Column(_named(report, measure), group=agreement if measure.aspect else "Discernment")
+        for measure in measures
     ]
     said = agreed_with(dataset) if any(m.aspect for m in measures) else "discernment"
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if any(not measure.aspect for measure in measures):
         notes.append(
-            "D_avg and D_min are as published; the exact columns hold their error rate and are "
-            "the ones to trust."
+            "D_avg and D_min are as published; the exact ones rest on p-values that hold their "
+            "error rate, and are the ones to trust."
         )
     return Table(
         f"{dataset.name}: {said}. {_counts(report, dataset, measures)}".strip(),
@@ -177,11 +175,10 @@ def _outranked(report: Report, dataset: Dataset, measures: list[Measure]) -> lis
         control = _best_control(report, dataset, measure)
         below = [row for row in known if control and _value(row) < _value(control)]
         if control and below:
-            name = report.aspect(measure.aspect) if measure.aspect else label(measure.statistic)
             told = listed([f"`{row.judge}` ({short(row)})" for row in below])
             found.append(
-                f"{name}: control `{control.judge}` ({short(control)}) ranks above {len(below)} of "
-                f"{plural(len(known), 'judge')}: {told}."
+                f"{_named(report, measure)}: control `{control.judge}` ({short(control)}) ranks "
+                f"above {len(below)} of {plural(len(known), 'judge')}: {told}."
             )
     return found
 
@@ -191,12 +188,16 @@ def _value(row: Row) -> float:
 
 
 def _signatures(report: Report, dataset: Dataset, measures: list[Measure]) -> Fold:
-    """Return the signatures behind the table; the same for every aspect."""
-    found = {}
-    for judge in report.judges:
-        for measure in measures:
-            row = measure.row(report, dataset, judge)
-            if row is not None and row.signature:
-                found[row.signature] = judge.id
-    pairs = [(judge, signature) for signature, judge in found.items()]
-    return Fold("Signatures of these numbers", [Facts(pairs, code=True)])
+    """Return the signature of each row's first number; the others differ in `stat` and `level`."""
+    rows = [measures[0].row(report, dataset, judge) for judge in report.judges]
+    pairs = [(row.judge, row.signature) for row in rows if row]
+    told = Text(
+        f"Of the numbers under {_named(report, measures[0])}; those of the other columns differ in "
+        "the parts stat and level.",
+        style="small",
+    )
+    return Fold("Signatures", [told, Facts(pairs, code=True)])
+
+
+def _named(report: Report, measure: Measure) -> str:
+    return report.aspect(measure.aspect) if measure.aspect else label(measure.statistic)

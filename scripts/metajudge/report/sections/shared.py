@@ -16,7 +16,7 @@ def agreed_with(dataset: Dataset) -> str:
 def bodies(
     judges: Iterable[Judge], cells: Callable[[Judge], list[Cell] | None], title: str = ""
 ) -> list[Body]:
-    """Return the judges' rows and, apart from them, the controls'; a judge without cells has none."""
+    """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
     told = [(judge, cells(judge)) for judge in judges]
     lines = [
         (judge, Line(judge.id, found, about=judge.about, badge="control" if judge.control else ""))

@@ -1,0 +1,186 @@
+"""A synthetic study with every table that the report reads: 2 datasets, 8 judges, 2 aspects."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from metajudge.schema.tables import table_of, write_table
+
+Row = dict[str, Any]
+JUDGES = {
+    "alpha": ("lexical", "rouge1"),
+    "beta": ("lexical", "bleu"),
+    "rules": ("lexical", "rules"),
+    "gamma": ("openai", "rate"),
+    "constant-top": ("control", "constant_top"),
+    "random": ("control", "random"),
+    "shuffled": ("control", "shuffled"),
+    "length": ("control", "length"),
+}
+DATASETS = {"news": "planned", "chat": "human"}
+ASPECTS = ["fluency", "coherence"]
+DAMAGES = [("typos", "minor"), ("typos", "major"), ("cuts", "single")]
+CORRELATIONS = ("pearson", "spearman", "kendall_b")
+HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
+BETTER = {"alpha": 0.6, "beta": 0.2, "rules": -0.1, "gamma": 0.7, "random": 0.0, "length": 0.35}
+NEEDS = "not applicable: needs ratings"
+
+
+def row(dataset: str, judge: str, statistic: str, value: float | None, **more: Any) -> Row:
+    """Return one row; an interval of 0.1 around the value, a note where there is none."""
+    known = value is not None
+    return {
+        **{"dataset": dataset, "judge": judge, "aspect": "", "statistic": statistic, "level": ""},
+        **{"value": value, "n": 120 if known else 0, "n_missing": 0, "n_tied": 0, "method": "m"},
+        **{"lo": value - 0.1 if known else None, "hi": value + 0.1 if known else None},
+        **{"note": "" if known else "constant judge"},
+        **{"signature": f"judge:{judge}|stat:{statistic}"},
+        **more,
+    }
+
+
+def agreement() -> Iterator[Row]:
+    for dataset, ratings in DATASETS.items():
+        for aspect in ASPECTS:
+            told = {"aspect": aspect, "level": "pooled"}
+            if ratings == "human":
+                yield row(dataset, "human", "alpha_ordinal", 0.5137, **told)
+            else:
+                note = {"note": f"ratings are {ratings}, not human"}
+                yield row(dataset, "human", "alpha_ordinal", None, **told, **note)
+            for judge in JUDGES:
+                for level in ("pooled", "by_source", "by_system"):
+                    for statistic in CORRELATIONS:
+                        value = BETTER.get(judge)
+                        yield row(dataset, judge, statistic, value, aspect=aspect, level=level)
+                kappa = {**told, "note": "continuous"}
+                yield row(dataset, judge, "kappa_linear", None, **kappa)
+
+
+def discernment() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for judge in JUDGES:
+            if judge == "shuffled":
+                yield from (row(dataset, judge, name, None, note=NEEDS) for name in HEADLINES)
+                continue
+            d = 6 * BETTER.get(judge, 0.0) + 1
+            yield from (row(dataset, judge, name, d) for name in HEADLINES)
+            for number, (perturbation, degree) in enumerate(DAMAGES):
+                place = {"perturbation": perturbation, "degree": degree}
+                note = "beyond 5: an artefact of the tail" if d > 5 else ""
+                solved = "solved by length" if judge == "length" and number == 2 else note
+                for name in ("D", "D_ew", "D_hmp", "D_exact"):
+                    yield row(dataset, judge, name, d, note=solved, **place)
+                for aspect in ASPECTS:
+                    for name in ("rank_biserial", "mean_drop", "p_holm"):
+                        yield row(dataset, judge, name, 0.3, aspect=aspect, **place)
+
+
+def faults() -> Iterator[Row]:
+    for kind, n in (("negation", 8), ("all", 20)):
+        told = {"criterion": kind, "level": "pooled", "n": n}
+        for judge in JUDGES:
+            for aspect in ASPECTS:
+                seen = 0.5 if judge != "gamma" or aspect == "fluency" else 0.75
+                yield row("news", judge, "notice_rate", seen, aspect=aspect, **told)
+        yield row("news", "every-lexical-judge", "miss_rate", 0.25, **told)
+
+
+def perturbations() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for perturbation, degree in DAMAGES:
+            place = {"perturbation": perturbation, "degree": degree, "n": 24}
+            for outcome, share in {"ok": 0.75, "short": 0.0, "impossible": 0.25}.items():
+                note = "impossible: one sentence" if outcome == "impossible" else ""
+                yield row(dataset, "", f"share_{outcome}", share, note=note, **place)
+            yield row(dataset, "", "edits", 10.0, **place)
+            yield row(dataset, "", "edit_distance", 12.34, **place)
+
+
+def coverage() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for judge in JUDGES:
+            for aspect in ASPECTS:
+                place = {"aspect": aspect, "perturbation": "systems", "n": 120}
+                yield row(dataset, judge, "coverage", 0.9, **place)
+                yield row(dataset, judge, "count_ok", 108.0, **place)
+                yield row(dataset, judge, "count_refused", 12.0, **place)
+        yield row(dataset, "shuffled", "coverage", None, perturbation="original", note=NEEDS)
+
+
+def cost() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for judge in JUDGES:
+            for name in ("replies", "prompt_tokens", "completion_tokens"):
+                yield row(dataset, judge, name, 1200.0)
+            yield row(dataset, judge, "usd", 0.0, note="nothing is bought")
+
+
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {
+    **{"agreement": agreement, "discernment": discernment, "faults": faults},
+    **{"perturbations": perturbations, "coverage": coverage, "cost": cost},
+}
+
+
+def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: Any) -> Row:
+    """Write the study's tables below `folder` and return the report's spec.
+
+    `tables` replaces the synthetic rows; `changes` are merged into the spec, key by key.
+    """
+    rows = tables if tables is not None else {name: list(made()) for name, made in TABLES.items()}
+    for name, told in rows.items():
+        write_table("results", table_of("results", told), folder / f"{name}.parquet")
+    for name, ratings in DATASETS.items():
+        found = {
+            **{"items": 24, "targets": 120, "originals": 24, "ratings": 480, "problems": []},
+            **{"raters": ["r1"], "sha256": {"data": "ab" * 32}, "ratings_kind": ratings},
+        }
+        (folder / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+    return merged(spec(folder, list(rows)), changes)
+
+
+def spec(folder: Path, tables: list[str]) -> Row:
+    """Return the report's spec."""
+    card = {"task": "summarization", "licence": "MIT", "citation": "none", "aspects": ASPECTS}
+    return {
+        "study": {
+            **{"study": "tiny", "seed": 7, "datasets": list(DATASETS), "judges": list(JUDGES)},
+            **{"perturbations": ["typos", "cuts"], "methods": ["agreement"]},
+        },
+        "command": "metajudge run tiny.yaml",
+        "versions": {"altair": "6"},
+        "tables": {name: str(folder / f"{name}.parquet") for name in tables},
+        "datasets": {
+            name: {
+                **card,
+                "name": f"The {name}",
+                "ratings": ratings,
+                "report": str(folder / f"{name}.json"),
+            }
+            for name, ratings in DATASETS.items()
+        },
+        "judges": {
+            name: {
+                **{"engine": engine, "form": form, "model": engine, "parser": "number"},
+                **{"against": "references" if engine == "lexical" else None, "draws": 1},
+            }
+            for name, (engine, form) in JUDGES.items()
+        },
+        "aspects": {name: name.capitalize() for name in ASPECTS},
+        "perturbations": {
+            "typos": {"name": "typos", "level": "character"},
+            "cuts": {"name": "cuts", "level": "word"},
+        },
+        "output": str(folder / "report" / "index.html"),
+    }
+
+
+def merged(old: Row, changes: Row) -> Row:
+    """Return `old` with the changes, mappings key by key."""
+    new = copy.deepcopy(old)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(new.get(key), dict)
+        new[key] = merged(new[key], value) if both else value
+    return new

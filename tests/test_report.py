@@ -1,0 +1,430 @@
+"""The report: one honest, offline, accessible page from synthetic result tables."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_study as study
+from metajudge.report import elements, numbers
+from metajudge.report.charts import Point, Series, chart_spec, signs, svg
+from metajudge.report.page import inline, render
+from metajudge.report.report import Report
+from metajudge.report.rows import Row, Rows
+from metajudge.report.sections import discernment, judges
+
+HOME = Path(__file__).resolve().parents[1]
+TEMPLATES = HOME / "workflow" / "report"
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
+
+
+class Page(HTMLParser):
+    """A parsed page: its elements in order, and whether every one is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.open):
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        """Return what a reader sees, white space normalised."""
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of every such element."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def page(spec: dict[str, Any]) -> str:
+    return render(Report.load(spec), TEMPLATES)
+
+
+def visible(html: str) -> str:
+    return Page(html).text
+
+
+def part(html: str, start: str, end: str) -> str:
+    """Return the page from one id to another."""
+    return html[html.index(f'id="{start}"') : html.index(f'id="{end}"')]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return page(study.make(tmp_path_factory.mktemp("study")))
+
+
+def test_nothing_is_loaded_from_anywhere(whole: str) -> None:
+    for _, attributes in Page(whole).elements:
+        for name in LOADS & set(attributes):
+            assert (attributes[name] or "").startswith("#"), attributes
+    assert not re.search(r"url\(|@import|@font-face|\bfetch\(|XMLHttpRequest", whole)
+    links = set(re.findall(r"https?://[^\"'\s<>]+", whole))
+    assert links == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # namespaces
+
+
+def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) -> None:
+    from base64 import b64encode
+    from hashlib import sha256
+
+    scripts = re.findall(r"<script>(.*?)</script>", whole, re.DOTALL)
+    assert len(scripts) == 1
+    wanted = b64encode(sha256(scripts[0].encode()).digest()).decode()
+    policies = [m["content"] or "" for m in Page(whole).named("meta") if "http-equiv" in m]
+    assert f"script-src 'sha256-{wanted}'" in policies[0]
+    assert "default-src 'none'" in policies[0]
+
+
+def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> None:
+    spec = study.make(tmp_path)
+    written = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
+        subprocess.run(
+            [sys.executable, str(HOME / "scripts" / "report.py"), "--spec", "-"],
+            input=json.dumps(spec),
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            check=True,
+        )
+        written.append(Path(spec["output"]).read_bytes())
+    assert written[0] == written[1]
+    assert str(tmp_path).encode() not in written[0]
+    assert len(written[0]) < 3_000_000
+
+
+def test_the_page_is_well_formed(whole: str) -> None:
+    parsed = Page(whole)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    assert parsed.named("html") == [{"lang": "en"}]
+    ids = Counter(attributes["id"] for _, attributes in parsed.elements if "id" in attributes)
+    assert set(ids.values()) == {1}
+    links = [link["href"] or "" for link in parsed.named("a")]
+    assert len(links) == 9
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+def test_headings_are_in_order(whole: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Page(whole).elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_tables_have_captions_and_scopes_and_rectangular_rows(whole: str) -> None:
+    tables = re.findall(r"<table.*?</table>", whole, re.DOTALL)
+    assert len(tables) > 20
+    for table in tables:
+        parsed = Page(table)
+        assert len(parsed.named("caption")) == 1
+        assert all(head.get("scope") for head in parsed.named("th"))
+        widths = {
+            sum(
+                int(cell.get("colspan") or 1) for _, cell in Page(row).elements if _ in ("th", "td")
+            )
+            for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+        }
+        assert len(widths) == 1
+
+
+def test_figures_tell_what_they_show_and_hold_their_numbers(whole: str) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", whole, re.DOTALL)
+    assert len(figures) == 4  # agreement and discernment of two datasets
+    for figure in figures:
+        labels = [told["aria-label"] or "" for told in Page(figure).named("div") if "role" in told]
+        assert "The highest is" in labels[0]
+        assert not re.search(r"\d\.\d{4}", labels[0])  # rounded
+        assert "<table" in figure.split("</svg>")[1]
+
+
+def test_every_colour_of_the_figures_follows_the_page(whole: str) -> None:
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    drawn = set(re.findall(r'(?:fill|stroke)="#[0-9a-f]{3,6}"', whole))
+    assert len(drawn) > 6
+    assert not [one for one in drawn if f"svg [{one}]" not in style]
+
+
+def test_untrusted_text_stays_text(tmp_path: Path) -> None:
+    evil = "</style></script><script>alert(1)</script>`<b onclick=x>`"
+    rows = {name: list(made()) for name, made in study.TABLES.items()}
+    for told in rows.values():
+        for one in told:
+            one["note"] = one["note"] and evil
+            one["signature"] = one["method"] = evil
+    spec = study.make(
+        tmp_path,
+        rows,
+        datasets={"news": {"licence": evil, "citation": evil, "name": evil, "task": evil}},
+        perturbations={"typos": {"name": evil, "level": evil}},
+        aspects={"fluency": evil},
+        judges={"gamma": {"form": evil, "model": evil}},
+        command=evil,
+        versions={evil: evil},
+    )
+    report = json.loads(Path(spec["datasets"]["news"]["report"]).read_text())
+    report |= {"problems": [evil], "sha256": {evil: evil}}
+    Path(spec["datasets"]["news"]["report"]).write_text(json.dumps(report))
+    html = page(spec)
+    parsed = Page(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    assert len(parsed.named("script")) == 1
+    assert not [attributes for _, attributes in parsed.elements if "onclick" in attributes]
+    assert "alert(1)" in parsed.text
+
+
+def test_a_hostile_id_stays_text(tmp_path: Path) -> None:
+    evil = "x<script>alert(1)</script>"
+    rows = [{**one, "judge": evil} for one in study.agreement() if one["judge"] == "alpha"]
+    card = study.spec(tmp_path, [])["judges"]["alpha"]
+    changes = {"study": {"judges": [evil]}, "judges": {evil: card}}
+    html = page(study.make(tmp_path, {"agreement": rows}, **changes))
+    assert len(Page(html).named("script")) == 1
+    assert evil in Page(html).text
+
+
+def test_undefined_numbers_show_a_dash_and_the_reason(whole: str) -> None:
+    cells = re.findall(r'<td class="undefined">(.*?)</td>', whole)
+    assert len(cells) > 50
+    assert all(re.fullmatch("–<small>.+</small>", cell) for cell in cells)
+    assert "–<small>constant judge</small>" in cells
+    assert "–<small>not applicable: needs ratings</small>" in cells
+
+
+def test_planned_ratings_are_never_called_human(tmp_path: Path) -> None:
+    spec = study.make(tmp_path, datasets={"chat": {"ratings": "planned"}})
+    text = visible(page(spec))
+    assert "agreement with the quality planned by the authors, not with people" in text
+    assert "human" not in text.lower()
+    assert "people among themselves" not in text
+    assert "agreement with people's ratings" not in text
+
+
+def test_human_ratings_show_what_people_reach(whole: str) -> None:
+    chat = visible(part(whole, "agreement-chat", "discernment"))
+    assert "agreement of people among themselves" in chat
+    assert "0.514 [0.414, 0.614]" in chat
+    news = visible(part(whole, "agreement-news", "agreement-chat"))
+    assert "people among themselves" not in news
+
+
+def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
+    news = visible(part(whole, "judges-news", "judges-chat"))
+    assert "Warning: by point estimate, a control ranks above a real judge here." in news
+    assert (
+        "Fluency: control length (0.350) ranks above 2 of 4 judges: beta (0.200) and rules (−0.100)."
+    ) in news
+    assert "alpha (0.600)" not in news
+    marked = re.findall(r'<code>(\w+)</code>.*?data-v="([-.\d]+)"[^>]*>([^<]+)<sup>†', whole)
+    assert ("beta", "0.2", "0.200") in marked
+    assert all(judge in ("beta", "rules") for judge, *_ in marked)
+
+
+def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> None:
+    kept = ("alpha", "gamma", "constant-top", "random", "length")
+    rows = [one for one in study.agreement() if one["judge"] in kept]
+    spec = study.make(tmp_path, {"agreement": rows}, study={"judges": list(kept)})
+    text = visible(page(spec))
+    assert "Warning" not in text
+    assert "Below at least one control" not in text
+
+
+def test_controls_are_marked_and_stand_apart(whole: str) -> None:
+    first = part(whole, "judges-news", "judges-chat")
+    real, controls = first.split('<tbody class="controls">')
+    assert "badge" not in real
+    assert controls.count('<em class="badge">control</em>') == 4
+    assert all(f"<code>{name}</code>" in real for name in ("alpha", "beta", "rules", "gamma"))
+
+
+def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
+    first = visible(whole.split("<nav")[0])
+    assert "Study tiny" in first
+    assert "2 datasets · 48 items · 240 rated texts · 4 judges and 4 controls" in first
+    assert "3 kinds of damage · 3\u202f456 judgments in 32 cells" in first
+
+
+def test_discernment_marks_flags_and_lists(whole: str) -> None:
+    news = visible(part(whole, "discernment-news", "discernment-chat"))
+    assert "typos, minor" in news
+    assert "cuts solved by length" in news  # the heading of that column alone
+    assert news.count("solved by length") == 1
+    assert "5.20 ‡ [5.10, 5.30]" in news  # gamma
+    assert "‡ Beyond 5" in news
+    assert "shuffled : not applicable: needs ratings." in news
+
+
+def test_a_shade_per_step_of_the_score() -> None:
+    shades = [discernment._shade(value) for value in (None, 0.99, 1.0, 2.5, 3.0, 7.0)]
+    assert shades == ["", "heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
+
+
+def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
+    report = Report.load(study.make(tmp_path))
+    seen: list[dict[str, Any]] = []
+    draw = chart_spec
+
+    def kept(*given: Any, **options: Any) -> dict[str, Any]:
+        seen.append(draw(*given, **options))
+        return seen[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discernment, "chart_spec", kept)
+        discernment.section(report)
+    layers = seen[0]["layer"]
+    lines = [layer for layer in layers if layer["data"]["values"] == [{"line": 1}]]
+    assert [line["mark"]["type"] for line in lines] == ["rule"]
+    bars = {v["series"] for layer in layers[:-2] for v in layer["data"]["values"]}
+    assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
+    whiskers = layers[-1]["data"]["values"]
+    assert all(v["lo"] < v["value"] < v["hi"] for v in whiskers)
+    assert len(whiskers) == 5 * 7  # every bar of the seven judges with discernment
+
+
+def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
+    points = [Point("a" * 40, "x", 1.0, 0.5, 1.5), Point("b", "x", -0.25, None, None)]
+    spec = chart_spec(points, ["a" * 40, "b"], signs(["x"]), line=0, x="title")
+    other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
+    assert svg(other).replace("monospace", "sans-serif") == svg(spec)
+    assert svg(spec).count("a" * 29 + "…") == 1
+    assert ' id="' not in svg(spec)
+
+
+def test_series_differ_by_sign_as_well_as_colour() -> None:
+    assert len({one.sign for one in signs(list("abcdef"))}) == 6
+    assert Series("x", "blue", "#e6f1fa", "#0060a8").sign == "□"
+
+
+def test_faults_are_counted_and_alike_aspects_joined(whole: str) -> None:
+    told = visible(part(whole, "faults-news", "perturbations"))
+    assert "5 of 20 planned faults are missed by every lexical judge." in told
+    assert told.count("gamma") == 2  # Fluency and Coherence differ
+    assert told.count("alpha") == 1
+    assert "alpha all aspects alike 50\u202f% [40\u202f%, 60\u202f%]" in told
+    assert "negation n = 8" in told
+    assert "faults-chat" not in whole
+
+
+def test_one_missed_fault_is_singular(tmp_path: Path) -> None:
+    rows = [one for one in study.faults() if one["judge"] == "every-lexical-judge"]
+    rows[-1] |= {"value": 0.05}
+    text = visible(page(study.make(tmp_path, {"faults": rows})))
+    assert "1 of 20 planned faults is missed by every lexical judge." in text
+
+
+def test_perturbations_are_counts_with_reasons(whole: str) -> None:
+    told = visible(part(whole, "perturbations-news", "perturbations-chat"))
+    assert "18 of 24" in told
+    assert "6 of 24" in told
+    assert "impossible: one sentence" in told
+
+
+def test_coverage_adds_up_over_cells(whole: str) -> None:
+    told = visible(part(whole, "coverage-news", "coverage-chat"))
+    assert "alpha lexical, rouge1, against the references 240 216 24 90\u202f%" in told
+    assert "systems Fluency 120 108 12 90\u202f%" in told
+
+
+def test_licences_versions_and_the_command_are_there(whole: str) -> None:
+    text = visible(whole)
+    for wanted in ("MIT", "metajudge run tiny.yaml", "altair", "seed 7", "ab" * 32):
+        assert wanted in text
+
+
+def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
+    html = page(study.make(tmp_path, {"coverage": list(study.coverage())}))
+    found = [one["id"] for one in Page(html).named("section")]
+    assert found == ["judges", "coverage", "data", "reproduce"]
+
+
+def test_a_very_long_table_names_its_file(tmp_path: Path) -> None:
+    systems = next(study.coverage())
+    rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
+    html = page(study.make(tmp_path, {"coverage": rows}))
+    assert "With 601 rows it is too long for this page: see tables/coverage.csv." in visible(html)
+
+
+def test_rows_are_found_by_place_and_column() -> None:
+    made = Rows.of_records(study.discernment())
+    found = made.at("news", "alpha", "D_exact", cell="typos.minor")
+    assert found is not None
+    assert found.value == pytest.approx(4.6)
+    assert made.at("news", "alpha", "D_exact") is None
+    assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
+    assert made.where(dataset="chat").names("dataset") == ["chat"]
+
+
+def test_empty_columns_become_plain_values() -> None:
+    bare = Row.of({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
+    assert (bare.n, bare.note, bare.cell, bare.value) == (0, "", "", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "wanted"),
+    [
+        (numbers.correlation, -0.12345, "−0.123"),
+        (numbers.correlation, -0.0001, "0.000"),
+        (numbers.score, 12.345, "12.35"),
+        (numbers.score, 123.4, "123"),
+        (numbers.percent, 0.5, "50\u202f%"),
+        (numbers.percent, 0.001, "0.1\u202f%"),
+        (numbers.percent, 0.9999, "1"),
+        (numbers.percent, 1.0, "100\u202f%"),
+        (numbers.p_value, 0.0345, "0.034"),
+        (numbers.p_value, 1e-9, "<0.0001"),
+        (numbers.amount, 0.012345, "0.0123"),
+        (numbers.amount, 12345.6, "12\u202f346"),
+        (numbers.count, 1234567, "1\u202f234\u202f567"),
+    ],
+)
+def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted: str) -> None:
+    assert written(value) == wanted
+
+
+def test_lists_and_plurals() -> None:
+    assert numbers.listed(["a"]) == "a"
+    assert numbers.listed(["a", "b", "c"]) == "a, b and c"
+    assert (numbers.plural(1, "cell"), numbers.plural(2, "cell")) == ("1 cell", "2 cells")
+
+
+def test_sentences_become_html_after_escaping() -> None:
+    assert inline("`a<b` & D_avg_ew") == ("<code>a&lt;b</code> &amp; <var>D</var><sub>avg ew</sub>")
+
+
+def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -> None:
+    rows = list(study.agreement())
+    for one in rows:
+        if one["judge"] in ("random", "length"):
+            one["value"], one["lo"], one["hi"] = 0.4, None, None
+    report = Report.load(study.make(tmp_path, {"agreement": rows}))
+    measure = judges.Measure("agreement", "spearman", "fluency")
+    best = judges._best_control(report, report.datasets[0], measure)
+    assert best is not None
+    assert best.judge == "random"

@@ -30,11 +30,12 @@ NEEDS = "not applicable: needs ratings"
 
 def row(dataset: str, judge: str, statistic: str, value: float | None, **more: Any) -> Row:
     """Return one row; an interval of 0.1 around the value, a note where there is none."""
+    ends = (None, None) if value is None else (value - 0.1, value + 0.1)
     known = value is not None
     return {
         **{"dataset": dataset, "judge": judge, "aspect": "", "statistic": statistic, "level": ""},
         **{"value": value, "n": 120 if known else 0, "n_missing": 0, "n_tied": 0, "method": "m"},
-        **{"lo": value - 0.1 if known else None, "hi": value + 0.1 if known else None},
+        **{"lo": ends[0], "hi": ends[1]},
         **{"note": "" if known else "constant judge"},
         **{"signature": f"judge:{judge}|stat:{statistic}"},
         **more,

@@ -1,21 +1,12 @@
-"""Replies in, judgments out: tables of forms and traps, properties, and recorded replies."""
+"""Replies in, judgments out: tables of forms and traps, and properties."""
 
-import json
-import math
-import random
 import re
-from collections import Counter
-from itertools import combinations
-from pathlib import Path
-from statistics import fmean
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing import PARSERS, POLICIES, Judgment, Scale, apply_policy, parse
+from metajudge.parsing import PARSERS, Judgment, Scale, parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -403,142 +394,3 @@ def test_a_written_float_is_read_back_exactly(value: float) -> None:
 def test_the_rule_of_chiang_and_lee(text: str, status: str, value: float | None, rule: str) -> None:
     found = parse(text, scale=FIVE, finish="stop", parser="chiang-lee")
     assert (found.status, found.value, found.rule) == (status, value, rule)
-
-
-def test_scales_know_their_values() -> None:
-    assert HALVES.grid() == [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]
-    assert UNIT.grid() is None
-    assert [WORDS.value_of(place) for place in range(5)] == [1, 2, 3, 4, 5]
-    assert Scale(0, 1, 0.1).on_grid(0.3)
-    assert not HALVES.on_grid(2.25)
-    assert UNIT.on_grid(0.123)
-    assert [FIVE.contains(value) for value in (0.9, 1, 5, 5.1)] == [False, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("policy", "scale", "filling"),
-    [
-        ("drop", FIVE, None),
-        ("worst", FIVE, 1),
-        ("mid", FIVE, 3),
-        ("mid", Scale(1, 4, 1), 2),
-        ("mid", UNIT, 0.5),
-    ],
-)
-def test_policies_fill_only_what_is_missing(
-    policy: Any, scale: Scale, filling: float | None
-) -> None:
-    assert apply_policy([4, None, math.nan], policy, scale) == [4, filling, filling]
-
-
-@pytest.mark.parametrize("scale", [HALVES, UNIT])
-def test_the_random_policy_is_seeded_and_uniform_on_the_scale(scale: Scale) -> None:
-    missing = [None] * 2_000
-    drawn = apply_policy(missing, "random", scale, np.random.default_rng(7))
-    assert drawn == apply_policy(missing, "random", scale, np.random.default_rng(7))
-    assert drawn != apply_policy(missing, "random", scale, np.random.default_rng(8))
-    values = [value for value in drawn if value is not None]
-    assert len(values) == len(missing)
-    assert fmean(values) == pytest.approx((scale.min + scale.max) / 2, abs=0.15)
-    assert set(values) == set(scale.grid() or values)
-    assert all(scale.contains(value) for value in values)
-
-
-def test_policies_refuse_what_they_cannot_do() -> None:
-    assert POLICIES == ("drop", "worst", "mid", "random")
-    with pytest.raises(ValueError, match="needs a generator"):
-        apply_policy([None], "random", FIVE)
-    unknown: Any = "best"
-    with pytest.raises(ValueError, match="no policy 'best'"):
-        apply_policy([None], unknown, FIVE)
-
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
-
-
-def recorded(path: str) -> Path:
-    if not (DATA / path).exists():
-        pytest.skip(f"recorded replies are not there: ../shared/data/{path}")
-    return DATA / path
-
-
-def rows(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.fixture(scope="module")
-def rts() -> dict[tuple[str, str], list[Judgment]]:
-    """The judgments of GPT-3.5 on SummEval, by system and aspect."""
-    folder = recorded("recorded/summeval_gpt35")
-    judgments = {}
-    for path in sorted(folder.glob("*_rts.jsonl")):
-        system, aspect, _ = path.stem.split("_")
-        judgments[system, aspect] = [judged(row["resp"], HALVES) for row in rows(path)]
-    return judgments
-
-
-def test_recorded_replies_in_prose_are_parsed(rts: dict[tuple[str, str], list[Judgment]]) -> None:
-    judgments = [one for cell in rts.values() for one in cell]
-    assert len(judgments) == 4_800
-    assert sum(one.status == "ok" for one in judgments) >= 4_790
-    assert {one.rule for one in judgments} <= {"labelled", "given", "fraction", "trailing"}
-
-
-def test_recorded_scores_order_the_systems_as_experts_do(
-    rts: dict[tuple[str, str], list[Judgment]],
-) -> None:
-    """Pairs of 66; taking "one out of five" for a five gives 54 for coherence."""
-    experts: dict[tuple[str, str], list[float]] = {}
-    for row in rows(recorded("summeval/model_annotations.12systems.jsonl")):
-        for aspect in ASPECTS:
-            ratings = [one[aspect] for one in row["expert_annotations"]]
-            experts.setdefault((row["model_id"], aspect), []).append(fmean(ratings))
-    ordered = Counter[str]()
-    for one, other in combinations(rts, 2):
-        if one[1] == other[1]:
-            judge = _mean(rts[one]) - _mean(rts[other])
-            ordered[one[1]] += judge * (fmean(experts[one]) - fmean(experts[other])) > 0
-    assert [ordered[aspect] for aspect in ASPECTS] == [58, 57, 62, 62]
-
-
-def _mean(judgments: list[Judgment]) -> float:
-    return fmean(one.value for one in judgments if one.value is not None)
-
-
-@pytest.mark.parametrize(
-    ("form", "draws", "unparsed", "pearson"),
-    [
-        ("geval", 7_180, 0, 0.4685),
-        ("rate_explain", 7_180, 0, 0.5045),
-        ("analyze_rate", 7_200, 17, 0.4772),
-    ],
-)
-def test_the_legacy_rule_reproduces_the_published_table(
-    form: str, draws: int, unparsed: int, pearson: float
-) -> None:
-    path = recorded(f"recorded/topical_chat_gpt35/gpt3.5_coh_{form}.json")
-    statuses, judge, people = Counter[str](), [], []
-    for row in json.loads(path.read_text(encoding="utf-8")):
-        judgments = [
-            parse(reply, scale=FIVE, finish="stop", parser="chiang-lee")
-            for reply in row["all_responses"]
-        ]
-        statuses.update(one.status for one in judgments)
-        judge.append(_mean(judgments))
-        people.append(row["scores"]["coherence"])
-    assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
-    assert np.corrcoef(judge, people)[0, 1] == pytest.approx(pearson, abs=5e-5)
-
-
-def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() -> None:
-    path = recorded("recorded/topical_chat_gpt35/gpt3.5_coh_rate_explain.json")
-    replies = [
-        reply
-        for row in json.loads(path.read_text(encoding="utf-8"))
-        for reply in row["all_responses"]
-    ]
-    plain = [reply for reply in replies if re.match(r"Rating: \d\n", reply)]
-    sample = random.Random(3).sample(plain, 500)
-    legacy = [parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample]
-    assert [judged(reply).value for reply in sample] == [one.value for one in legacy]

@@ -15,9 +15,11 @@ def score(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
-    if 0 < value < 0.005 or 0.995 < value < 1:
-        return f"{100 * value:.1f}{THIN}%" if 0.0005 <= value <= 0.9995 else f"{value:.2g}"
-    return f"{100 * value:.0f}{THIN}%"
+    text = f"{100 * value:.0f}"
+    if 0 < value < 1 and text in ("0", "100"):
+        text = f"{100 * value:.1f}"
+        text = {"0.0": "<0.1", "100.0": ">99.9"}.get(text, text)
+    return f"{text}{THIN}%"
 
 
 def p_value(value: float) -> str:

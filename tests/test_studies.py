@@ -1,0 +1,163 @@
+"""The shipped studies on the public data: the numbers that must come out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workflow import HOME, SHARED, needs_data, rows, snakemake
+
+pytestmark = [pytest.mark.slow, needs_data]
+
+Found = dict[tuple[str, str, str, str], dict[str, Any]]
+
+
+def run_study(name: str, folder: Path, *tables: str) -> Path:
+    """Run a shipped study as far as the tables named and return its results."""
+    out = f"results/{name}"
+    study = str(HOME / "config" / "studies" / f"{name}.yaml")
+    wanted = [f"{out}/tables/{table}.csv" for table in tables]
+    data = f"data={SHARED}"
+    done = snakemake("--configfile", study, "--config", data, "--", *wanted, cwd=folder)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return folder / out
+
+
+def by_name(found: list[dict[str, Any]]) -> Found:
+    """Return (judge, aspect, statistic, level) -> row, for rows of no perturbation."""
+    return {
+        (row["judge"], row["aspect"], row["statistic"], row["level"]): row
+        for row in found
+        if row["perturbation"] is None
+    }
+
+
+@pytest.fixture(scope="module")
+def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run SummEval whole."""
+    folder = tmp_path_factory.mktemp("summeval")
+    return run_study("summeval", folder, "agreement", "discernment", "coverage", "perturbations")
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_experts(summeval: Path) -> None:
+    found = by_name(rows(summeval, "agreement"))
+    expected = {"coherence": 0.5744, "consistency": 0.8146, "fluency": 0.6123, "relevance": 0.4473}
+    for aspect, alpha in expected.items():
+        row = found["human", aspect, "alpha_ordinal", "pooled"]
+        assert row["value"] == pytest.approx(alpha, abs=5e-5)
+        assert row["n"] == 1200 and row["lo"] < alpha < row["hi"]
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Path) -> None:
+    mine = [row for row in rows(summeval, "coverage") if row["judge"] == "gpt35-rts"]
+    parsed = [row for row in mine if row["statistic"] == "count_ok"]
+    assert sum(row["n"] for row in parsed) == 4800
+    assert sum(row["value"] for row in parsed) >= 4790
+    for row in parsed:
+        rules = [part.rsplit(" ", 1) for part in row["note"].split(", ")]
+        assert sum(int(count) for _, count in rules) == row["value"]
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> None:
+    found = by_name(rows(summeval, "agreement"))
+    for judge in ("gpt35-rts", "rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules", "length"):
+        for aspect in ("coherence", "consistency", "fluency", "relevance"):
+            for level in ("pooled", "by_source", "by_system"):
+                for statistic in ("pearson", "spearman", "kendall_b"):
+                    row = found[judge, aspect, statistic, level]
+                    assert row["lo"] <= row["value"] <= row["hi"], row
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
+    """GPT-3.5 orders 54 / 56 / 62 / 62 of 66 pairs of systems as the experts do."""
+    found = by_name(rows(summeval, "agreement"))
+    pairs = {"coherence": 54, "consistency": 56, "fluency": 62, "relevance": 62}
+    for aspect, agreeing in pairs.items():
+        tau = found["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
+        assert round((tau + 1) / 2 * 66) == pytest.approx(agreeing, abs=1)
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_discernment_of_controls(summeval: Path) -> None:
+    found = rows(summeval, "discernment")
+    p_values = [r for r in found if (r["judge"], r["statistic"]) == ("constant-top", "p_wilcoxon")]
+    assert len(p_values) == 24 and {row["value"] for row in p_values} == {1.0}
+    length = {
+        (row["perturbation"], row["degree"]): row
+        for row in found
+        if (row["judge"], row["statistic"]) == ("length", "D_exact") and row["perturbation"]
+    }
+    for degree in ("minor", "major"):
+        assert "solved by length" in length["random-deletions", degree]["note"]
+        assert length["reordering", degree]["value"] == 0
+    for judge in ("shuffled", "most-frequent"):
+        notes = {row["note"] for row in found if row["judge"] == judge}
+        assert notes == {"not applicable: needs ratings"}
+
+
+@pytest.mark.xdist_group("summeval")
+def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
+    found = {
+        (row["judge"], row["perturbation"], row["degree"]): row
+        for row in rows(summeval, "discernment")
+        if row["statistic"] == "D_exact" and row["perturbation"]
+    }
+    # unigrams do not know the order of sentences; all lexical judges see fifty deleted characters
+    assert found["rouge-1", "reordering", "major"]["value"] == 0
+    for judge in ("rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules"):
+        row = found[judge, "random-deletions", "major"]
+        assert row["value"] > 1 and row["n"] == 100 and row["lo"] > 1
+
+
+@pytest.mark.xdist_group("usr")
+def test_usr_raters(tmp_path: Path) -> None:
+    found = by_name(rows(run_study("usr", tmp_path, "agreement"), "agreement"))
+    expected = {
+        "interesting": 0.5137,
+        "maintains-context": 0.5673,
+        "natural": 0.4982,
+        "overall": 0.6802,
+        "understandable": 0.5313,
+        "uses-knowledge": 0.7577,
+    }
+    for aspect, alpha in expected.items():
+        row = found["human", aspect, "alpha_ordinal", "pooled"]
+        assert row["value"] == pytest.approx(alpha, abs=5e-5) and row["n"] == 660
+
+
+TOPICAL_CHAT = {
+    "gpt35-geval": (359, 0.4685, 0.3518, 0.4983, 0.3911),
+    "gpt35-rate-explain": (359, 0.5045, 0.3903, 0.4723, 0.4252),
+    "gpt35-analyze-rate": (360, 0.4772, 0.3644, 0.4856, 0.4165),
+}
+UNIEVAL = {
+    "naturalness": (0.444, 0.514),
+    "coherence": (0.595, 0.613),
+    "engagingness": (0.557, 0.605),
+    "groundedness": (0.536, 0.575),
+}
+
+
+@pytest.mark.xdist_group("topical_chat")
+def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
+    results = run_study("topical_chat", tmp_path, "agreement", "coverage")
+    found = by_name(rows(results, "agreement"))
+    for judge, (items, *values) in TOPICAL_CHAT.items():
+        asked = [(s, level) for level in ("pooled", "by_source") for s in ("pearson", "kendall_b")]
+        for (statistic, level), value in zip(asked, values, strict=True):
+            row = found[judge, "coherence", statistic, level]
+            assert row["value"] == pytest.approx(value, abs=5e-4), (judge, statistic, level)
+        assert found[judge, "coherence", "pearson", "pooled"]["n"] == items
+    for aspect, values in UNIEVAL.items():
+        for statistic, value in zip(("pearson", "spearman"), values, strict=True):
+            row = found["unieval", aspect, statistic, "pooled"]
+            assert row["value"] == pytest.approx(value, abs=5e-4), (aspect, statistic)
+    unparsed = {
+        row["judge"]: row["value"]
+        for row in rows(results, "coverage")
+        if row["statistic"] == "count_unparsed"
+    }
+    assert unparsed == {"gpt35-analyze-rate": 17}

@@ -9,7 +9,7 @@ demo: .venv/core
 	$(BIN)/python -m metajudge run
 
 test: .venv/test
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
 lint: .venv/test
 	$(BIN)/ruff check .

@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from workflow import HOME, copy_project, outputs, rows, run
+
+from running import HOME, copy_project, outputs, rows, run
 
 DEMO = HOME / "config" / "demo"
 
@@ -19,7 +20,8 @@ def test_demo_data_is_what_its_cards_say(task: str) -> None:
     items, written = lines(f"{task}_items.jsonl"), lines(f"{task}_outputs.jsonl")
     assert len(items) == 24
     assert Counter(row["item"] for row in written) == dict.fromkeys([i["item"] for i in items], 5)
-    assert all(isinstance(v, int) and 1 <= v <= 5 for row in written for v in list(row.values())[3:])
+    ratings = [value for row in written for value in list(row.values())[3:]]
+    assert len(ratings) == 480 and set(ratings) == {1, 2, 3, 4, 5}
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
     found = [
         row
@@ -46,7 +47,6 @@ def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
     for table in ("agreement", "discernment", "faults", "perturbations", "coverage", "cost"):
         found = rows(demo / "results" / "demo", table)
@@ -58,7 +58,6 @@ def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_planned_ratings_are_never_people(demo: Path) -> None:
     human = [row for row in rows(demo / "results" / "demo", "agreement") if row["judge"] == "human"]
     assert human and all(row["value"] is None for row in human)
@@ -66,7 +65,6 @@ def test_planned_ratings_are_never_people(demo: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_again_and_after_a_move_the_same_bytes(demo: Path) -> None:
     before = outputs(demo / "results" / "demo")
     again = run("-m", "metajudge", "run", cwd=demo, home=demo)

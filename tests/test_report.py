@@ -265,6 +265,15 @@ def test_controls_are_marked_and_stand_apart(whole: str) -> None:
     assert all(f"<code>{name}</code>" in real for name in ("alpha", "beta", "rules", "gamma"))
 
 
+def test_every_judge_is_signed_once_even_without_a_first_column(tmp_path: Path) -> None:
+    rows = [
+        one for one in study.agreement() if one["judge"] != "gamma" or one["aspect"] == "coherence"
+    ]
+    html = page(study.make(tmp_path, {"agreement": rows}))
+    signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "judges-news", "judges-chat"))
+    assert sorted(signed) == sorted(study.JUDGES)
+
+
 def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
     first = visible(whole.split("<nav")[0])
     assert "Study tiny" in first

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workflow import HOME, SHARED, needs_data, rows, snakemake
+
+from running import HOME, SHARED, needs_data, rows, snakemake
 
 pytestmark = [pytest.mark.slow, needs_data]
 
@@ -38,7 +39,6 @@ def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_study("summeval", folder, "agreement", "discernment", "coverage", "perturbations")
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_experts(summeval: Path) -> None:
     found = by_name(rows(summeval, "agreement"))
     expected = {"coherence": 0.5744, "consistency": 0.8146, "fluency": 0.6123, "relevance": 0.4473}
@@ -48,7 +48,6 @@ def test_summeval_experts(summeval: Path) -> None:
         assert row["n"] == 1200 and row["lo"] < alpha < row["hi"]
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Path) -> None:
     mine = [row for row in rows(summeval, "coverage") if row["judge"] == "gpt35-rts"]
     parsed = [row for row in mine if row["statistic"] == "count_ok"]
@@ -59,7 +58,6 @@ def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Pat
         assert sum(int(count) for _, count in rules) == row["value"]
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> None:
     found = by_name(rows(summeval, "agreement"))
     for judge in ("gpt35-rts", "rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules", "length"):
@@ -70,17 +68,18 @@ def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> N
                     assert row["lo"] <= row["value"] <= row["hi"], row
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
-    """GPT-3.5 orders 54 / 56 / 62 / 62 of 66 pairs of systems as the experts do."""
+    """Of 66 pairs of systems the judge orders so many as the experts do, read as people would.
+
+    (54 / 56 / 62 / 62 have been published; 54 is what reading "one out of five" as 5 gives.)
+    """
     found = by_name(rows(summeval, "agreement"))
-    pairs = {"coherence": 54, "consistency": 56, "fluency": 62, "relevance": 62}
+    pairs = {"coherence": 58, "consistency": 57, "fluency": 62, "relevance": 62}
     for aspect, agreeing in pairs.items():
         tau = found["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
-        assert round((tau + 1) / 2 * 66) == pytest.approx(agreeing, abs=1)
+        assert (tau + 1) / 2 * 66 == pytest.approx(agreeing, abs=0.5), aspect
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_discernment_of_controls(summeval: Path) -> None:
     found = rows(summeval, "discernment")
     p_values = [r for r in found if (r["judge"], r["statistic"]) == ("constant-top", "p_wilcoxon")]
@@ -98,7 +97,6 @@ def test_summeval_discernment_of_controls(summeval: Path) -> None:
         assert notes == {"not applicable: needs ratings"}
 
 
-@pytest.mark.xdist_group("summeval")
 def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
     found = {
         (row["judge"], row["perturbation"], row["degree"]): row
@@ -112,7 +110,6 @@ def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
         assert row["value"] > 1 and row["n"] == 100 and row["lo"] > 1
 
 
-@pytest.mark.xdist_group("usr")
 def test_usr_raters(tmp_path: Path) -> None:
     found = by_name(rows(run_study("usr", tmp_path, "agreement"), "agreement"))
     expected = {
@@ -141,7 +138,6 @@ UNIEVAL = {
 }
 
 
-@pytest.mark.xdist_group("topical_chat")
 def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
     results = run_study("topical_chat", tmp_path, "agreement", "coverage")
     found = by_name(rows(results, "agreement"))
@@ -151,8 +147,8 @@ def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
             row = found[judge, "coherence", statistic, level]
             assert row["value"] == pytest.approx(value, abs=5e-4), (judge, statistic, level)
         assert found[judge, "coherence", "pearson", "pooled"]["n"] == items
-    for aspect, values in UNIEVAL.items():
-        for statistic, value in zip(("pearson", "spearman"), values, strict=True):
+    for aspect, published in UNIEVAL.items():
+        for statistic, value in zip(("pearson", "spearman"), published, strict=True):
             row = found["unieval", aspect, statistic, "pooled"]
             assert row["value"] == pytest.approx(value, abs=5e-4), (aspect, statistic)
     unparsed = {

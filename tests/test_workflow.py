@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import workflow
-from workflow import HOME, outputs, rows, snakemake, write_card, write_study
+
+import running
+from running import HOME, outputs, rows, snakemake, write_card, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -110,14 +111,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xdist_group("small")
 def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
     cell = "results/small/scores/demo-dialogue/reordering.minor/rules/naturalness.parquet"
     done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", cell, cwd=small)
     assert "Nothing to be done" in done.stdout
 
 
-@pytest.mark.xdist_group("small")
 def test_a_second_run_does_nothing(small: Path) -> None:
     before = outputs(small / "results" / "small")
     done = snakemake("--configfile", str(small / "study.yaml"), cwd=small)
@@ -142,7 +141,6 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
 
 
-@pytest.mark.xdist_group("small")
 def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
     expected = outputs(small / "results" / "small")
     write_study(tmp_path)
@@ -151,7 +149,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) 
     process = subprocess.Popen(
         [*command, "--configfile", "study.yaml"],
         cwd=tmp_path,
-        env=workflow.environment(),
+        env=running.environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -167,7 +165,6 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) 
     assert outputs(tmp_path / "results" / "small") == expected
 
 
-@pytest.mark.xdist_group("small")
 def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -> None:
     found = outputs(small / "results" / "small")
     for name, content in found.items():

@@ -63,8 +63,8 @@ def results_folder(study: Path | None) -> Path:
     """Return where the study's results lie, under the working directory."""
     from metajudge.schema.loading import read_card
 
-    name = read_card("study", study or HOME / "config" / "config.yaml").study
-    return Path("results") / name
+    card = read_card("study", study or HOME / "config" / "config.yaml")
+    return Path("results") / str(card.study)
 
 
 def _stamp(out: Path) -> int | None:

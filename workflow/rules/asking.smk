@@ -1,6 +1,7 @@
 # One asking job per dataset and model writes one reply file per cell. The rules are made in a
 # loop, because the files that a job writes cannot depend on a wildcard.
 
+
 def ask_spec(dataset, model):
     return lambda wildcards: SPECS.ask(dataset, model)
 
@@ -27,10 +28,10 @@ for _dataset in DATASETS:
                 f"{OUT}/logs/ask/{_dataset}/{_model}.log",
             conda:
                 "../../envs/core.yaml"
-            params:
-                spec=ask_spec(_dataset, _model),
             resources:
                 python=PYTHON["core"],
                 home=str(HOME),
+            params:
+                spec=ask_spec(_dataset, _model),
             shell:
-                RUN + "ask.py" + END
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ask.py --spec - > {log:q} 2>&1"

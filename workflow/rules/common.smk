@@ -35,9 +35,7 @@ except (UserError, UserErrors) as error:
 # resources are not tracked, so that neither another interpreter nor a move re-runs a job.
 PYTHON = {"core": os.environ.get("METAJUDGE_PYTHON", sys.executable)}
 # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs 0.1 s a job.
-ONE = "export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1; "
-RUN = ONE + "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/"
-END = " --spec - > {log:q} 2>&1"
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DATASETS = list(PLAN.datasets)
 CELLS = [f"{OUT}/{{}}/{'/'.join(cell)}.parquet" for cell in PLAN.cells]
@@ -59,7 +57,9 @@ def cells_of(folder, dataset):
 
 def target_sets(dataset):
     """Return the files of a dataset's targets."""
-    return [f"{OUT}/targets/{dataset}/{name}.parquet" for name in PLAN.target_sets(dataset)]
+    return [
+        f"{OUT}/targets/{dataset}/{name}.parquet" for name in PLAN.target_sets(dataset)
+    ]
 
 
 def one_of(names):
@@ -71,7 +71,9 @@ wildcard_constraints:
     dataset=one_of(DATASETS),
     judge=one_of(PLAN.judges),
     aspect=one_of(PLAN.aspects),
-    perturbation=one_of(f"{name}" for cell in PLAN.cells for name in [cell.perturbation]),
+    perturbation=one_of(
+        f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
+    ),
     damage=one_of(PLAN.perturbations),
     degree="minor|major|single",
     table=one_of(SPECS.tables),

@@ -4,20 +4,25 @@
 rule preflight:
     input:
         cards=CARDS,
-        files=[path for roles in FILES.values() for paths in roles.values() for path in paths],
+        files=[
+            path
+            for roles in FILES.values()
+            for paths in roles.values()
+            for path in paths
+        ],
     output:
         f"{OUT}/preflight.json",
     log:
         f"{OUT}/logs/preflight.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.preflight(),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.preflight(),
     shell:
-        RUN + "preflight.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/preflight.py --spec - > {log:q} 2>&1"
 
 
 rule check:
@@ -27,13 +32,13 @@ rule check:
         f"{OUT}/logs/check.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.check(),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.check(),
     shell:
-        RUN + "check.py --spec - 2>&1 | tee {log:q}"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check.py --spec - 2>&1 | tee {log:q}"
 
 
 rule ingest:
@@ -49,13 +54,13 @@ rule ingest:
         f"{OUT}/logs/ingest/{{dataset}}.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.ingest(wildcards.dataset),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.ingest(wildcards.dataset),
     shell:
-        RUN + "ingest.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ingest.py --spec - > {log:q} 2>&1"
 
 
 rule perturb:
@@ -67,12 +72,12 @@ rule perturb:
         f"{OUT}/logs/perturb/{{dataset}}/{{damage}}.{{degree}}.log",
     conda:
         "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
     params:
         spec=lambda wildcards: SPECS.perturb(
             wildcards.dataset, wildcards.damage, wildcards.degree
         ),
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     shell:
-        RUN + "perturb.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/perturb.py --spec - > {log:q} 2>&1"

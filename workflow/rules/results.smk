@@ -15,13 +15,13 @@ rule statistics:
         f"{OUT}/logs/statistics/{{table}}/{{dataset}}.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.statistics(wildcards.table, wildcards.dataset),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.statistics(wildcards.table, wildcards.dataset),
     shell:
-        RUN + "estimate.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/estimate.py --spec - > {log:q} 2>&1"
 
 
 rule table:
@@ -34,13 +34,13 @@ rule table:
         f"{OUT}/logs/table/{{table}}.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.table(wildcards.table),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.table(wildcards.table),
     shell:
-        RUN + "table.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/table.py --spec - > {log:q} 2>&1"
 
 
 rule report:
@@ -54,10 +54,10 @@ rule report:
         f"{OUT}/logs/report.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
     shell:
-        RUN + "report.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"

@@ -11,15 +11,18 @@ rule score:
         f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.score(
-            wildcards.dataset, wildcards.perturbation, wildcards.judge, wildcards.aspect
-        ),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.score(
+            wildcards.dataset,
+            wildcards.perturbation,
+            wildcards.judge,
+            wildcards.aspect,
+        ),
     shell:
-        RUN + "score.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
 
 
 rule collect:
@@ -34,10 +37,10 @@ rule collect:
         f"{OUT}/logs/collect/{{dataset}}.log",
     conda:
         "../../envs/core.yaml"
-    params:
-        spec=lambda wildcards: SPECS.collect(wildcards.dataset),
     resources:
         python=PYTHON["core"],
         home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.collect(wildcards.dataset),
     shell:
-        RUN + "collect.py" + END
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/collect.py --spec - > {log:q} 2>&1"

@@ -1,25 +1,25 @@
 """How well each judge agrees with people, and people with each other."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.alpha import krippendorff_alpha
-from metajudge.statistics.correlation import correlate
+from metajudge.statistics.correlation import Level, Statistic, correlate
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.kappa import kappa_linear
 
-CORRELATIONS = ("pearson", "spearman", "kendall_b")
+CORRELATIONS: tuple[Statistic, ...] = get_args(Statistic)
 OFF_SCALE = "ratings off the aspect's scale"
-LEVELS = ("pooled", "by_source", "by_system")
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
     panel = study.systems
-    found = []
+    found: list[dict[str, Any]] = []
     for aspect in study.spec["aspects"]:
         ratings = panel.ratings(aspect)
         if not len(ratings):
@@ -43,7 +43,7 @@ def _human_rows(
         classes = study.spec["aspects"][aspect]["values"]
         alpha = Estimate.undefined("continuous")
         if classes is not None:
-            alpha = _alpha(study, panel, ratings, np.array(classes))
+            alpha = _alpha(study, panel, ratings, classes)
     yield study.row("human", aspect, "alpha_ordinal", "pooled", alpha)
 
 
@@ -64,9 +64,9 @@ def _judge_rows(
             )
             yield study.row(judge, aspect, statistic, level, found)
     gold = lower_median(ratings)
-    for statistic in ("kappa_linear", "alpha_pair"):
-        found = _categorical(study, panel, judge, aspect, statistic, scores, gold)
-        yield study.row(judge, aspect, statistic, "pooled", found)
+    for name in ("kappa_linear", "alpha_pair"):
+        found = _categorical(study, panel, judge, aspect, name, scores, gold)
+        yield study.row(judge, aspect, name, "pooled", found)
 
 
 def _categorical(
@@ -83,7 +83,7 @@ def _categorical(
     grid = card["grid"][aspect]
     if rated is None or grid is None or not card["discrete"]:
         return Estimate.undefined("continuous")
-    classes = np.union1d(rated, grid)  # a judge may give halves where people give whole points
+    classes = sorted({*rated, *grid})  # a judge may give halves where people give whole points
     if not np.isin(gold[np.isfinite(gold)], classes).all():
         return Estimate.undefined(OFF_SCALE)
     if statistic == "kappa_linear":
@@ -91,7 +91,7 @@ def _categorical(
     return _alpha(study, panel, np.stack([gold, scores]), classes)
 
 
-def _alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: Floats) -> Estimate:
+def _alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:
     return krippendorff_alpha(
         ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
     )
@@ -108,4 +108,4 @@ def lower_median(ratings: Floats) -> Floats:
     ordered = np.sort(ratings, axis=0)  # NaN last
     given = np.isfinite(ratings).sum(axis=0)
     middle = np.maximum((given - 1) // 2, 0)
-    return np.take_along_axis(ordered, middle[None, :], axis=0)[0]
+    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])

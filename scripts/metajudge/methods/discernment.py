@@ -36,6 +36,7 @@ HEADLINES = {
     "D_min_exact": ("D_exact", minimum),
 }
 """Statistic -> the score of each perturbation that it sums up, and how."""
+ASYMPTOTIC = {"D", "D_ew"}
 ARTEFACT = 5.0
 """Beyond this a score is an artefact of the normal tail (methods.md 1)."""
 MOST_DRAWS = 20
@@ -210,8 +211,8 @@ class Discerning:
     ) -> Estimate:
         """Return the estimate with the warnings that belong to it."""
         value, exact = found.value, scores["D_exact"].value
-        if value is not None and value > ARTEFACT:
-            found = found.with_note("beyond 5: an artefact of the tail, see rank_biserial")
+        if statistic in ASYMPTOTIC and value is not None and value > ARTEFACT:
+            found = found.with_note("beyond 5: an artefact of the normal tail, see rank_biserial")
         length = self.study.spec["judges"][judge]["form"] == "length"
         if length and exact is not None and exact >= 1:
             found = found.with_note("solved by length")
@@ -244,7 +245,7 @@ class Discerning:
             [np.nan if one[score].value is None else one[score].value for one in combined]
         )
         replicates = np.stack([one[score] for one in resampled], axis=-1)
-        how = {"allow_missing": bool(gaps)}
+        how: dict[str, Any] = {"allow_missing": bool(gaps)}
         if summed is average:
             how["levels"] = [level for _, _, level in self.planned]
         least = min(one[score].n for one in combined if one[score].value is not None)

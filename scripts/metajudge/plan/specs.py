@@ -22,13 +22,15 @@ from metajudge.plan.study import Plan
 from metajudge.schema.cards import FOLDERS, Scale
 
 PACKAGES: dict[str, list[str]] = {
-    "perturb.py": ["nltk", "typo"],
+    "perturb.py": ["typo"],
     "estimate.py": ["numpy", "rapidfuzz", "scipy"],
-    "report.py": ["altair", "jinja2", "vl-convert-python"],
     "lexical": ["nltk", "pyspellchecker", "rouge-score", "sacrebleu"],
     "control": ["numpy"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""
+PACKAGES["report.py"] = sorted(
+    {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
+)
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
@@ -238,9 +240,12 @@ class Specs:
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
         plan = self.plan
+        templates = sorted((self.scripts.parent / "workflow" / "report").iterdir())
+        look = "".join(path.read_text(encoding="utf-8") for path in templates)
         fields = {
             "study": plan.study.model_dump(mode="json", exclude={"data"}),
             "command": command,
+            "templates": hashlib.sha256(look.encode()).hexdigest()[:16],
             "tables": {name: f"{self.out}/tables/{name}.parquet" for name in self.tables},
             "datasets": {
                 name: {

@@ -189,11 +189,12 @@ def _value(row: Row) -> float:
 
 def _signatures(report: Report, dataset: Dataset, measures: list[Measure]) -> Fold:
     """Return the signature of each row's first number; the others differ in `stat` and `level`."""
-    rows = [measures[0].row(report, dataset, judge) for judge in report.judges]
-    pairs = [(row.judge, row.signature) for row in rows if row]
+    pairs = []
+    for judge in report.judges:
+        rows = (measure.row(report, dataset, judge) for measure in measures)
+        pairs += [(row.judge, row.signature) for row in filter(None, rows)][:1]
     told = Text(
-        f"Of the numbers under {_named(report, measures[0])}; those of the other columns differ in "
-        "the parts stat and level.",
+        "Of each judge's first number; those of the others differ in the parts stat and level.",
         style="small",
     )
     return Fold("Signatures", [told, Facts(pairs, code=True)])

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from metajudge.cells import unpack
 from metajudge.command import run
 from metajudge.engines import Answer, Engine, Subject, build, request_key
 from metajudge.schema.cards import Judge, RatedAspect
@@ -29,7 +30,7 @@ def main(spec: dict[str, Any]) -> None:
     judges = {name: Judge(**told) for name, told in spec["judges"].items()}
     items = _items(f"{out}/items/{dataset}.parquet")
     subjects: dict[str, list[Subject]] = {}
-    for perturbation, judge, aspect in spec["cells"]:
+    for perturbation, judge, aspect in unpack(spec["cells"]):
         if perturbation not in subjects:
             path = f"{out}/targets/{dataset}/{perturbation}.parquet"
             subjects[perturbation] = list(_subjects(path, items))

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from metajudge.cells import unpack
 from metajudge.command import run
 from metajudge.schema.tables import read_table, table_of, write_table
 
@@ -14,9 +15,10 @@ def main(spec: dict[str, Any]) -> None:
     """Concatenate the score files and count statuses and tokens per cell."""
     out, dataset = spec["output"], spec["dataset"]
     place = f"{out}/{{}}/{dataset}/{{}}.parquet"
-    scores = [read_table("scores", place.format("scores", cell)) for cell in spec["cells"]]
+    cells = ["/".join(cell) for cell in unpack(spec["cells"])]
+    scores = [read_table("scores", place.format("scores", cell)) for cell in cells]
     write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
-    counted = [row for cell in spec["cells"] for row in _statuses(place, dataset, cell)]
+    counted = [row for cell in cells for row in _statuses(place, dataset, cell)]
     path = f"{out}/collected/{dataset}/statuses.parquet"
     write_table("statuses", table_of("statuses", counted), path)
 

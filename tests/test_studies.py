@@ -69,15 +69,15 @@ def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> N
 
 
 def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
-    """Of 66 pairs of systems the judge orders so many as the experts do, read as people would.
+    """Of 66 pairs of systems the judge orders so many as the experts do; a tie moves τ-b by one.
 
-    (54 / 56 / 62 / 62 have been published; 54 is what reading "one out of five" as 5 gives.)
+    (Coherence is 54 where "one out of five" is read as 5.)
     """
     found = by_name(rows(summeval, "agreement"))
     pairs = {"coherence": 58, "consistency": 57, "fluency": 62, "relevance": 62}
     for aspect, agreeing in pairs.items():
         tau = found["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
-        assert (tau + 1) / 2 * 66 == pytest.approx(agreeing, abs=0.5), aspect
+        assert (tau + 1) / 2 * 66 == pytest.approx(agreeing, abs=1), aspect
 
 
 def test_summeval_discernment_of_controls(summeval: Path) -> None:

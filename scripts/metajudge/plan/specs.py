@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from metajudge.cells import pack
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import METHODS
@@ -151,7 +152,7 @@ class Specs:
                 aspect: plan.datasets[dataset].aspects[aspect].model_dump(mode="json")
                 for aspect in plan.aspects_of(dataset)
             },
-            "cells": [[cell.perturbation, cell.judge, cell.aspect] for cell in cells],
+            "cells": pack(cell[1:] for cell in cells),
             "output": self.out,
         }
         engine = ENGINES[card.engine]
@@ -183,10 +184,7 @@ class Specs:
         """Return the spec that puts a dataset's cells together."""
         fields = {
             "dataset": dataset,
-            "cells": [
-                f"{cell.perturbation}/{cell.judge}/{cell.aspect}"
-                for cell in self.plan.cells_of(dataset)
-            ],
+            "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,
         }
         return self._spec("collect.py", fields)

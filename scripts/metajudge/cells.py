@@ -1,0 +1,27 @@
+"""Many cells in few words: a spec has to fit one command line (128 KiB) for any study."""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+Block = list[list[str]]
+"""[perturbations, judges, aspects]: every combination of them is a cell."""
+
+
+def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
+    """Return the blocks that make up the cells (perturbation, judge, aspect), each cell once."""
+    aspects: dict[tuple[str, str], list[str]] = {}
+    for perturbation, judge, aspect in cells:
+        aspects.setdefault((perturbation, judge), []).append(aspect)
+    judges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (perturbation, judge), same in aspects.items():
+        judges.setdefault((perturbation, tuple(same)), []).append(judge)
+    perturbations: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (perturbation, same_aspects), same in judges.items():
+        perturbations.setdefault((tuple(same), same_aspects), []).append(perturbation)
+    return [[places, list(who), list(what)] for (who, what), places in perturbations.items()]
+
+
+def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
+    """Yield the cells (perturbation, judge, aspect) of the blocks."""
+    for perturbations, judges, aspects in blocks:
+        yield from product(perturbations, judges, aspects)

@@ -30,9 +30,9 @@ endif
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 
-.venv/core: envs/core.txt .venv/here
+.venv/core: envs/core.txt pyproject.toml .venv/here
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/core.txt
-	echo $(CURDIR)/scripts > $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/metajudge.pth
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv/test: envs/test.txt .venv/core
@@ -42,6 +42,11 @@ endif
 # JSON schemas and conda files; a test holds them equal to their sources.
 generated: .venv/core
 	$(BIN)/python scripts/generate.py
+
+# Versions and hashes of the environments from envs/*.in; keeps what still fits.
+lock: .venv/test
+	$(BIN)/pip-compile --quiet envs/core.in
+	$(BIN)/pip-compile --quiet envs/test.in
 
 clean:
 	rm -rf results/demo .snakemake

@@ -1,9 +1,11 @@
 """The real Snakefile: what a user's mistakes answer, and what a run leaves."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -170,3 +172,72 @@ def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -
     for name, content in found.items():
         text = content.decode("utf-8", "replace")
         assert str(HOME) not in text and str(small) not in text, name
+
+
+@pytest.fixture
+def own_data(tmp_path: Path) -> Path:
+    """The example of config/README.md, as it stands there, with a table of 24 summaries."""
+    told = (HOME / "config" / "README.md").read_text(encoding="utf-8")
+    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", told, re.M)
+    assert len(cards) == 2
+    for name, card in cards:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(card), encoding="utf-8")
+    lines = ["article_id,article,gold,model,summary,rater_1,rater_2,rater_3"]
+    for k in range(12):
+        told = f'"The council, in its session {k}, approved the new library after a long debate."'
+        for m, text in enumerate(("The council approved the library.", "A libary libary was good")):
+            ratings = f"{5 - 2 * m},{4 - m + k % 2},{'' if k == 3 else 5 - 3 * m}"
+            lines.append(f"a{k},{told},The council approved library {k}.,m{m},{text},{ratings}")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_own_data_in_five_minutes(own_data: Path) -> None:
+    done = running.run("-m", "metajudge", "run", "config/studies/mine.yaml", cwd=own_data)
+    assert done.returncode == 0, done.stdout
+    assert "report: results/mine/report/index.html" in done.stdout
+    agreement = rows(own_data / "results" / "mine", "agreement")
+    rules = [r for r in agreement if (r["judge"], r["statistic"]) == ("rules", "spearman")]
+    pooled = next(row for row in rules if row["level"] == "pooled")
+    assert pooled["n"] == 24 and pooled["value"] > 0.5
+    alpha = next(row for row in agreement if row["statistic"] == "alpha_ordinal")
+    assert alpha["judge"] == "human" and alpha["value"] > 0.5
+
+
+def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> None:
+    data = own_data / "data" / "mine.csv"
+    data.write_text(data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8")
+    done = running.run("-m", "metajudge", "run", "config/studies/mine.yaml", cwd=own_data)
+    assert done.returncode == 1
+    assert done.stdout.count("a rating is off the scale") == 1
+    assert "mine.csv, row 3, aspect fluency" in done.stdout and "1 to 5" in done.stdout
+    assert done.stdout.rstrip().endswith("failed jobs: 1")
+    assert not re.search("Traceback|RuleException|printf", done.stdout)
+    assert not list(own_data.glob("results/**/replies/**/*.parquet"))
+
+
+def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metajudge", "run", "study.yaml"],
+        cwd=tmp_path,
+        env=running.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    for _ in range(600):
+        if list(tmp_path.glob("results/small/scores/**/*.parquet")):
+            break
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "The same command goes on where this one ended." in told
+    assert "failed" not in told and "Traceback" not in told
+    again = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout

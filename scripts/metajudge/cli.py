@@ -1,6 +1,7 @@
 """The command `metajudge`: run a study, or check it."""
 
 import argparse
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def run(study: Path | None, passed: list[str]) -> int:
         status = snakemake(study, target, passed)
         if status:
             return status
-    if "-n" in passed or "--dry-run" in passed:
+    if _dry(passed):
         return 0
     from metajudge.summary import summary
 
@@ -52,11 +53,34 @@ def check(study: Path | None, passed: list[str]) -> int:
 def snakemake(study: Path | None, target: str, passed: list[str]) -> int:
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
-    command += [target, "--quiet", "rules", "host", "reason"]
-    command += ["--configfile", str(study)] if study else []
+    command += [target, "--configfile", str(study or HOME / "config" / "config.yaml")]
+    if not _dry(passed):
+        command += ["--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
         command += ["--workflow-profile", str(HOME / "profiles" / "default")]
-    return subprocess.run([*command, *passed], check=False).returncode
+    return _wait([*command, *passed])
+
+
+def _wait(command: list[str]) -> int:
+    """Run a command to its end; an interrupt is Snakemake's to handle, so that it can tidy up."""
+    stopped = False
+
+    def stop(number: int, _: object) -> None:
+        nonlocal stopped
+        stopped = True
+        if number == signal.SIGTERM:  # Ctrl-C reaches the whole process group by itself
+            process.terminate()
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with subprocess.Popen(command) as process:
+        for number in before:
+            signal.signal(number, stop)
+        status = process.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    if stopped and status:
+        print("Stopped. The same command goes on where this one ended.", file=sys.stderr)
+    return status
 
 
 def results_folder(study: Path | None) -> Path:
@@ -65,6 +89,10 @@ def results_folder(study: Path | None) -> Path:
 
     card = read_card("study", study or HOME / "config" / "config.yaml")
     return Path("results") / str(card.study)
+
+
+def _dry(passed: list[str]) -> bool:
+    return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
 
 
 def _stamp(out: Path) -> int | None:

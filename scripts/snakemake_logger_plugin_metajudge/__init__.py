@@ -4,10 +4,12 @@ Snakemake finds the plugin by its name (`--logger metajudge`); its own log under
 keeps everything.
 """
 
+import signal
 import sys
 import time
 from logging import WARNING, LogRecord
 from pathlib import Path
+from types import FrameType
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -38,6 +40,14 @@ class LogHandler(LogHandlerBase):
         self.failures = 0
         self.begun = self.shown = time.monotonic()
         self.open_line = False
+        self.stopped = False
+        self.interrupt = signal.signal(signal.SIGINT, self._stop)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Note that what fails from now on was stopped; then do what was done before."""
+        self.stopped = True
+        if callable(self.interrupt):
+            self.interrupt(number, frame)
 
     def emit(self, record: LogRecord) -> None:
         """Show what the record means to a person; nothing for most."""
@@ -80,13 +90,12 @@ class LogHandler(LogHandlerBase):
             self._end_line()
 
     def _failure(self, rule: str, logs: list[str]) -> None:
-        said = [_end(Path(log)) for log in logs]
-        if any(text.endswith("KeyboardInterrupt") for text in said):
-            return  # stopped, not failed
+        if self.stopped:
+            return
         self.failures += 1
         if self.failures <= MOST_FAILURES:
-            for log, text in zip(logs, said, strict=True):
-                self._say(f"\n{rule} failed ({log}):\n{text}\n")
+            for log in logs:
+                self._say(f"\n{rule} failed ({log}):\n{_end(Path(log))}\n")
 
     def _say(self, text: str) -> None:
         self._end_line()

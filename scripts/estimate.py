@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from metajudge.canonical import canonical
 from metajudge.command import run
 from metajudge.methods import METHODS
 from metajudge.methods.study import DatasetStudy
@@ -36,7 +37,7 @@ def _data_sha(report: str) -> str:
     """Return eight digits that change with the files and with what was selected from them."""
     read = json.loads(Path(report).read_text(encoding="utf-8"))
     told = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
+    return hashlib.sha256(canonical(told).encode()).hexdigest()[:8]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from metajudge.canonical import canonical
 from metajudge.command import Spec, run
 from metajudge.data import Rated, read_dataset, tables
 from metajudge.data.files import verify
@@ -31,7 +32,7 @@ def main(spec: Spec) -> None:
         write_table("targets", tables.originals(name, chosen), output["original"])
     path = Path(output["report"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tables.canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
+    path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
 
 
 def report(

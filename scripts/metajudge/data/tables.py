@@ -1,10 +1,10 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
-import json
 from collections.abc import Mapping
 
 import pyarrow as pa
 
+from metajudge.canonical import canonical
 from metajudge.data.rated import Rated
 from metajudge.data.select import Original
 from metajudge.schema.tables import table_of
@@ -29,7 +29,7 @@ def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.T
                 "item": item.item,
                 "source": item.source,
                 "references": list(item.references),
-                "meta": canonical(meta),
+                "meta": canonical(meta, strict=False),
             }
         )
     return table_of("items", rows)
@@ -60,11 +60,6 @@ def originals(dataset: str, chosen: Mapping[str, Original]) -> pa.Table:
 def ratings(dataset: str, rated: Rated) -> pa.Table:
     """Return the table of ratings; a missing rating has no row."""
     return table_of("ratings", [{"dataset": dataset, **one._asdict()} for one in rated.ratings])
-
-
-def canonical(value: object) -> str:
-    """Return the one JSON text of a value; what JSON does not know becomes its `str`."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 def _target(

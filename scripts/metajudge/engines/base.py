@@ -1,11 +1,11 @@
 """What every engine takes and gives: subjects in, one list of draws per subject out."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from metajudge.canonical import canonical
 from metajudge.schema.cards import Judge, Model, RecordedModel, Scale
 
 Status = Literal["ok", "error", "not_applicable"]
@@ -82,8 +82,7 @@ def request_key(
     """
     used = _used(model, judge, aspect, scale, subject, seed, dataset)
     request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
-    text = json.dumps(request, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical(request).encode()).hexdigest()
 
 
 def _used(

@@ -21,15 +21,7 @@ def check_study(
     study: Study, datasets: Mapping[str, Dataset], models: Mapping[str, Model], source: str
 ) -> None:
     """Check that every aspect of the study is rated and every dataset and judge is of use."""
-    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
-    for aspect in study.aspects:
-        if aspect not in rated:
-            raise UserError(
-                "no dataset of the study has this aspect",
-                where=f"{source}, key aspects",
-                got=aspect,
-                allowed=rated,
-            )
+    _check_aspects(study.aspects, datasets, source)
     for name, dataset in datasets.items():
         if study.aspects and not set(study.aspects) & set(dataset.aspects):
             raise UserError(
@@ -49,6 +41,18 @@ def check_study(
             )
 
 
+def _check_aspects(named: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
+    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
+    for aspect in named:
+        if aspect not in rated:
+            raise UserError(
+                "no dataset of the study has this aspect",
+                where=f"{where}, key aspects",
+                got=aspect,
+                allowed=rated,
+            )
+
+
 def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> None:
     """Check a judge's form, scale, aspects and columns against its model and the datasets."""
     where = f"judges/{judge.judge}.yaml"
@@ -60,15 +64,7 @@ def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> 
             got=judge.form,
             allowed=forms,
         )
-    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
-    for aspect in judge.aspects:
-        if aspect not in rated:
-            raise UserError(
-                "no dataset of the study has this aspect",
-                where=f"{where}, key aspects",
-                got=aspect,
-                allowed=rated,
-            )
+    _check_aspects(judge.aspects, datasets, where)
     if judge.scale is not None:
         _check_scale(judge.scale, datasets, where)
 

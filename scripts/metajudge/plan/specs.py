@@ -5,7 +5,6 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -14,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from metajudge.canonical import canonical
 from metajudge.cells import pack
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
@@ -35,13 +35,6 @@ PACKAGES["report.py"] = sorted(
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
-
-
-def canonical(value: object) -> str:
-    """Return the one JSON text of a value: sorted keys, no blanks, no NaN."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
 
 
 def card_hash(*cards: BaseModel) -> str:

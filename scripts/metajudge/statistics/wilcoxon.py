@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import clustered_mean
 from metajudge.statistics.resampling import with_interval
 
 Method = Literal["exact", "asymptotic"]
@@ -304,9 +305,5 @@ def mean_drop(
     if d.size == 0:
         return Estimate.undefined("no pairs", method="mean drop")
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
-    times = weights[:, np.asarray(source, int)]
-    with np.errstate(invalid="ignore"):
-        replicates = times @ drop / times.sum(axis=1)
-    n_tied = int(np.count_nonzero(d == 0))
-    value = Estimate(float(drop.mean()), n=d.size, n_tied=n_tied, method="mean drop")
-    return with_interval(value, replicates, np.unique(np.asarray(source)).size)
+    found = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
+    return replace(found, n_tied=int(np.count_nonzero(d == 0)))

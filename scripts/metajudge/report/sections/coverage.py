@@ -10,7 +10,6 @@ from metajudge.report.elements import (
     Cell,
     Column,
     Fold,
-    Heading,
     Line,
     Section,
     Table,
@@ -20,7 +19,7 @@ from metajudge.report.elements import (
 from metajudge.report.numbers import percent
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
-from metajudge.report.sections.shared import bodies
+from metajudge.report.sections.shared import bodies, per_dataset
 from metajudge.report.words import STATUSES, spoken
 
 PREFIX = "count_"
@@ -59,20 +58,18 @@ class Tally:
 
 def section(report: Report) -> Section | None:
     """Return per dataset a row per judge and, folded, a row per cell."""
-    table = report.rows("coverage")
-    if not len(table):
+    blocks = per_dataset(report, "coverage", _dataset)
+    if not blocks:
         return None
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        rows = table.where(dataset=dataset.id)
-        if len(rows):
-            blocks.append(Heading(dataset.name, f"coverage-{dataset.id}"))
-            blocks += [_judges(report, dataset, rows), _cells(report, dataset, rows)]
     lead = (
         "No number hides what is missing behind it: these are all judgments that were planned of "
         "texts that exist, by what came of them. What could not be read never became a score."
     )
     return Section("coverage", "Coverage", lead, blocks)
+
+
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+    return [_judges(report, dataset, rows), _cells(report, dataset, rows)]
 
 
 def _columns(rows: Rows) -> tuple[list[str], list[Column]]:

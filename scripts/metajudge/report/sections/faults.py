@@ -4,7 +4,6 @@ from metajudge.report.elements import (
     Block,
     Body,
     Column,
-    Heading,
     Line,
     Section,
     Table,
@@ -14,6 +13,7 @@ from metajudge.report.elements import (
 from metajudge.report.numbers import count, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.shared import per_dataset
 from metajudge.report.words import spoken
 
 ALL, EVERY = "all", "every-lexical-judge"
@@ -21,20 +21,18 @@ ALL, EVERY = "all", "every-lexical-judge"
 
 def section(report: Report) -> Section | None:
     """Return per dataset how many planned faults every lexical judge misses, and who sees which."""
-    table = report.rows("faults")
-    if not len(table):
+    blocks = per_dataset(report, "faults", _dataset)
+    if not blocks:
         return None
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        rows = table.where(dataset=dataset.id)
-        if len(rows):
-            blocks.append(Heading(dataset.name, f"faults-{dataset.id}"))
-            blocks += [*_headline(dataset, rows), _table(report, dataset, rows)]
     lead = (
         "The authors of these texts planned a fault into some of them. A judge notices a fault "
         "when it scores the faulty text strictly below the clean text of the same item."
     )
     return Section("faults", "Planned faults", lead, blocks)
+
+
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+    return [*_headline(dataset, rows), _table(report, dataset, rows)]
 
 
 def _headline(dataset: Dataset, rows: Rows) -> list[Text]:

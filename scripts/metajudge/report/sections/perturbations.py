@@ -5,7 +5,6 @@ from metajudge.report.elements import (
     Body,
     Cell,
     Column,
-    Heading,
     Line,
     Section,
     Table,
@@ -15,6 +14,7 @@ from metajudge.report.elements import (
 from metajudge.report.numbers import count
 from metajudge.report.report import Damage, Dataset, Report
 from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.shared import per_dataset
 from metajudge.report.words import STATISTICS, spoken
 
 OUTCOMES = {
@@ -27,20 +27,18 @@ OUTCOMES = {
 
 def section(report: Report) -> Section | None:
     """Return per dataset the counts of outcomes, the edits and the edit distance."""
-    table = report.rows("perturbations")
-    if not len(table):
+    blocks = per_dataset(report, "perturbations", _dataset)
+    if not blocks:
         return None
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        rows = table.where(dataset=dataset.id)
-        if len(rows):
-            blocks.append(Heading(dataset.name, f"perturbations-{dataset.id}"))
-            blocks.append(_table(report, dataset, rows))
     lead = (
         "Every damaged text differs from its original. Short means that fewer edits took effect "
         "than planned, impossible that the text offers no place for the damage."
     )
     return Section("perturbations", "Perturbations", lead, blocks)
+
+
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+    return [_table(report, dataset, rows)]
 
 
 def _table(report: Report, dataset: Dataset, rows: Rows) -> Table:

@@ -2,10 +2,24 @@
 
 from collections.abc import Callable, Iterable
 
-from metajudge.report.elements import Body, Cell, Line
-from metajudge.report.report import Dataset, Judge
+from metajudge.report.elements import Block, Body, Cell, Heading, Line
+from metajudge.report.report import Dataset, Judge, Report
+from metajudge.report.rows import Rows
 
 PLANNED = "agreement with the quality planned by the authors, not with people"
+
+
+def per_dataset(
+    report: Report, table: str, blocks: Callable[[Report, Dataset, Rows], Iterable[Block]]
+) -> list[Block]:
+    """Return, under a heading each, the blocks of every dataset that has rows in a table."""
+    found: list[Block] = []
+    for dataset in report.datasets:
+        rows = report.rows(table).where(dataset=dataset.id)
+        if len(rows):
+            found.append(Heading(dataset.name, f"{table}-{dataset.id}"))
+            found += blocks(report, dataset, rows)
+    return found
 
 
 def agreed_with(dataset: Dataset) -> str:

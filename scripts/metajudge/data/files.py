@@ -55,16 +55,18 @@ def resolve(
         raise UserError("`files` has no such role", where=where, got=role, allowed=files)
     where = f"{where}, key files.{role}"
     text = files[role].removeprefix(DATA)
-    base = folder if text == files[role] else data
+    base, todo = folder, ""
+    if text != files[role]:
+        base, todo = data, f"`{{data}}` is {data}, the study's key `data`: is that right?"
     if FIELD.search(text):
-        return _matches(base, text, where)
+        return _matches(base, text, where, todo)
     path = base / text
     if not path.is_file():
-        raise _absent(path, where, data if base is data else None)
+        raise _absent(path, where, todo)
     return [(path, {})]
 
 
-def _absent(path: Path, where: str, data: Path | None) -> UserError:
+def _absent(path: Path, where: str, todo: str) -> UserError:
     """Name what is missing, the file or the first folder on the way to it, and what is there."""
     while not path.parent.is_dir():
         path = path.parent
@@ -73,14 +75,16 @@ def _absent(path: Path, where: str, data: Path | None) -> UserError:
         where=where,
         got=path.name,
         allowed=[entry.name for entry in path.parent.iterdir()],
-        todo=f"`{{data}}` is {data}, the study's key `data`: is that right?" if data else "",
+        todo=todo,
     )
 
 
-def _matches(base: Path, text: str, where: str) -> Found:
+def _matches(base: Path, text: str, where: str, todo: str) -> Found:
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
     base, pattern = base.joinpath(*parts[:first]), "/".join(parts[first:])
+    if not base.is_dir():
+        raise _absent(base, where, todo)
     pieces = FIELD.split(pattern)  # literal, field, literal, field, ..., literal
     wild = re.sub(r"\*\*+", "*", "*".join(map(glob.escape, pieces[::2])))
     regex = re.compile(
@@ -100,7 +104,8 @@ def _matches(base: Path, text: str, where: str) -> Found:
             f"no file in {base} matches this pattern",
             where=where,
             got=pattern,
-            allowed=[one.name for one in base.iterdir()] if base.is_dir() else [],
+            allowed=[one.name for one in base.iterdir()],
+            todo=todo,
         )
     return found
 

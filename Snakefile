@@ -33,4 +33,4 @@ rule all:
 
 rule asked:
     input:
-        ANSWERS,
+        [answers_of(dataset) for dataset in DATASETS],

@@ -15,7 +15,10 @@ def main(spec: dict[str, Any]) -> None:
     for dataset, cells in plan["cells"].items():
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
-    print("  requests to models: 0, price: 0 USD (every judge of this study computes or replays)")
+    for model, cells in plan["asked"].items():
+        print(f"  {model} will be asked for {cells} cells, less what the store has of them")
+    if not plan["asked"]:
+        print("  requests to models: 0, price: 0 USD (every judge computes or replays)")
 
 
 if __name__ == "__main__":

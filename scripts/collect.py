@@ -18,15 +18,21 @@ def main(spec: dict[str, Any]) -> None:
     cells = ["/".join(cell) for cell in unpack(spec["cells"])]
     scores = [read_table("scores", place.format("scores", cell)) for cell in cells]
     write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
-    counted = [row for cell in cells for row in _statuses(place, dataset, cell)]
+    counted = [
+        row
+        for cell in unpack(spec["cells"])
+        for row in _statuses(place, dataset, cell, asked=cell[1] not in spec["derived"])
+    ]
     path = f"{out}/collected/{dataset}/statuses.parquet"
     write_table("statuses", table_of("statuses", counted), path)
 
 
-def _statuses(place: str, dataset: str, cell: str) -> list[dict[str, Any]]:
-    perturbation, judge, aspect = cell.split("/")
-    judged = read_table("judgments", place.format("judgments", cell), ["status", "rule"])
-    usage = read_table("answers", place.format("replies", cell), ["usage"])["usage"]
+def _statuses(
+    place: str, dataset: str, cell: tuple[str, str, str], *, asked: bool
+) -> list[dict[str, Any]]:
+    perturbation, judge, aspect = cell
+    path = "/".join(cell)
+    judged = read_table("judgments", place.format("judgments", path), ["status", "rule"])
     ends = Counter(zip(judged["status"].to_pylist(), judged["rule"].to_pylist(), strict=True))
     rows = [
         {
@@ -40,6 +46,9 @@ def _statuses(place: str, dataset: str, cell: str) -> list[dict[str, Any]]:
         }
         for (status, rule), count in sorted(ends.items())
     ]
+    if not asked:
+        return rows
+    usage = read_table("answers", place.format("replies", path), ["usage"])["usage"]
     for name in ("prompt", "completion") if rows else ():
         rows[0][f"{name}_tokens"] = pc.sum(pc.struct_field(usage, name)).as_py() or 0
     return rows

@@ -22,10 +22,15 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Model (config/models), engine lexical or control", cards.LexicalModel),
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),
+    ("Model, engine openai", cards.OpenAIModel),
+    ("`price` of a model", cards.Price),
+    ("`limits` of a model", cards.Limits),
     ("Judge (config/judges)", cards.Judge),
+    ("Judge, made from others", cards.DerivedJudge),
     ("a scale", cards.Scale),
     ("Aspect (config/aspects)", cards.Aspect),
-    ("Perturbation (config/perturbations)", cards.Perturbation),
+    ("Perturbation (config/perturbations), method rule", cards.RulePerturbation),
+    ("Perturbation, methods llm and inject", cards.MadePerturbation),
     ("a degree of a perturbation", cards.Degree),
 ]
 

@@ -148,11 +148,11 @@ def test_another_file_than_the_card_describes_is_refused(folder: Path) -> None:
 
 def test_a_spec_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_text('{"a": 2}')
-    assert read_spec(["--spec", "-"], io.StringIO('{"a": 1}')) == {"a": 1}
-    assert read_spec(["--spec", str(tmp_path / "spec.json")], io.StringIO()) == {"a": 2}
+    assert read_spec("-", io.StringIO('{"a": 1}')) == {"a": 1}
+    assert read_spec(str(tmp_path / "spec.json"), io.StringIO()) == {"a": 2}
 
 
 @pytest.mark.parametrize(("text", "what"), [("{", "cannot be read"), ("[]", "a JSON object")])
 def test_what_is_no_spec_is_refused(text: str, what: str) -> None:
     with pytest.raises(UserError, match=what):
-        read_spec(["--spec", "-"], io.StringIO(text))
+        read_spec("-", io.StringIO(text))

@@ -30,6 +30,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
         ["no dataset of the study has this aspect", "nearest: naturalness"],
     ),
     "unknown method": ({"methods": ["agrement"]}, None, ["not known", "nearest: agreement"]),
+    "a perturbation that nothing needs": (
+        {"methods": ["agreement"]},
+        None,
+        ["nothing in the study needs this perturbation", "key perturbations", "add the method"],
+    ),
     "missing file": (
         {},
         ("datasets", "demo-dialogue", {"files": {"items": "nowhere.jsonl", "data": "n.jsonl"}}),

@@ -12,11 +12,8 @@ from metajudge.schema.errors import UserError, UserErrors
 Spec = dict[str, Any]
 
 
-def read_spec(argv: list[str], stdin: IO[str], *, about: str | None = None) -> Spec:
-    """Return the JSON object that `--spec` names: a file, or `-` for standard input."""
-    parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
-    place: str = parser.parse_args(argv).spec
+def read_spec(place: str, stdin: IO[str]) -> Spec:
+    """Return the JSON object in a file, or on standard input if `place` is `-`."""
     try:
         text = stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
         spec = json.loads(text)
@@ -27,10 +24,18 @@ def read_spec(argv: list[str], stdin: IO[str], *, about: str | None = None) -> S
     return spec
 
 
-def run(main: Callable[[Spec], None]) -> None:
-    """Call `main` with the spec of the command line; print a user's error and exit with 1."""
+def run(main: Callable[..., None], *options: str) -> None:
+    """Call `main` with the spec of the command line; print a user's error and exit with 1.
+
+    `options` are passed on by name: what no output depends on, such as where the store lies.
+    """
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
+    for option in options:
+        parser.add_argument(f"--{option}", required=True)
+    told = vars(parser.parse_args())
     try:
-        main(read_spec(sys.argv[1:], sys.stdin, about=main.__doc__))
+        main(read_spec(told.pop("spec"), sys.stdin), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)

@@ -31,7 +31,9 @@ for _dataset in DATASETS:
             resources:
                 python=PYTHON["core"],
                 home=str(HOME),
+                script="ask.py" if PLAN.is_asked(_model) else "compute.py",
+                access=access(_model),
             params:
                 spec=ask_spec(_dataset, _model),
             shell:
-                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ask.py --spec - > {log:q} 2>&1"
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/{resources.script} --spec - {resources.access} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -38,8 +39,6 @@ PYTHON = {"core": os.environ.get("METAJUDGE_PYTHON", sys.executable)}
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DATASETS = list(PLAN.datasets)
-CELLS = [f"{OUT}/{{}}/{'/'.join(cell)}.parquet" for cell in PLAN.cells]
-ANSWERS = [cell.format("replies") for cell in CELLS]
 
 
 def guard():
@@ -55,11 +54,28 @@ def cells_of(folder, dataset):
     return [f"{OUT}/{folder}/{'/'.join(c)}.parquet" for c in PLAN.cells_of(dataset)]
 
 
+def answers_of(dataset):
+    """Return a dataset's reply files; a judge derived from others has none."""
+    return [
+        f"{OUT}/replies/{'/'.join(cell)}.parquet"
+        for cell in PLAN.cells_of(dataset)
+        if cell.judge not in PLAN.derived
+    ]
+
+
 def target_sets(dataset):
     """Return the files of a dataset's targets."""
     return [
         f"{OUT}/targets/{dataset}/{name}.parquet" for name in PLAN.target_sets(dataset)
     ]
+
+
+def access(model):
+    """Return where an asked model's endpoint and replies are: options, which no output depends on."""
+    if not PLAN.is_asked(model):
+        return ""
+    card = f"{PLAN.folders['model', model]}/{model}.yaml"
+    return shlex.join(["--card", card, "--store", PLAN.study.store])
 
 
 def one_of(names):
@@ -69,11 +85,12 @@ def one_of(names):
 
 wildcard_constraints:
     dataset=one_of(DATASETS),
-    judge=one_of(PLAN.judges),
+    judge=one_of([*PLAN.judges, *PLAN.derived]),
     aspect=one_of(PLAN.aspects),
     perturbation=one_of(
         f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
     ),
-    damage=one_of(PLAN.perturbations),
+    damage=one_of(n for n, card in PLAN.perturbations.items() if card.method == "rule"),
+    writing=one_of(n for n, card in PLAN.perturbations.items() if card.method != "rule"),
     degree="minor|major|single",
     table=one_of(SPECS.tables),

@@ -81,3 +81,26 @@ rule perturb:
         ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/perturb.py --spec - > {log:q} 2>&1"
+
+
+rule make_texts:
+    input:
+        f"{OUT}/items/{{dataset}}.parquet",
+        f"{OUT}/targets/{{dataset}}/original.parquet",
+    output:
+        f"{OUT}/targets/{{dataset}}/{{writing}}.{{degree}}.parquet",
+        f"{OUT}/made/{{dataset}}/{{writing}}.{{degree}}.parquet",
+    log:
+        f"{OUT}/logs/made/{{dataset}}/{{writing}}.{{degree}}.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+        access=lambda wildcards: access(PLAN.perturbations[wildcards.writing].model),
+    params:
+        spec=lambda wildcards: SPECS.make_texts(
+            wildcards.dataset, wildcards.writing, wildcards.degree
+        ),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/make_texts.py --spec - {resources.access} > {log:q} 2>&1"

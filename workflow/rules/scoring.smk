@@ -2,6 +2,8 @@
 
 
 rule score:
+    wildcard_constraints:
+        judge=one_of(PLAN.judges),
     input:
         f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
     output:
@@ -25,11 +27,42 @@ rule score:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
 
 
+# A judge made from others asks nothing: its cell is made from their cells.
+rule derive:
+    wildcard_constraints:
+        judge=one_of(PLAN.derived),
+    input:
+        lambda wildcards: expand(
+            f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{member}}/{{aspect}}.parquet",
+            member=PLAN.derived[wildcards.judge].members,
+            **wildcards,
+        ),
+    output:
+        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+    log:
+        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.derive(
+            wildcards.dataset,
+            wildcards.perturbation,
+            wildcards.judge,
+            wildcards.aspect,
+        ),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/derive.py --spec - > {log:q} 2>&1"
+
+
 rule collect:
     input:
         lambda wildcards: cells_of("scores", wildcards.dataset),
         lambda wildcards: cells_of("judgments", wildcards.dataset),
-        lambda wildcards: cells_of("replies", wildcards.dataset),
+        lambda wildcards: answers_of(wildcards.dataset),
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",

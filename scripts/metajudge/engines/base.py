@@ -16,7 +16,7 @@ class Subject:
     """A target, with everything that an engine may see of it.
 
     `perturbation` is `systems`, `original` or the perturbation's id. `references` are the item's,
-    without the one that the text was made from.
+    without the one that the text was made from. `step` counts the texts of a chain.
     """
 
     target: str
@@ -26,6 +26,7 @@ class Subject:
     text: str
     source: str | None = None
     references: tuple[str, ...] = ()
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from metajudge.parsing.choice import read_choice
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
 from metajudge.parsing.legacy import read_chiang_lee
 from metajudge.parsing.number import read_number
@@ -19,6 +20,7 @@ PARSERS: dict[str, Parser] = {
     "score": Parser(1, read_score),
     "number": Parser(1, read_number),
     "chiang-lee": Parser(1, read_chiang_lee),
+    "choice": Parser(1, read_choice),
 }
 
 

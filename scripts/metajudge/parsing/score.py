@@ -47,8 +47,14 @@ def read_score(text: str, scale: Scale | None) -> Reading:
         match = _verdict(rule, seen, scale, forms)
         if match is not None:
             return _reading(rule, match, answer, scale, forms)
-    refused = _REFUSAL.search(folded)
-    return Reading("refused", "refusal") if refused else Reading("unparsed", "no_verdict")
+    return (
+        Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", "no_verdict")
+    )
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a text says that its writer will not do what was asked."""
+    return _REFUSAL.search(fold(text)) is not None
 
 
 def _blank(echo: re.Match[str]) -> str:

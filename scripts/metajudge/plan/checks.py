@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Mapping
 
 from metajudge.schema.cards import (
+    ASKED,
+    COMPARE,
     CONTROL_FORMS,
     LEXICAL_FORMS,
     Dataset,
+    DerivedJudge,
     Judge,
     Model,
     Perturbation,
+    RulePerturbation,
     Scale,
     Study,
 )
@@ -18,7 +22,11 @@ FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
 
 
 def check_study(
-    study: Study, datasets: Mapping[str, Dataset], models: Mapping[str, Model], source: str
+    study: Study,
+    datasets: Mapping[str, Dataset],
+    models: Mapping[str, Model],
+    perturbations: Mapping[str, Perturbation],
+    source: str,
 ) -> None:
     """Check that every aspect of the study is rated and every dataset and judge is of use."""
     _check_aspects(study.aspects, datasets, source)
@@ -30,6 +38,14 @@ def check_study(
                 got=name,
                 allowed=dataset.aspects,
                 todo="add one of its aspects, or leave the dataset out",
+            )
+    for perturbation in perturbations.values():
+        if perturbation.method != "inject" and "discernment" not in study.methods:
+            raise UserError(
+                "nothing in the study needs this perturbation",
+                where=f"{source}, key perturbations",
+                got=perturbation.perturbation,
+                todo="add the method discernment, or leave the perturbation out",
             )
     for model in models.values():
         if model.engine == "recorded" and model.dataset not in datasets:
@@ -88,11 +104,46 @@ def _shown(scale: Scale) -> str:
     return f"{scale.min:g} to {scale.max:g} ({step})"
 
 
-def check_perturbation(card: Perturbation, datasets: Iterable[str]) -> None:
-    """Check a perturbation's rule, level and degrees against the rules that exist."""
+def check_derived(card: DerivedJudge, judges: Mapping[str, Judge]) -> None:
+    """Check that every member is a judge of the study that gives scores."""
+    for member in card.members:
+        if member not in judges or judges[member].form == COMPARE:
+            raise UserError(
+                "no judge of the study with this id gives scores",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
+                todo="name it under the study's `judges` too",
+            )
+
+
+def check_perturbation(
+    card: Perturbation, models: Mapping[str, Model], datasets: Iterable[str]
+) -> None:
+    """Check a perturbation's datasets, and its rule with its degrees or its model."""
+    where = f"perturbations/{card.perturbation}.yaml"
+    for dataset in card.datasets:
+        if dataset not in datasets:
+            raise UserError(
+                "there is no dataset card of this name",
+                where=f"{where}, key datasets",
+                got=dataset,
+                allowed=datasets,
+            )
+    if isinstance(card, RulePerturbation):
+        _check_rule(card, where)
+    elif models[card.model].engine not in ASKED:
+        raise UserError(
+            "this model cannot write",
+            where=f"{where}, key model",
+            got=f"{card.model} (engine {models[card.model].engine})",
+            allowed=f"a model of engine {' or '.join(ASKED)}",
+        )
+
+
+def _check_rule(card: RulePerturbation, where: str) -> None:
     from metajudge.perturb import RULES, check_options
 
-    where = f"perturbations/{card.perturbation}.yaml"
     if card.rule not in RULES:
         raise UserError(
             "there is no such rule", where=f"{where}, key rule", got=card.rule, allowed=RULES
@@ -104,14 +155,6 @@ def check_perturbation(card: Perturbation, datasets: Iterable[str]) -> None:
             got=card.level,
             allowed=[RULES[card.rule].level],
         )
-    for dataset in card.datasets:
-        if dataset not in datasets:
-            raise UserError(
-                "there is no dataset card of this name",
-                where=f"{where}, key datasets",
-                got=dataset,
-                allowed=datasets,
-            )
     for owner in [None, *card.datasets]:
         degrees = card.datasets[owner] if owner else card.degrees
         for degree, options in degrees.items():

@@ -1,10 +1,12 @@
 """What is checked of a study's files before any job of it runs."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from metajudge.data.files import verify
+from metajudge.schema.errors import UserError
 
 
 def preflight(spec: dict[str, Any]) -> dict[str, Any]:
@@ -19,5 +21,13 @@ def preflight(spec: dict[str, Any]) -> dict[str, Any]:
         )
         for name, owner in spec["owners"].items()
     }
-    told = {name: spec[name] for name in ("study", "cards", "cells", "judges")}
+    for model, variable in spec["keys"].items():
+        if not os.environ.get(variable):
+            raise UserError(
+                "the variable that holds the endpoint's key is not set",
+                where=f"models/{model}.yaml, key api_key_env",
+                got=variable,
+                todo=f"export {variable}=… (the key is never written anywhere)",
+            )
+    told = {name: spec[name] for name in ("study", "cards", "cells", "judges", "asked")}
     return {**told, "sha256": hashes}

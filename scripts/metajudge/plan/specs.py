@@ -11,36 +11,34 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from metajudge.canonical import canonical
 from metajudge.cells import pack
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import METHODS
 from metajudge.plan.code import code_hash
+from metajudge.plan.judges import card_hash, engine_of, facts_of, parser_of, price_of, scale_of
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import FOLDERS, Scale
+from metajudge.schema.cards import (
+    FOLDERS,
+    Decoding,
+    MadePerturbation,
+    OpenAIModel,
+    RulePerturbation,
+)
 
 PACKAGES: dict[str, list[str]] = {
     "perturb.py": ["typo"],
     "estimate.py": ["numpy", "rapidfuzz", "scipy"],
     "lexical": ["nltk", "pyspellchecker", "rouge-score", "sacrebleu"],
     "control": ["numpy"],
+    "openai": ["jinja2"],
+    "make_texts.py": ["jinja2"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""
 PACKAGES["report.py"] = sorted(
     {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
 )
-
-CONTINUOUS = {"length", "shuffled"}
-"""Control forms whose values lie off the aspect's grid."""
-
-
-def card_hash(*cards: BaseModel) -> str:
-    """Return eight hex digits that change with any key of the cards."""
-    text = canonical([card.model_dump(mode="json") for card in cards])
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @cache
@@ -80,7 +78,17 @@ class Specs:
             "owners": owners,
             "data": plan.study.data,
             "cells": {name: len(plan.cells_of(name)) for name in plan.datasets},
-            "judges": {name: self.engine(name) for name in plan.judges},
+            "judges": {name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
+            "asked": {
+                name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
+                for name in plan.models
+                if plan.is_asked(name)
+            },
+            "keys": {
+                name: card.api_key_env
+                for name, card in plan.models.items()
+                if isinstance(card, OpenAIModel) and card.api_key_env
+            },
             "output": f"{self.out}/preflight.json",
         }
         return self._spec("preflight.py", fields)
@@ -109,8 +117,9 @@ class Specs:
         return self._spec("ingest.py", fields, ADAPTERS[card.format])
 
     def perturb(self, dataset: str, perturbation: str, degree: str) -> str:
-        """Return the spec that damages a dataset's originals."""
+        """Return the spec that damages a dataset's originals by rule."""
         card = self.plan.perturbations[perturbation]
+        assert isinstance(card, RulePerturbation)
         targets = f"{self.out}/targets/{dataset}"
         options = card.degrees_for(dataset)[degree]  # type: ignore[index]
         fields = {
@@ -125,19 +134,61 @@ class Specs:
         }
         return self._spec("perturb.py", fields)
 
+    def make_texts(self, dataset: str, perturbation: str, degree: str) -> str:
+        """Return the spec of the texts that a model makes of a dataset's originals."""
+        card = self.plan.perturbations[perturbation]
+        assert isinstance(card, MadePerturbation)
+        place = f"{dataset}/{perturbation}.{degree}.parquet"
+        told = {"form", "steps", "checks", "attempts", *Decoding.model_fields}
+        fields = {
+            "dataset": dataset,
+            "seed": self.plan.study.seed,
+            "perturbation": perturbation,
+            "degree": degree,
+            "made": card.model_dump(mode="json", include=told),
+            "k": card.degrees_for(dataset)[degree].k,  # type: ignore[index]
+            "model": self._identity(card.model),
+            "templates": self.plan.templates[card.form],
+            "items": f"{self.out}/items/{dataset}.parquet",
+            "input": f"{self.out}/targets/{dataset}/original.parquet",
+            "output": f"{self.out}/targets/{place}",
+            "replies": f"{self.out}/made/{place}",
+        }
+        engine = self.plan.models[card.model].engine
+        return self._spec("make_texts.py", fields, ENGINES[engine])
+
+    def _identity(self, model: str) -> dict[str, Any]:
+        """Return what of an asked model's card changes its replies."""
+        card = self.plan.models[model]
+        told = {"engine", "model", "name", "revision", "variant", "extra_body"}
+        return card.model_dump(mode="json", include=told)
+
     def ask(self, dataset: str, model: str) -> str:
         """Return the spec of all that one model answers of a dataset; nothing of parsing."""
         plan = self.plan
         card = plan.models[model]
         cells = plan.cells_of(dataset, model)
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
-        asked = {"judge", "model", "form", "against", "scale", "draws"}
+        asked = {"judge", "model", "form", "scale", "draws"}
+        asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else {"against"}
         fields = {
             "dataset": dataset,
-            "model": card.model_dump(mode="json"),
+            "model": self._identity(model)
+            if plan.is_asked(model)
+            else card.model_dump(mode="json"),
             "folder": plan.folders["model", model],
             "data": plan.study.data,
             "seed": plan.study.seed,
+            "templates": {
+                judge.form: plan.templates[judge.form]
+                for judge in judges.values()
+                if plan.is_asked(model)
+            },
+            "aspects": {
+                name: plan.aspects[name].model_dump(include={"aspect", "name", "definition"})
+                for name in plan.aspects_of(dataset)
+                if plan.is_asked(model)
+            },
             "judges": {
                 name: judge.model_dump(mode="json", include=asked) for name, judge in judges.items()
             },
@@ -154,7 +205,7 @@ class Specs:
     def score(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
         """Return the spec that parses and aggregates one cell."""
         card = self.plan.judges[judge]
-        scale = self.scoring_scale(dataset, judge, aspect)
+        scale = scale_of(self.plan, dataset, judge, aspect)
         place = f"{dataset}/{perturbation}/{judge}/{aspect}.parquet"
         fields = {
             "cell": {
@@ -165,7 +216,7 @@ class Specs:
             },
             "scale": scale
             and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
-            "parser": self.parser(judge),
+            "parser": parser_of(self.plan, judge),
             "estimator": card.estimator,
             "input": f"{self.out}/replies/{place}",
             "judgments": f"{self.out}/judgments/{place}",
@@ -173,10 +224,30 @@ class Specs:
         }
         return self._spec("score.py", fields)
 
+    def derive(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
+        """Return the spec that makes one cell of a derived judge from its members' cells."""
+        card = self.plan.derived[judge]
+        place = f"{dataset}/{perturbation}/{{}}/{aspect}.parquet"
+        fields = {
+            "cell": {
+                "dataset": dataset,
+                "perturbation": perturbation,
+                "judge": judge,
+                "aspect": aspect,
+            },
+            "combine": card.combine,
+            "min_annotators": card.min_annotators,
+            "inputs": [f"{self.out}/scores/{place.format(name)}" for name in card.members],
+            "judgments": f"{self.out}/judgments/{place.format(judge)}",
+            "scores": f"{self.out}/scores/{place.format(judge)}",
+        }
+        return self._spec("derive.py", fields)
+
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""
         fields = {
             "dataset": dataset,
+            "derived": list(self.plan.derived),
             "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,
         }
@@ -188,7 +259,11 @@ class Specs:
         card = plan.datasets[dataset]
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
-        judges = plan.judges_of(dataset)
+        counted = table in {"coverage", "cost"}  # of votes there are no scores, but counts
+        judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
+        known = {name: facts_of(plan, dataset, name) for name in judges}
+        if table == "cost":
+            known = {name: {**told, "price": price_of(plan, name)} for name, told in known.items()}
         fields = {
             "table": table,
             "dataset": dataset,
@@ -199,7 +274,7 @@ class Specs:
                 aspect: {"values": card.aspects[aspect].values()}
                 for aspect in plan.aspects_of(dataset)
             },
-            "judges": {name: self._judge(dataset, name) for name in judges},
+            "judges": known,
             "excluded": [
                 [judge, name, reason]
                 for judge in judges
@@ -252,14 +327,18 @@ class Specs:
             },
             "judges": {
                 name: {
-                    "engine": self.engine(name),
+                    "engine": engine_of(plan, name),
                     "form": judge.form,
-                    "against": judge.against if self.engine(name) == "lexical" else None,
-                    "parser": self.parser(name),
+                    "against": judge.against if engine_of(plan, name) == "lexical" else None,
+                    "parser": parser_of(plan, name),
                     "draws": judge.draws,
                     "model": judge.model,
                 }
                 for name, judge in plan.judges.items()
+            }
+            | {
+                name: {"engine": "derived", "form": f"{card.combine} of {', '.join(card.members)}"}
+                for name, card in plan.derived.items()
             },
             "aspects": {name: card.name for name, card in plan.aspects.items()},
             "perturbations": {
@@ -274,48 +353,5 @@ class Specs:
     def tables(self) -> list[str]:
         """Return the result tables of the study."""
         own: list[str] = list(self.plan.study.methods)
-        return [*own, *(["perturbations"] if self.plan.perturbations else []), "coverage", "cost"]
-
-    def engine(self, judge: str) -> str:
-        """Return the engine that answers for a judge."""
-        engine: str = self.plan.models[self.plan.judges[judge].model].engine
-        return engine
-
-    def parser(self, judge: str) -> str:
-        """Return the judge's parser: its card's, else `score` for replies in words."""
-        card = self.plan.judges[judge]
-        model = self.plan.models[card.model]
-        words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
-        return card.parser or ("score" if words else "number")
-
-    def scoring_scale(self, dataset: str, judge: str, aspect: str) -> Scale | None:
-        """Return the scale on which a judge's replies are read; None: any number."""
-        card = self.plan.judges[judge]
-        if card.scale is not None:
-            return card.scale
-        rated = self.plan.datasets[dataset].aspects[aspect]
-        continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
-        engine = self.engine(judge)
-        if engine == "lexical":
-            return continuous if card.form == "rules" else None
-        if engine == "control":
-            grid = None if card.form == "length" else continuous
-            return grid if card.form in CONTINUOUS else rated
-        return rated if self.parser(judge) != "number" else None
-
-    def _judge(self, dataset: str, judge: str) -> dict[str, Any]:
-        """Return what statistics need to know of a judge."""
-        card = self.plan.judges[judge]
-        model = self.plan.models[card.model]
-        aspects = self.plan.aspects_of(dataset)
-        scales = {aspect: self.scoring_scale(dataset, judge, aspect) for aspect in aspects}
-        return {
-            "card": card_hash(card, model),
-            "engine": model.engine,
-            "form": card.form,
-            "draws": card.draws,
-            "parser": self.parser(judge),
-            # the values that one reply can have; null: any number
-            "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
-            "discrete": card.draws == 1 or card.estimator == "mode",
-        }
+        damaged = "discernment" in own
+        return [*own, *(["perturbations"] if damaged else []), "coverage", "cost"]

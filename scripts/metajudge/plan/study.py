@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.plan.applicability import not_applicable
-from metajudge.plan.checks import check_judge, check_perturbation, check_study
-from metajudge.schema.cards import Aspect, Dataset, Judge, Model, Perturbation, Study
+from metajudge.plan.checks import check_derived, check_judge, check_perturbation, check_study
+from metajudge.prompts import Templates, load
+from metajudge.schema.cards import (
+    ASKED,
+    COMPARE,
+    Aspect,
+    Dataset,
+    DerivedJudge,
+    Judge,
+    MadePerturbation,
+    Model,
+    Perturbation,
+    Study,
+)
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
 from metajudge.schema.slugs import slug
@@ -32,8 +44,11 @@ class Plan:
     datasets: Mapping[str, Dataset]
     models: Mapping[str, Model]
     judges: Mapping[str, Judge]
+    derived: Mapping[str, DerivedJudge]
     aspects: Mapping[str, Aspect]
     perturbations: Mapping[str, Perturbation]
+    templates: Mapping[str, Templates]
+    """Form -> its prompt, for judges and writers that are asked."""
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
 
@@ -42,42 +57,74 @@ class Plan:
         wanted = self.study.aspects
         return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
 
-    def perturbed(self, dataset: str) -> list[tuple[str, str]]:
-        """Return (perturbation, degree) for all damage done to a dataset's originals."""
+    def perturbed(self, dataset: str, *, chains: bool = False) -> list[tuple[str, str]]:
+        """Return (perturbation, degree) for all damage done to a dataset's originals.
+
+        `chains`: those that make a row of texts, each from the one before, or all others.
+        """
         task = self.datasets[dataset].task
         return [
             (name, degree)
             for name, card in self.perturbations.items()
-            if not card.tasks or task in card.tasks
+            if (not card.tasks or task in card.tasks) and (card.method == "inject") == chains
             for degree in card.degrees_for(dataset)
         ]
 
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
         sets = ["systems"] if {"agreement", "faults"} & set(self.study.methods) else []
-        if "discernment" in self.study.methods:
-            damaged = [f"{name}.{degree}" for name, degree in self.perturbed(dataset)]
-            sets += ["original", *damaged] if damaged else []
-        return sets
+        damaged = self.perturbed(dataset) if "discernment" in self.study.methods else []
+        chains = self.perturbed(dataset, chains=True)
+        sets += ["original"] if damaged or chains else []
+        return sets + [f"{name}.{degree}" for name, degree in damaged + chains]
 
     def judges_of(self, dataset: str) -> list[str]:
-        """Return the judges that can judge anything of a dataset."""
-        return [
+        """Return the judges that can judge anything of a dataset, the derived ones last."""
+        own = [
             name
             for name, judge in self.judges.items()
             if getattr(self.models[judge.model], "dataset", dataset) == dataset
         ]
+        return own + [name for name, card in self.derived.items() if set(card.members) <= set(own)]
+
+    def compares(self, judge: str) -> bool:
+        """Return whether a judge is asked about two texts at once: it has votes and no scores."""
+        return judge in self.judges and self.judges[judge].form == COMPARE
+
+    def is_asked(self, model: str) -> bool:
+        """Return whether a model's answers are requests, with a reply store and a price."""
+        return self.models[model].engine in ASKED
 
     def excluded(self, dataset: str, judge: str, perturbation: str) -> str | None:
         """Return why a judge cannot judge a set of targets at all, or None."""
+        if judge in self.derived:
+            reasons = (
+                self.excluded(dataset, name, perturbation) for name in self.derived[judge].members
+            )
+            return next(filter(None, reasons), None)
         card = self.judges[judge]
-        return not_applicable(card, self.models[card.model], self.datasets[dataset], perturbation)
+        chain = perturbation.partition(".")[0] in {
+            name for name, _ in self.perturbed(dataset, chains=True)
+        }
+        return not_applicable(
+            card, self.models[card.model], self.datasets[dataset], perturbation, chain=chain
+        )
+
+    def rated_by(self, judge: str, dataset: str) -> list[str]:
+        """Return the aspects of a dataset that a judge judges."""
+        if judge in self.derived:
+            each = [set(self.rated_by(name, dataset)) for name in self.derived[judge].members]
+            return [name for name in self.aspects_of(dataset) if all(name in one for one in each)]
+        only = self.judges[judge].aspects
+        return [name for name in self.aspects_of(dataset) if not only or name in only]
 
     def cards(self) -> Iterator[tuple[str, str, Any]]:
         """Yield (kind, id, card) of every card but the study's."""
         for kind in ("dataset", "model", "judge", "aspect", "perturbation"):
             for name, card in getattr(self, f"{kind}s").items():
                 yield kind, name, card
+        for name, card in self.derived.items():
+            yield "judge", name, card
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -90,18 +137,19 @@ class Plan:
                 for judge in self.judges_of(dataset):
                     if self.excluded(dataset, judge, perturbation) is not None:
                         continue
-                    only = self.judges[judge].aspects
-                    for aspect in self.aspects_of(dataset):
-                        if not only or aspect in only:
-                            yield Cell(dataset, perturbation, judge, aspect)
+                    for aspect in self.rated_by(judge, dataset):
+                        yield Cell(dataset, perturbation, judge, aspect)
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or those of them that one model answers."""
         return [
             cell
             for cell in self.cells
-            if cell.dataset == dataset and model in (None, self.judges[cell.judge].model)
+            if cell.dataset == dataset and model in (None, self._model_of(cell.judge))
         ]
+
+    def _model_of(self, judge: str) -> str:
+        return "" if judge in self.derived else self.judges[judge].model
 
 
 def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
@@ -116,28 +164,36 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
         name: cards.read("dataset", name, where=f"{source}, key datasets")
         for name in study.datasets
     }
-    judges = _judges(cards, study, source)
-    models = {
-        judge.model: cards.read("model", judge.model, where=f"judge {judge.judge}, key model")
-        for judge in judges.values()
+    judges, derived = _judges(cards, study, source)
+    perturbations = {
+        name: cards.read("perturbation", name, where=f"{source}, key perturbations")
+        for name in study.perturbations
     }
+    made = [card for card in perturbations.values() if isinstance(card, MadePerturbation)]
+    wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
+    wanted |= {card.model: f"perturbation {card.perturbation}, key model" for card in made}
+    models = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
+    asked = [judge for judge in judges.values() if models[judge.model].engine in ASKED]
+    forms = {judge.form: f"judge {judge.judge}, key form" for judge in asked}
+    forms |= {card.form: f"perturbation {card.perturbation}, key form" for card in made}
     plan = Plan(
         study=study,
         datasets=datasets,
         models=models,
         judges=judges,
+        derived=derived,
         aspects=_aspects(cards, datasets),
-        perturbations={
-            name: cards.read("perturbation", name, where=f"{source}, key perturbations")
-            for name in study.perturbations
-        },
+        perturbations=perturbations,
+        templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
     )
-    check_study(study, datasets, models, source)
+    check_study(study, datasets, models, perturbations, source)
     for judge in judges.values():
         check_judge(judge, models[judge.model], datasets)
+    for card in derived.values():
+        check_derived(card, judges)
     for perturbation in plan.perturbations.values():
-        check_perturbation(perturbation, cards.names("dataset"))
+        check_perturbation(perturbation, models, cards.names("dataset"))
     return plan
 
 
@@ -146,11 +202,17 @@ def _card_folders(home: Path) -> list[Path]:
     return [here] if here.resolve() == own.resolve() else [here, own]
 
 
-def _judges(cards: Cards, study: Study, source: str) -> dict[str, Judge]:
+def _judges(
+    cards: Cards, study: Study, source: str
+) -> tuple[dict[str, Judge], dict[str, DerivedJudge]]:
     """Read the judges; one with `columns` becomes a judge per column."""
     judges: dict[str, Judge] = {}
+    derived: dict[str, DerivedJudge] = {}
     for name in study.judges:
-        card: Judge = cards.read("judge", name, where=f"{source}, key judges")
+        card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
+        if isinstance(card, DerivedJudge):
+            derived[name] = card
+            continue
         each = [
             card.model_copy(update={"judge": slug(column), "form": column, "columns": []})
             for column in card.columns
@@ -161,7 +223,7 @@ def _judges(cards: Cards, study: Study, source: str) -> dict[str, Judge]:
                     "two judges have one id", where=f"{source}, key judges", got=judge.judge
                 )
             judges[judge.judge] = judge
-    return judges
+    return judges, derived
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:

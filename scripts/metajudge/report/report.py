@@ -125,6 +125,8 @@ class Report:
 
     def _judge(self, name: str) -> Judge:
         card = self.spec["judges"][name]
+        if card["engine"] == "derived":
+            return Judge(name, "derived", card["form"])
         if card["engine"] == "control":
             return Judge(name, "control", CONTROLS.get(card["form"], card["form"]))
         compared = card.get("against") and card["form"] not in ALONE

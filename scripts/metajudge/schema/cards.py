@@ -5,7 +5,15 @@ The JSON schemas in workflow/schemas are generated from here (`make generated`).
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 Slug = Annotated[
     str,
@@ -227,22 +235,98 @@ class RecordedModel(Card):
     rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
 
 
+class Price(Card):
+    """What a million tokens cost, in US dollars."""
+
+    input: float = Field(ge=0, description="Per million tokens of the prompt.")
+    output: float = Field(ge=0, description="Per million tokens of the reply.")
+
+
+class Limits(Card):
+    """How an endpoint is asked; none of this changes a reply."""
+
+    concurrency: int = Field(16, ge=1, description="Requests under way at once.")
+    attempts: int = Field(
+        5, ge=1, description="Times that a request is sent while it fails for a passing reason."
+    )
+    timeout: float = Field(300, gt=0, description="Seconds until an answer counts as lost.")
+    backoff: float = Field(
+        1, gt=0, description="Seconds before the second attempt; doubled each time, up to 60."
+    )
+
+
+class OpenAIModel(Card):
+    """A model behind an endpoint that speaks OpenAI's chat protocol."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["openai"] = Field(description="What answers.")
+    base_url: str = Field(
+        pattern=r"^https?://", description="The endpoint, up to and with its version: `.../v1`."
+    )
+    name: str | None = Field(
+        None, description="The name by which the endpoint knows the model; default: the id."
+    )
+    api_key_env: str | None = Field(
+        None, description="The environment variable that holds the key; never the key itself."
+    )
+    revision: str | None = Field(None, description="The revision of the weights, where known.")
+    variant: str | None = Field(
+        None, description="What the name does not tell: quantisation, server, build."
+    )
+    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    extra_body: dict[str, Any] = Field(
+        {}, description="Further fields of every request, such as chat_template_kwargs."
+    )
+    price: Price | None = Field(None, description="What its tokens cost; default: not known.")
+    limits: Limits = Field(Limits(), description="How it is asked.")
+
+    @property
+    def served_name(self) -> str:
+        """Return the name by which the endpoint knows the model."""
+        return self.name or self.model
+
+
 Model = Annotated[
-    LexicalModel | ControlModel | RecordedModel,
+    LexicalModel | ControlModel | RecordedModel | OpenAIModel,
     Field(discriminator="engine"),
 ]
 
+ASKED = ("openai",)
+"""Engines that are asked: requests, replies, a price. All others compute or replay."""
+COMPARE = "compare"
+"""The form that asks about two texts at once."""
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
 CONTROL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
 
 
-class Judge(Card):
-    """A judge: a model, the form in which it is asked, and how its replies become a score."""
+class Decoding(Card):
+    """How a model chooses its words; part of every request's key."""
+
+    temperature: float = Field(0, ge=0, description="0: always the likeliest word.")
+    top_p: float = Field(1, gt=0, le=1, description="Only the likeliest words of this mass.")
+    max_tokens: int = Field(512, ge=1, description="A longer reply is cut, and no answer then.")
+    seed: Literal["request", "study"] = Field(
+        "request",
+        description="Where a draw's seed comes from: `request`: the request alone, so that every "
+        "study shares its replies; `study`: the study's seed too.",
+    )
+
+
+class Judge(Decoding):
+    """A judge: a model, the form in which it is asked, and how its replies become a score.
+
+    Temperature, top_p, max_tokens and seed are for models that are asked.
+    """
 
     judge: Slug = Field(description="The id, equal to the file's name.")
     model: Slug = Field(description="The model card that answers.")
     form: str = Field(
-        "", description="Lexical and control: what is computed. Recorded: a name for the report."
+        "",
+        description="Lexical and control: what is computed. Recorded: a name for the report. "
+        "Models that are asked: the prompt, a file of config/prompts.",
+    )
+    pairs: Literal["adjacent", "all"] = Field(
+        "adjacent", description="Form compare: which texts of an item are compared, by step or id."
     )
     against: Literal["references", "source"] = Field(
         "references", description="What a lexical form compares the text with."
@@ -252,13 +336,45 @@ class Judge(Card):
     estimator: Literal["mean", "mode"] = Field(
         "mean", description="How draws become a score; it needs half of them parsed."
     )
-    parser: Literal["score", "number", "chiang-lee"] | None = Field(
-        None, description="Default: number for engines that compute, score for replies."
+    parser: Literal["score", "number", "chiang-lee", "choice"] | None = Field(
+        None,
+        description="Default: number for engines that compute, choice for the form compare, "
+        "score for other replies.",
     )
     columns: list[str] = Field(
         [], description="Recorded score columns: each becomes a judge by the slug of its name."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+
+
+class DerivedJudge(Card):
+    """A judge made from other judges of the study; it asks nothing."""
+
+    judge: Slug = Field(description="The id, equal to the file's name.")
+    members: list[Slug] = Field(min_length=2, description="Judges of the study.")
+    combine: Literal["mean"] = Field("mean", description="How their scores become one.")
+    min_annotators: int = Field(
+        1, ge=1, description="Of so many members a target needs a score, or it has none."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if len(set(self.members)) < len(self.members):
+            raise ValueError("a member is named twice")
+        if self.min_annotators > len(self.members):
+            raise ValueError(f"min_annotators is above the {len(self.members)} members")
+        return self
+
+
+def _kind_of_judge(card: object) -> str:
+    members = "members" in card if isinstance(card, dict) else hasattr(card, "members")
+    return "derived" if members else "asked"
+
+
+AnyJudge = Annotated[
+    Annotated[Judge, Tag("asked")] | Annotated[DerivedJudge, Tag("derived")],
+    Discriminator(_kind_of_judge),
+]
 
 
 class Degree(Card):
@@ -270,17 +386,15 @@ class Degree(Card):
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
-class Perturbation(Card):
-    """A way to damage a text, in one or more degrees."""
+class Damage(Card):
+    """What all ways to damage a text share."""
 
     perturbation: Slug = Field(description="The id, equal to the file's name.")
     name: str = Field(description="What the report calls it.")
     level: Literal["character", "word", "sentence"] = Field(
         description="What it changes; levels weigh the same in D_avg."
     )
-    method: Literal["rule"] = Field(description="How it is made.")
-    rule: str = Field(description="The rule; the list is below.")
-    degrees: Degrees = Field(min_length=1, description="Degree -> the rule's options.")
+    degrees: Degrees = Field(min_length=1, description="Degree -> its options, such as k.")
     datasets: dict[Slug, Degrees] = Field(
         {}, description="Other degrees for a dataset, in place of all of `degrees`."
     )
@@ -289,6 +403,45 @@ class Perturbation(Card):
     def degrees_for(self, dataset: str) -> Degrees:
         """Return the degrees in which `dataset` is perturbed."""
         return self.datasets.get(dataset, self.degrees)
+
+
+class RulePerturbation(Damage):
+    """A way to damage a text by rule."""
+
+    method: Literal["rule"] = Field(description="How it is made.")
+    rule: str = Field(description="The rule; the list is below.")
+
+
+class MadePerturbation(Damage, Decoding):
+    """A way to damage a text by a model: once, or step by step, each text from the one before."""
+
+    method: Literal["llm", "inject"] = Field(
+        description="How it is made: `llm` at once, `inject` in steps of which each is judged."
+    )
+    model: Slug = Field(description="The model card that writes.")
+    form: Slug = Field(description="The instruction, a file of config/prompts.")
+    degrees: Degrees = Field(
+        {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
+    )
+    steps: int = Field(1, ge=1, le=100, description="Method inject: so many texts in a row.")
+    checks: list[Literal["differs", "not_refusal", "length"]] = Field(
+        ["differs", "not_refusal", "length"], description="What a text must pass."
+    )
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+
+    @model_validator(mode="after")
+    def _stepped(self) -> Self:
+        if (self.method == "inject") != (self.steps > 1):
+            raise ValueError("`steps` above 1 and method inject belong together")
+        return self
+
+
+Perturbation = Annotated[RulePerturbation | MadePerturbation, Discriminator("method")]
 
 
 class Study(Card):
@@ -300,9 +453,14 @@ class Study(Card):
     datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
     judges: list[Slug] = Field(min_length=1, description="Judge cards.")
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
-    perturbations: list[Slug] = Field([], description="Perturbation cards, for discernment.")
+    perturbations: list[Slug] = Field(
+        [], description="Perturbation cards, for discernment and of method inject."
+    )
     methods: list[Literal["agreement", "discernment", "faults"]] = Field(
         min_length=1, description="What is computed; coverage and cost always are."
+    )
+    store: str = Field(
+        "cache/replies", description="The folder of the reply store, which studies may share."
     )
     allow_missing: bool = Field(
         False, description="Go on where a planned cell of a perturbation is missing, and say so."
@@ -315,8 +473,8 @@ class Study(Card):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
-        if ("discernment" in self.methods) != bool(self.perturbations):
-            raise ValueError("the method discernment and `perturbations` need each other")
+        if "discernment" in self.methods and not self.perturbations:
+            raise ValueError("the method discernment needs `perturbations`")
         return self
 
 
@@ -324,7 +482,7 @@ KINDS: dict[str, Any] = {
     "study": Study,
     "dataset": Dataset,
     "model": Model,
-    "judge": Judge,
+    "judge": AnyJudge,
     "aspect": Aspect,
     "perturbation": Perturbation,
 }

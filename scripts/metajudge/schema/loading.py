@@ -94,7 +94,7 @@ def adapter(kind: str) -> TypeAdapter[Any]:
 
 
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
-    place = _place(issue["loc"], lines)
+    place = _place(kind, issue["loc"])
     where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
     fault = issue["type"]
     if fault == "extra_forbidden":
@@ -115,10 +115,10 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
     return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=issue["input"])
 
 
-def _place(loc: Iterable[str | int], lines: dict[Place, int]) -> Place:
-    """Drop from pydantic's location what is no key of the file (tags of unions, `[key]`)."""
-    parts = [part for part in loc if part not in {"lexical", "control", "recorded", "[key]"}]
-    return tuple(parts)
+def _place(kind: str, loc: tuple[str | int, ...]) -> Place:
+    """Drop from pydantic's location what is no key of the file (the tag of a union, `[key]`)."""
+    union = not isinstance(KINDS[kind], type)
+    return tuple(part for part in loc[union:] if part != "[key]")
 
 
 def _line(place: Place, lines: dict[Place, int]) -> str:

@@ -1,0 +1,80 @@
+"""Let one model that computes or replays judge a dataset; one reply file per cell."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from metajudge.cells import unpack
+from metajudge.command import run
+from metajudge.engines import Answer, Engine, Subject, build, request_key
+from metajudge.engines.subjects import Subjects
+from metajudge.schema.cards import Judge, RatedAspect
+from metajudge.schema.loading import adapter
+from metajudge.schema.tables import read_table, table_of, write_table
+
+Ratings = dict[tuple[str, str], list[float]]
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Read items, targets and ratings; write the answers of every cell of the model."""
+    out, dataset = spec["output"], spec["dataset"]
+    model = adapter("model").validate_python(spec["model"])
+    engine = build(
+        model,
+        seed=spec["seed"],
+        dataset=dataset,
+        ratings=_ratings(f"{out}/ratings/{dataset}.parquet"),
+        folder=Path(spec["folder"]),
+        data=Path(spec["data"]),
+    )
+    judges = {name: Judge(**told) for name, told in spec["judges"].items()}
+    targets = Subjects(out, dataset)
+    for perturbation, judge, aspect in unpack(spec["cells"]):
+        subjects = targets.of(perturbation)
+        asked, rated = judges[judge], RatedAspect(**spec["scales"][aspect])
+        scale = asked.scale or rated
+        told = engine.answer(asked, aspect, scale, subjects)
+        keys = [
+            request_key(model, asked, aspect, scale, one, seed=spec["seed"], dataset=dataset)
+            for one in subjects
+        ]
+        rows = _rows(engine, asked, aspect, zip(subjects, keys, told, strict=True))
+        path = f"{out}/replies/{dataset}/{perturbation}/{judge}/{aspect}.parquet"
+        write_table("answers", table_of("answers", list(rows)), path)
+    for notice in getattr(engine, "notices", []):
+        print(notice)
+
+
+def _ratings(path: str) -> Ratings:
+    found: Ratings = {}
+    for row in read_table("ratings", path, ["target", "aspect", "value"]).to_pylist():
+        found.setdefault((row["target"], row["aspect"]), []).append(row["value"])
+    return found
+
+
+def _rows(
+    engine: Engine,
+    judge: Judge,
+    aspect: str,
+    answered: Iterable[tuple[Subject, str, list[Answer]]],
+) -> Iterable[dict[str, Any]]:
+    version = engine.version(judge)
+    for subject, key, draws in answered:
+        for draw, answer in enumerate(draws):
+            yield {
+                "judge": judge.judge,
+                "kind": "rate",
+                "target": subject.target,
+                "aspect": aspect,
+                "key": key,
+                "draw": draw,
+                "text": answer.text,
+                "finish": answer.finish,
+                "usage": answer.usage,
+                "status": answer.status,
+                "provenance": {"model": judge.model, "version": version},
+            }
+
+
+if __name__ == "__main__":
+    run(main)

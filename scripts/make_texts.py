@@ -1,0 +1,87 @@
+"""Let a model make texts of a dataset's originals: at once, or step by step."""
+
+from pathlib import Path
+from typing import Any
+
+from metajudge.command import run
+from metajudge.engines import asking
+from metajudge.engines.asked import Request, request_of
+from metajudge.perturb.made import Made, edit_between, make_texts
+from metajudge.prompts import messages
+from metajudge.replies import Store, obtain
+from metajudge.replies.judging import reply_columns
+from metajudge.schema.cards import Decoding, OpenAIModel
+from metajudge.schema.loading import read_card
+from metajudge.schema.tables import read_table, table_of, write_table
+
+Row = dict[str, Any]
+
+
+def main(spec: dict[str, Any], *, card: str, store: str) -> None:
+    """Read the originals; write the made texts, and the replies that they come from."""
+    model = read_card("model", Path(card)).model_copy(update=spec["model"])
+    with Store(Path(store), model.served_name) as shard:
+        targets, answers = _made(spec, model, shard)
+    write_table("targets", table_of("targets", targets), spec["output"])
+    write_table("answers", table_of("answers", answers), spec["replies"])
+
+
+def _made(spec: dict[str, Any], model: OpenAIModel, shard: Store) -> tuple[list[Row], list[Row]]:
+    """Return the targets of all steps, and the rows of the replies behind them."""
+    told = spec["made"]
+    engine = asking(model)
+    decoding = Decoding(**{name: told[name] for name in Decoding.model_fields})
+    items = read_table("items", spec["items"], ["item", "source"]).to_pylist()
+    sources = {row["item"]: row["source"] for row in items}
+
+    def ask_for(item: str, text: str, problem: str | None) -> Request:
+        seen = {"source": sources[item], "text": text, "problem": problem, "k": spec["k"]}
+        filled = messages(told["form"], spec["templates"], **seen)
+        return request_of(model, decoding, filled, seed=spec["seed"], about=f"text of {item}")
+
+    parents: list[Row] = read_table("targets", spec["input"]).to_pylist()
+    targets: list[Row] = []
+    answers: list[Row] = []
+    for step in range(1, told["steps"] + 1):
+        made = make_texts(
+            {row["item"]: row["text"] for row in parents},
+            ask_for=ask_for,
+            obtain=lambda requests: obtain(requests, shard, engine),
+            checks=told["checks"],
+            attempts=told["attempts"],
+        )
+        rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
+        targets += rows
+        answers += [_answer(spec, row, made[row["item"]]) for row in rows]
+        # a chain ends where a text could not be made
+        parents = [row for row in rows if row["status"] == "ok"]
+    return targets, answers
+
+
+def _target(spec: dict[str, Any], parent: Row, made: Made, step: int) -> Row:
+    name = f"{spec['perturbation']}.{spec['degree']}"
+    number = f".{step}" if spec["made"]["steps"] > 1 else ""
+    return {
+        **parent,
+        "target": f"{parent['item']}:{name}{number}",
+        "perturbation": spec["perturbation"],
+        "degree": spec["degree"],
+        "step": step,
+        "parent": parent["target"],
+        "text": made.text,
+        "status": made.status,
+        "edits": [edit._asdict() for edit in edit_between(parent["text"], made.text)],
+    }
+
+
+def _answer(spec: dict[str, Any], row: Row, made: Made) -> Row:
+    return {
+        "judge": spec["perturbation"],
+        "kind": "edit",
+        "target": row["target"],
+        **reply_columns(made.reply),
+    }
+
+
+if __name__ == "__main__":
+    run(main, "card", "store")

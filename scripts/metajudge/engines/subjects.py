@@ -1,0 +1,45 @@
+"""What engines may see of a dataset's targets, read from its tables."""
+
+import json
+
+from metajudge.engines.base import Subject
+from metajudge.schema.tables import read_table
+
+
+class Subjects:
+    """The sets of targets of one dataset in a study's results, each read once."""
+
+    def __init__(self, out: str, dataset: str) -> None:
+        self.place = f"{out}/targets/{dataset}/{{}}.parquet"
+        rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
+        self.items = {row["item"]: row for row in rows}
+        self._sets: dict[str, list[Subject]] = {}
+
+    def of(self, perturbation: str) -> list[Subject]:
+        """Return the targets that were made; none beside the reference that it was made from."""
+        if perturbation not in self._sets:
+            self._sets[perturbation] = self._read(perturbation)
+        return self._sets[perturbation]
+
+    def _read(self, perturbation: str) -> list[Subject]:
+        found = []
+        for row in read_table("targets", self.place.format(perturbation)).to_pylist():
+            if row["status"].startswith(("impossible", "failed")):
+                continue
+            item = self.items[row["item"]]
+            references = list(item["references"])
+            if row["perturbation"] != "systems":
+                del references[json.loads(item["meta"])["original_reference"]]
+            found.append(
+                Subject(
+                    target=row["target"],
+                    item=row["item"],
+                    system=row["system"],
+                    perturbation=row["perturbation"],
+                    text=row["text"],
+                    source=item["source"],
+                    references=tuple(references),
+                    step=row["step"],
+                )
+            )
+        return found

@@ -1,0 +1,100 @@
+"""Texts made by a model: asked for, checked, asked for again with the reason, or failed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from metajudge.engines.asked import Reply, Request
+from metajudge.parsing.score import is_refusal
+from metajudge.parsing.text import without_reasoning
+from metajudge.perturb.edits import Edit
+
+SHORTEST, LONGEST = 0.5, 2.0
+"""Characters of a made text, as a share of the text it was made from."""
+
+Replies = Mapping[tuple[str, int], Reply]
+
+
+class Made(NamedTuple):
+    """A made text (the parent where it failed), `ok` or `failed: reason`, and the last reply."""
+
+    text: str
+    status: str
+    request: Request
+    reply: Reply
+
+
+def make_texts(
+    parents: Mapping[str, str],
+    *,
+    ask_for: Callable[[str, str, str | None], Request],
+    obtain: Callable[[Sequence[Request]], Replies],
+    checks: Sequence[str],
+    attempts: int,
+) -> dict[str, Made]:
+    """Return item -> the text made from its parent.
+
+    ask_for(item, parent, problem) is the request for a text; problem tells why the one before
+    cannot be used. Each round asks for all that are still open at once.
+    """
+    made: dict[str, Made] = {}
+    problems: dict[str, str | None] = dict.fromkeys(parents)
+    for _ in range(attempts):
+        requests = {item: ask_for(item, parents[item], why) for item, why in problems.items()}
+        replies = obtain(list(requests.values()))
+        for item, request in requests.items():
+            reply = replies[request.key, 0]
+            text, problem = checked(reply, parents[item], checks)
+            status = f"failed: {problem}" if problem else "ok"
+            made[item] = Made(parents[item] if problem else text, status, request, reply)
+        problems = {item: made[item].status[8:] for item in problems if made[item].status != "ok"}
+    return made
+
+
+def checked(reply: Reply, parent: str, checks: Sequence[str]) -> tuple[str, str | None]:
+    """Return the text of a reply and the first reason why it cannot be used, if there is one."""
+    text, endless = without_reasoning(reply.text)
+    if reply.status == "error":
+        return text, f"the endpoint refused: {reply.text}"
+    if reply.finish == "length" or endless:
+        return text, "the reply was cut"
+    if not text:
+        return text, "the reply is empty"
+    found = (PROBLEMS[check](text, parent) for check in checks)
+    return text, next((problem for problem in found if problem), None)
+
+
+def _same(text: str, parent: str) -> str | None:
+    return "it is the same text" if text.split() == parent.split() else None
+
+
+def _refusal(text: str, parent: str) -> str | None:
+    """A text may say that somebody is sorry, if its parent does."""
+    return "it is a refusal" if is_refusal(text) and not is_refusal(parent) else None
+
+
+def _length(text: str, parent: str) -> str | None:
+    share = len(text) / len(parent)
+    fits = SHORTEST <= share <= LONGEST
+    return None if fits else f"it has {share:.2f} times the length of the text"
+
+
+PROBLEMS: dict[str, Callable[[str, str], str | None]] = {
+    "differs": _same,
+    "not_refusal": _refusal,
+    "length": _length,
+}
+"""Check -> what is wrong with a text made from a parent, or None."""
+
+
+def edit_between(before: str, after: str) -> list[Edit]:
+    """Return the one edit that makes `after` of `before`: what differs between equal ends."""
+    if before == after:
+        return []
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    most = min(len(before), len(after)) - start
+    while end < most and before[len(before) - 1 - end] == after[len(after) - 1 - end]:
+        end += 1
+    return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]

@@ -1,0 +1,96 @@
+"""What a job needs to know of a judge, from its card and those that it names."""
+
+import hashlib
+from typing import Any
+
+from pydantic import BaseModel
+
+from metajudge.canonical import canonical
+from metajudge.plan.study import Plan
+from metajudge.schema.cards import ASKED, COMPARE, OpenAIModel, Scale
+
+CONTINUOUS = {"length", "shuffled"}
+"""Control forms whose values lie off the aspect's grid."""
+
+
+ACCESS = {"base_url", "api_key_env", "price", "limits"}
+"""Keys of a model card that say where, how and for how much it is asked."""
+
+
+def card_hash(*cards: BaseModel) -> str:
+    """Return eight hex digits that change with any key of the cards that can change a number."""
+    text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def engine_of(plan: Plan, judge: str) -> str:
+    """Return the engine that answers for a judge."""
+    if judge in plan.derived:
+        return "derived"
+    return str(plan.models[plan.judges[judge].model].engine)
+
+
+def parser_of(plan: Plan, judge: str) -> str:
+    """Return the judge's parser: its card's, else `score` for replies in words."""
+    card = plan.judges[judge]
+    model = plan.models[card.model]
+    if card.parser is not None:
+        return card.parser
+    if model.engine in ASKED:
+        return "choice" if card.form == COMPARE else "score"
+    words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
+    return "score" if words else "number"
+
+
+def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
+    """Return the scale on which a judge's replies are read; None: any number."""
+    card = plan.judges[judge]
+    if card.scale is not None:
+        return card.scale
+    rated = plan.datasets[dataset].aspects[aspect]
+    continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
+    engine = engine_of(plan, judge)
+    if engine == "lexical":
+        return continuous if card.form == "rules" else None
+    if engine == "control":
+        grid = None if card.form == "length" else continuous
+        return grid if card.form in CONTINUOUS else rated
+    return rated if parser_of(plan, judge) not in {"number", "choice"} else None
+
+
+def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
+    """Return what a million of a judge's tokens cost, None where that is not known."""
+    if judge not in plan.judges or not plan.is_asked(plan.judges[judge].model):
+        return {"input": 0.0, "output": 0.0}
+    model = plan.models[plan.judges[judge].model]
+    assert isinstance(model, OpenAIModel)
+    return None if model.price is None else model.price.model_dump()
+
+
+def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
+    """Return what statistics need to know of a judge."""
+    if judge in plan.derived:
+        own = plan.derived[judge]
+        members = [plan.judges[name] for name in own.members]
+        return {
+            "card": card_hash(own, *members, *(plan.models[m.model] for m in members)),
+            "engine": "derived",
+            "form": own.combine,
+            "draws": 1,
+            "grid": dict.fromkeys(plan.aspects_of(dataset)),
+            "discrete": False,
+        }
+    card = plan.judges[judge]
+    model = plan.models[card.model]
+    aspects = plan.aspects_of(dataset)
+    scales = {aspect: scale_of(plan, dataset, judge, aspect) for aspect in aspects}
+    return {
+        "card": card_hash(card, model),
+        "engine": model.engine,
+        "form": card.form,
+        "draws": card.draws,
+        "parser": parser_of(plan, judge),
+        # the values that one reply can have; null: any number
+        "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
+        "discrete": card.draws == 1 or card.estimator == "mode",
+    }

@@ -1,0 +1,94 @@
+"""Prompts: files of config/prompts, filled with what a judge or a writer may see.
+
+Texts of data sets and models are values, never templates: what looks like markup in them stays
+text. Templates run in Jinja's sandbox and fail on a name that they are not given.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from metajudge.schema.cards import Aspect, Scale
+from metajudge.schema.errors import UserError
+
+SUFFIX = ".jinja"
+Templates = Mapping[str, str]
+"""File name -> template, a form's own and all that it includes."""
+
+
+def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
+    """Return a form's template and those that it includes; the first folder that has one wins.
+
+    Raises UserError for a template that is not there or cannot be read as one.
+    """
+    environment = ImmutableSandboxedEnvironment()
+    found: dict[str, str] = {}
+    wanted = [form + SUFFIX]
+    while wanted:
+        name = wanted.pop()
+        found[name] = _read(name, folders, where)
+        try:
+            parsed = environment.parse(found[name])
+        except TemplateError as error:
+            raise UserError(
+                f"this prompt is no template: {error}", where=f"prompts/{name}"
+            ) from None
+        wanted += [
+            used for used in meta.find_referenced_templates(parsed) if used and used not in found
+        ]
+    return found
+
+
+def _read(name: str, folders: list[Path], where: str) -> str:
+    for folder in folders:
+        path = folder / "prompts" / name
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    there = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
+    raise UserError(
+        "there is no prompt of this name",
+        where=where,
+        got=name.removesuffix(SUFFIX),
+        allowed=[name.removesuffix(SUFFIX) for name in there],
+        todo=f"write prompts/{name} or name an existing one",
+    )
+
+
+def messages(form: str, templates: Templates, **values: Any) -> list[dict[str, str]]:
+    """Return the filled template as one user message.
+
+    Raises UserError when the template uses a name that it is not given.
+    """
+    try:
+        text = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
+        return [{"role": "user", "content": text.render(**values).strip()}]
+    except TemplateError as error:
+        raise UserError(
+            f"this prompt cannot be filled: {error}",
+            where=f"prompts/{form}{SUFFIX}",
+            allowed=list(values),
+        ) from None
+
+
+@cache
+def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
+    return ImmutableSandboxedEnvironment(
+        loader=DictLoader(dict(templates)), undefined=StrictUndefined
+    )
+
+
+def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
+    """Return the names `aspect` and `scale` of a prompt; whole numbers without a decimal point."""
+    limits = {name: _plain(getattr(scale, name)) for name in ("min", "max", "step")}
+    return {
+        "aspect": {"name": aspect.name, "definition": aspect.definition},
+        "scale": {**limits, "labels": scale.labels},
+    }
+
+
+def _plain(value: float | None) -> float | None:
+    return int(value) if value is not None and value == int(value) else value

@@ -1,0 +1,51 @@
+"""Judges made from other judges' scores: nothing is asked."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import fsum
+from typing import Any
+
+import pyarrow as pa
+
+from metajudge.schema.tables import table_of
+
+_UNIT = ("target", "target_b", "criterion")
+
+
+def derive_cell(
+    members: Sequence[pa.Table], *, cell: dict[str, str], min_annotators: int
+) -> tuple[pa.Table, pa.Table]:
+    """Return judgments and scores of a cell: the mean of the members' scores of each target.
+
+    `members` are tables of scores of the same targets. A target of which fewer than
+    `min_annotators` members have a score has none.
+    """
+    values: dict[tuple[str | None, ...], list[float | None]] = defaultdict(list)
+    for table in members:
+        columns = (table[name].to_pylist() for name in (*_UNIT, "value"))
+        for *unit, value in zip(*columns, strict=True):
+            values[tuple(unit)].append(value)
+    rows = [_row(unit, given, min_annotators) for unit, given in sorted(values.items(), key=_order)]
+    scores = [{**cell, **unit, **score, "estimator": "mean of members"} for unit, score, _ in rows]
+    own = {"judge": cell["judge"], "aspect": cell["aspect"], "kind": "derive", "draw": 0}
+    judgments = [{**own, **unit, **judgment} for unit, _, judgment in rows]
+    return table_of("judgments", judgments), table_of("scores", scores)
+
+
+def _order(entry: tuple[tuple[str | None, ...], Any]) -> tuple[str, ...]:
+    return tuple(name or "" for name in entry[0])
+
+
+def _row(
+    unit: tuple[str | None, ...], given: list[float | None], least: int
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    known = [value for value in given if value is not None]
+    value = fsum(known) / len(known) if len(known) >= least else None
+    score = {"value": value, "n_draws": len(given), "n_missing": len(given) - len(known)}
+    ok = {"status": "ok", "rule": "mean of members"}
+    few = {"status": "not_applicable", "rule": "too few members with a score"}
+    return (
+        dict(zip(_UNIT, unit, strict=True)),
+        score,
+        {"value": value, **(few if value is None else ok)},
+    )

@@ -1,0 +1,89 @@
+"""A scripted endpoint on loopback that speaks OpenAI's chat protocol and counts what it is asked."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer: HTTP status, headers, and the body as an object or as raw bytes."""
+
+    body: Body | bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def reply(text: str | None, finish: str = "stop", **message: Any) -> Said:
+    """Return an answer with one choice, 7 tokens of prompt and 3 of completion."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"content": text, **message}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    told = {"model": "scripted", "system_fingerprint": "fp", "choices": [choice], "usage": usage}
+    return Said(told)
+
+
+def refusal(status: int, message: str, **headers: str) -> Said:
+    """Return an error in the shape that most endpoints use."""
+    return Said({"error": {"message": message}}, status, headers)
+
+
+Script = Callable[[Body], Said]
+
+
+@dataclass
+class Endpoint:
+    """A running endpoint: `script` may be replaced at any time; `asked` has every request's body."""
+
+    url: str
+    script: Script
+    asked: list[Body] = field(default_factory=list)
+    authorised: list[str | None] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def prompts(self) -> list[str]:
+        """Return the first message of every request, in the order of arrival."""
+        return [body["messages"][0]["content"] for body in self.asked]
+
+
+@contextmanager
+def serve(script: Script) -> Iterator[Endpoint]:
+    """Run an endpoint on a free port of loopback until the block ends."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with endpoint.lock:
+                endpoint.asked.append(body)
+                endpoint.authorised.append(self.headers.get("Authorization"))
+            said = endpoint.script(body)
+            content = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            self.send_response(said.status)
+            for name, value in {"Content-Type": "application/json", **said.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/v1", script)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield endpoint
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,4 +1,4 @@
-"""A scripted endpoint on loopback that speaks OpenAI's chat protocol and counts what it is asked."""
+"""A scripted endpoint on loopback that speaks OpenAI's protocol and counts what it is asked."""
 
 import json
 import threading
@@ -38,7 +38,7 @@ Script = Callable[[Body], Said]
 
 @dataclass
 class Endpoint:
-    """A running endpoint: `script` may be replaced at any time; `asked` has every request's body."""
+    """A running endpoint; `script` may be replaced, `asked` has the body of every request."""
 
     url: str
     script: Script

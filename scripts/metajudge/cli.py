@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.errors import UserError, UserErrors
 
 HOME = Path(__file__).resolve().parents[2]
@@ -14,9 +15,13 @@ HOME = Path(__file__).resolve().parents[2]
 
 def main() -> None:
     """Run the command line and exit with Snakemake's status."""
-    arguments, passed = _parser().parse_known_args()
+    parser = _parser()
+    arguments, passed = parser.parse_known_args()
+    if passed and arguments.command == "replies":
+        parser.error(f"unknown options: {' '.join(passed)}")
+    commands = {"run": run, "check": check, "replies": replies}
     try:
-        sys.exit({"run": run, "check": check}[arguments.command](arguments.study, passed))
+        sys.exit(commands[arguments.command](arguments.study, passed))
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -28,6 +33,8 @@ def run(study: Path | None, passed: list[str]) -> int:
     Two calls, because Snakemake has no early cutoff within one: after the first, only cells whose
     replies changed are scored again.
     """
+    if "--unlock" in passed:
+        return snakemake(study, "asked", passed)
     out = results_folder(study)
     before = _stamp(out)
     for target in ("asked", "all"):
@@ -48,6 +55,24 @@ def run(study: Path | None, passed: list[str]) -> int:
 def check(study: Path | None, passed: list[str]) -> int:
     """Validate the study's cards and files and say what a run would do; ask nothing."""
     return snakemake(study, "check", passed)
+
+
+def replies(study: Path | None, _: list[str]) -> int:
+    """Let what the endpoints of a study refused be asked again by the next run."""
+    from metajudge.plan import load_plan
+    from metajudge.replies import Store
+    from metajudge.replies.retry import drop_answers, forget_errors
+    from metajudge.schema.loading import load_yaml
+
+    path = study or HOME / "config" / "config.yaml"
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    for model in plan.models.values():
+        if isinstance(model, OpenAIModel):
+            with Store(Path(plan.study.store), model.served_name) as store:
+                print(f"{model.model}: {forget_errors(store)} refused requests can be asked again")
+    files = drop_answers(Path("results") / plan.study.study)
+    print(f"reply files of the study that will be made anew: {files}")
+    return 0
 
 
 def snakemake(study: Path | None, target: str, passed: list[str]) -> int:
@@ -110,12 +135,20 @@ def _parser() -> argparse.ArgumentParser:
         ("run", "run a study to its report"),
         ("check", "validate a study's cards and files, price it, ask nothing"),
     ):
-        command = commands.add_parser(name, help=about)
-        command.add_argument(
-            "study",
-            nargs="?",
-            type=Path,
-            default=None,
-            help="the study's YAML file; default: the demo, config/config.yaml",
-        )
+        _add_study(commands.add_parser(name, help=about))
+    command = commands.add_parser("replies", help="the store of replies")
+    command.add_argument(
+        "action", choices=["retry"], help="retry: ask again for what an endpoint refused"
+    )
+    _add_study(command)
     return parser
+
+
+def _add_study(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "study",
+        nargs="?",
+        type=Path,
+        default=None,
+        help="the study's YAML file; default: the demo, config/config.yaml",
+    )

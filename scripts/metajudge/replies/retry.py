@@ -1,0 +1,27 @@
+"""Asking again for what an endpoint refused: errors are final until somebody says otherwise."""
+
+from pathlib import Path
+
+from metajudge.replies.store import Store
+from metajudge.schema.tables import read_table
+
+
+def forget_errors(store: Store) -> int:
+    """Let every error in a model's shard be asked again; return how many there are."""
+    errors = store.errors()
+    for draw in errors:
+        store.forget(draw)
+    return len(errors)
+
+
+def drop_answers(results: Path) -> int:
+    """Delete a study's reply files that hold an error, so that they are made anew; count them."""
+    found = [
+        path
+        for folder in ("replies", "made")
+        for path in sorted(results.glob(f"{folder}/**/*.parquet"))
+        if "error" in read_table("answers", path, ["status"])["status"].to_pylist()
+    ]
+    for path in found:
+        path.unlink()
+    return len(found)

@@ -1,0 +1,293 @@
+"""Asking through the real workflow, every request counted at a loopback endpoint."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import running
+from asking import COMPARING, DEMO, WRITING, Study
+from scripted import Body, Endpoint, Said, refusal, reply, serve
+
+pytestmark = pytest.mark.slow
+TEXTS = 120
+
+
+def rate(body: Body) -> Said:
+    """Rate by the request's own seed: other prompts, other ratings."""
+    return reply(f"Rating: {1 + body['seed'] % 5}")
+
+
+def asks_about(body: Body, text: str) -> bool:
+    return bool(text in body["messages"][0]["content"])
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serve(rate) as found:
+        yield found
+
+
+@pytest.fixture
+def study(tmp_path: Path, endpoint: Endpoint) -> Study:
+    return Study(tmp_path, endpoint)
+
+
+def demo_texts() -> list[str]:
+    lines = (DEMO / "dialogue_outputs.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line)["response"] for line in lines]
+
+
+def first_text() -> str:
+    return demo_texts()[0]
+
+
+def test_from_cards_to_report_and_then_nothing_is_asked(study: Study) -> None:
+    study.card("judges", "wordy", model="loop", form="rate-explain")
+    study.study(judges=["terse", "wordy", "constant-top"])
+    done = study.run()
+    assert done.returncode == 0, done.stdout
+    assert len(study.endpoint.asked) == 2 * TEXTS
+    # two forms of one model, one start of the engine
+    assert len(list(study.folder.glob("cache/replies/loop/*.jsonl"))) == 1
+    page = (study.folder / "results/asked/report/index.html").read_text(encoding="utf-8")
+    assert "openai, loop" in page and study.endpoint.url not in page
+    before = running.outputs(study.folder / "results" / "asked")
+    assert "nothing was run" in study.run().stdout
+    assert len(study.endpoint.asked) == 2 * TEXTS
+    subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
+    assert study.run().returncode == 0
+    assert len(study.endpoint.asked) == 2 * TEXTS
+    assert running.outputs(study.folder / "results" / "asked") == before
+
+
+def test_killed_between_two_replies_only_the_missing_are_asked(study: Study) -> None:
+    half = threading.Event()
+
+    def tell(body: Body) -> Said:
+        if study.journalled() >= TEXTS // 3:
+            half.set()
+        return rate(body)
+
+    study.endpoint.script = tell
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metajudge", "run", "study.yaml"],
+        cwd=study.folder,
+        env=running.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert half.wait(60)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = study.journalled()
+    assert TEXTS // 3 <= kept < TEXTS
+    study.endpoint.asked.clear()
+    study.endpoint.script = rate
+    assert "--unlock" in study.run().stdout
+    assert study.run("--unlock").returncode == 0
+    assert study.run().returncode == 0
+    assert len(study.endpoint.asked) == TEXTS - kept
+    assert study.journalled() == TEXTS
+    assert study.run().returncode == 0
+    assert len(study.endpoint.asked) == TEXTS - kept
+
+
+def test_one_changed_text_is_one_request(study: Study) -> None:
+    texts = study.own_data()
+    assert study.ask().returncode == 0
+    study.endpoint.asked.clear()
+    changed = texts.read_text("utf-8").replace(first_text()[:20], "Changed here: ", 1)
+    texts.write_text(changed, "utf-8")
+    done = study.ask()
+    assert done.returncode == 0, done.stdout
+    assert len(study.endpoint.asked) == 1
+    assert asks_about(study.endpoint.asked[0], "Changed here: ")
+
+
+def test_another_parser_or_study_asks_nothing(study: Study) -> None:
+    assert study.run().returncode == 0
+    study.endpoint.asked.clear()
+    study.card("judges", "terse", model="loop", form="score-only", parser="chiang-lee")
+    assert study.run().returncode == 0
+    cell = study.folder / "results/asked/judgments/demo-dialogue/systems/terse/naturalness.parquet"
+    assert set(pq.read_table(cell)["parser"].to_pylist()) == {"chiang-lee@1"}
+    study.study(name="other", seed=9)
+    assert study.run().returncode == 0
+    assert study.rows("coverage", "other")
+    assert study.endpoint.asked == []
+
+
+def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) -> None:
+    outcomes: list[tuple[str, Callable[[], Said]]] = [
+        ("truncated", lambda: reply("Rating: 4", finish="length")),
+        ("refused", lambda: reply("I'm sorry, I cannot rate this.")),
+        ("out_of_range", lambda: reply("Rating: 9")),
+        ("empty", lambda: reply("")),
+        ("unparsed", lambda: reply("zq \u2603 zq")),
+        ("error", lambda: refusal(400, "the prompt is longer than the context")),
+    ]
+
+    def script(body: Body) -> Said:
+        planned = zip(demo_texts(), outcomes, strict=False)
+        found = [said for text, (_, said) in planned if asks_about(body, text)]
+        return found[0]() if found else rate(body)
+
+    study.endpoint.script = script
+    done = study.run()
+    assert done.returncode == 0, done.stdout
+    counts = {
+        row["statistic"].removeprefix("count_"): row["value"]
+        for row in study.rows("coverage")
+        if row["judge"] == "terse" and row["statistic"].startswith("count_")
+    }
+    assert counts == dict.fromkeys([name for name, _ in outcomes], 1.0) | {"ok": TEXTS - 6.0}
+    subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
+    assert study.ask().returncode == 0
+    assert len(study.endpoint.asked) == TEXTS
+    # an error is asked again when somebody says so, and only then
+    study.endpoint.script = rate
+    told = running.run("-m", "metajudge", "replies", "retry", "study.yaml", cwd=study.folder)
+    assert told.returncode == 0 and "1 " in told.stdout, told.stdout
+    assert study.ask().returncode == 0
+    assert len(study.endpoint.asked) == TEXTS + 1
+
+
+def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: Study) -> None:
+    def script(body: Body) -> Said:
+        return refusal(500, "out of memory") if asks_about(body, first_text()) else rate(body)
+
+    study.endpoint.script = script
+    done = study.run()
+    assert done.returncode == 1
+    assert f"1 of {TEXTS} requests failed: HTTP 500: out of memory (3 attempts)" in done.stdout
+    assert "terse naturalness d01:" in done.stdout and "run again" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert study.journalled() == TEXTS - 1
+    assert len(study.endpoint.asked) == TEXTS - 1 + 3
+    study.endpoint.asked.clear()
+    study.endpoint.script = rate
+    assert study.run().returncode == 0
+    assert len(study.endpoint.asked) == 1
+
+
+def test_a_key_is_needed_before_anything_is_asked_and_never_written(study: Study) -> None:
+    keyed = {"engine": "openai", "base_url": study.endpoint.url, "api_key_env": "LOOP_KEY"}
+    study.card("models", "loop", **keyed)
+    done = study.run()
+    assert done.returncode == 1 and study.endpoint.asked == []
+    assert "the variable that holds the endpoint's key is not set" in done.stdout
+    assert "LOOP_KEY" in done.stdout and "models/loop.yaml" in done.stdout
+    os.environ["LOOP_KEY"] = "sk-never-to-be-seen"
+    try:
+        done = study.run()
+    finally:
+        del os.environ["LOOP_KEY"]
+    assert done.returncode == 0, done.stdout
+    assert set(study.endpoint.authorised) == {"Bearer sk-never-to-be-seen"}
+    written = [path for path in study.folder.rglob("*") if path.is_file()]
+    assert len(written) > 30
+    assert not [path for path in written if b"sk-never-to-be-seen" in path.read_bytes()]
+    assert "sk-never-to-be-seen" not in done.stdout
+
+
+def write_or_judge(body: Body) -> Said:
+    """Write a text with a mark per step; rate a text by its marks; prefer the first of two."""
+    prompt = body["messages"][0]["content"]
+    if WRITING in prompt:
+        text = prompt.split("Text:\n")[1].split("\n\nAnswer with")[0]
+        return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
+    if COMPARING in prompt:
+        first, second = prompt.split("Text A:\n")[1].split("Text B:\n")
+        return reply("Choice: A" if first.count("Wrong!") < second.count("Wrong!") else "Choice: B")
+    return reply(f"Rating: {max(1, 5 - prompt.count('Wrong!'))}")
+
+
+def test_a_text_made_by_a_model_is_judged(study: Study) -> None:
+    made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
+    study.card("perturbations", "lie", name="A lie", **made)
+    study.study(perturbations=["lie"], methods=["discernment"])
+    study.endpoint.script = write_or_judge
+    assert study.run().returncode == 0
+    kinds = Counter(WRITING in prompt for prompt in study.endpoint.prompts)
+    assert kinds == {True: 24, False: 48}  # 24 originals, each made wrong and judged in both forms
+    found = {row["statistic"]: row for row in study.rows("discernment") if row["judge"] == "terse"}
+    assert found["D_exact"]["value"] > 1 and found["D_exact"]["n"] == 24
+    done = {row["statistic"]: row["value"] for row in study.rows("perturbations")}
+    assert done["share_ok"] == 1 and done["edits"] == 1
+
+
+def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: Study) -> None:
+    made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
+    study.card("perturbations", "lie", name="A lie", **made)
+    study.study(perturbations=["lie"], methods=["discernment"])
+
+    def stubborn(body: Body) -> Said:
+        prompt = body["messages"][0]["content"]
+        if WRITING not in prompt:
+            return rate(body)
+        text = prompt.split("Text:\n")[1].split("\n\n")[0]
+        obeys = "same text" in prompt and "tomato" not in prompt
+        return reply(f"{text} Wrong!" if obeys else text)
+
+    study.endpoint.script = stubborn
+    assert study.run().returncode == 0
+    writing = [prompt for prompt in study.endpoint.prompts if WRITING in prompt]
+    assert len(writing) == 48 and sum("it is the same text" in prompt for prompt in writing) == 24
+    stubborn_ones = sum("tomato" in prompt for prompt in writing) // 2
+    assert stubborn_ones >= 1
+    path = study.folder / "results/asked/targets/demo-dialogue/lie.single.parquet"
+    statuses = Counter(pq.read_table(path)["status"].to_pylist())
+    assert statuses == {"ok": 24 - stubborn_ones, "failed: it is the same text": stubborn_ones}
+    assert len(study.endpoint.asked) - 48 == 48 - stubborn_ones  # what failed is not judged
+
+
+def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) -> None:
+    chain = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
+    study.card("perturbations", "lies", name="Lies", steps=3, **chain)
+    study.card("judges", "wordy", model="loop", form="rate-explain")
+    study.card("judges", "pair", model="loop", form="compare")
+    study.card("judges", "both", members=["terse", "wordy"])
+    study.study(judges=["terse", "wordy", "pair", "both"], perturbations=["lies"])
+    study.endpoint.script = write_or_judge
+    done = study.run()
+    assert done.returncode == 0, done.stdout
+    texts = {row["target"]: row for row in targets(study, "lies.single")}
+    for step in (1, 2, 3):
+        row = texts[f"d01:lies.single.{step}"]
+        assert row["text"].count("Wrong!") == step == row["step"]
+        assert row["parent"] == ("d01:original" if step == 1 else f"d01:lies.single.{step - 1}")
+    votes = cell(study, "scores", "lies.single/pair")
+    assert len(votes) == 24 * 2 * 2  # two pairs of neighbours, both orders
+    assert all(row["value"] == (1 if row["target"] < row["target_b"] else -1) for row in votes)
+    judged = {row["target"]: row["value"] for row in cell(study, "scores", "lies.single/both")}
+    assert judged["d01:lies.single.3"] == 2.0 and len(judged) == 72
+    prompts = study.endpoint.prompts
+    assert sum(WRITING in prompt for prompt in prompts) == 24 * 3
+    pairs_of_systems = 24 * 4
+    assert sum(COMPARING in prompt for prompt in prompts) == 2 * (24 * 2 + pairs_of_systems)
+    rated = TEXTS + 24 + 24 * 3
+    assert len(prompts) == 24 * 3 + 2 * (24 * 2 + pairs_of_systems) + 2 * rated
+    assert not (study.folder / "results/asked/replies/demo-dialogue/lies.single/both").exists()
+
+
+def targets(study: Study, name: str) -> list[dict[str, Any]]:
+    path = study.folder / f"results/asked/targets/demo-dialogue/{name}.parquet"
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def cell(study: Study, folder: str, name: str) -> list[dict[str, Any]]:
+    path = study.folder / f"results/asked/{folder}/demo-dialogue/{name}/naturalness.parquet"
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found

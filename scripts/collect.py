@@ -48,10 +48,20 @@ def _statuses(
     ]
     if not asked:
         return rows
-    usage = read_table("answers", place.format("replies", path), ["usage"])["usage"]
+    answers = read_table("answers", place.format("replies", path), ["usage", "provenance"])
+    if rows:
+        rows[0]["served"] = _served(answers["provenance"].to_pylist())
     for name in ("prompt", "completion") if rows else ():
-        rows[0][f"{name}_tokens"] = pc.sum(pc.struct_field(usage, name)).as_py() or 0
+        tokens = pc.sum(pc.struct_field(answers["usage"], name))
+        rows[0][f"{name}_tokens"] = tokens.as_py() or 0
     return rows
+
+
+def _served(provenance: list[dict[str, str | None] | None]) -> list[str]:
+    """Return what answered, as the endpoints name it: model and fingerprint."""
+    asked = [told for told in provenance if told and told["engine"]]
+    found = {" ".join(filter(None, (told["model"], told["fingerprint"]))) for told in asked}
+    return sorted(found - {""})
 
 
 if __name__ == "__main__":

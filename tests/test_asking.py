@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -163,6 +165,20 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) ->
     assert len(study.endpoint.asked) == TEXTS + 1
 
 
+def test_replies_of_several_servers_are_warned_of(study: Study) -> None:
+    def moved(body: Body) -> Said:
+        said = rate(body)
+        assert isinstance(said.body, dict)
+        half = "new" if len(study.endpoint.asked) > TEXTS // 2 else "old"
+        return Said(said.body | {"system_fingerprint": half})
+
+    study.endpoint.script = moved
+    assert study.run().returncode == 0
+    rows = [row for row in study.rows("coverage") if row["statistic"] == "coverage"]
+    told = "replies of several servers: scripted new, scripted old"
+    assert [row["note"] for row in rows] == [told]
+
+
 def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: Study) -> None:
     def script(body: Body) -> Said:
         return refusal(500, "out of memory") if asks_about(body, first_text()) else rate(body)
@@ -291,3 +307,23 @@ def cell(study: Study, folder: str, name: str) -> list[dict[str, Any]]:
     path = study.folder / f"results/asked/{folder}/demo-dialogue/{name}/naturalness.parquet"
     found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return found
+
+
+def test_the_example_of_the_guide(study: Study) -> None:
+    """A model as a judge, by the two cards of config/README.md; only the address is another."""
+    told = (running.HOME / "config/README.md").read_text("utf-8")
+    part = told.partition("## A model as a judge")[2].partition("\n## ")[0]
+    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", part, re.M)
+    for name, card in cards:
+        text = textwrap.dedent(card).replace("http://127.0.0.1:8000/v1", study.endpoint.url)
+        (study.folder / name).write_text(text.replace("MY_KEY", "PATH"), encoding="utf-8")
+    study.study(judges=["mine-terse"])
+    done = study.run()
+    assert done.returncode == 0, done.stdout
+    assert len(study.endpoint.asked) == 5 * TEXTS
+    same = study.endpoint.prompts[0]
+    first = [body for body in study.endpoint.asked if body["messages"][0]["content"] == same]
+    assert len({body["seed"] for body in first}) == 5
+    assert {body["model"] for body in first} == {"some-org/some-model"}
+    cost = {row["statistic"]: row["value"] for row in study.rows("cost")}
+    assert cost["usd"] == pytest.approx(5 * TEXTS * (7 * 0.15 + 3 * 0.6) / 1e6)

@@ -183,7 +183,8 @@ def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -
 def own_data(tmp_path: Path) -> Path:
     """The example of config/README.md, as it stands there, with a table of 24 summaries."""
     told = (HOME / "config" / "README.md").read_text(encoding="utf-8")
-    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", told, re.M)
+    own = told.partition("## Your own data")[2].partition("\n## ")[0]
+    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", own, re.M)
     assert len(cards) == 2
     for name, card in cards:
         path = tmp_path / name

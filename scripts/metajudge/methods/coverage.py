@@ -19,14 +19,19 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     cells: dict[tuple[str, str, str], dict[str, dict[str, int]]] = defaultdict(
         lambda: defaultdict(dict)
     )
+    served: dict[str, set[str]] = defaultdict(set)
     for row in study.statuses.to_pylist():
         cell = cells[row["judge"], row["aspect"], row["perturbation"]]
         cell[row["status"]][row["rule"] or ""] = row["n"]
+        served[row["judge"]].update(row["served"] or [])
     found = []
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
         name, _, degree = perturbation.partition(".")
         place = {"perturbation": name, "degree": degree or None}
         for statistic, estimate in _estimates(statuses):
+            if statistic == "coverage" and len(served[judge]) > 1:
+                mixed = f"replies of several servers: {', '.join(sorted(served[judge]))}"
+                estimate = estimate.with_note(mixed)
             found.append(study.row(judge, aspect, statistic, "", estimate, **place))
     for judge, perturbation, reason in study.spec["excluded"]:
         name, _, degree = perturbation.partition(".")

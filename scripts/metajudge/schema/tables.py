@@ -111,7 +111,7 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "n_missing": COUNT,
         "estimator": TEXT,
     },
-    # how many judgments of a cell ended how, and what its replies cost
+    # how many judgments of a cell ended how, what its replies cost, what served them
     "statuses": {
         "dataset": TEXT,
         "perturbation": TEXT,
@@ -122,6 +122,7 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "n": COUNT,
         "prompt_tokens": COUNT,
         "completion_tokens": COUNT,
+        "served": pa.list_(TEXT),
     },
     # every result table, in long form; empty where a column does not apply
     "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},

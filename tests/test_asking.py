@@ -61,6 +61,8 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: Study) -> None:
     assert len(study.endpoint.asked) == 2 * TEXTS
     # two forms of one model, one start of the engine
     assert len(list(study.folder.glob("cache/replies/loop/*.jsonl"))) == 1
+    signatures = {row["signature"] for row in study.rows("agreement") if row["judge"] == "wordy"}
+    assert all(re.search(r"\|prompt:[0-9a-f]{8}\|draws:1\|temperature:0", s) for s in signatures)
     page = (study.folder / "results/asked/report/index.html").read_text(encoding="utf-8")
     assert "openai, loop" in page and study.endpoint.url not in page
     before = running.outputs(study.folder / "results" / "asked")

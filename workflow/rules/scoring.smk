@@ -2,8 +2,6 @@
 
 
 rule score:
-    wildcard_constraints:
-        judge=one_of(PLAN.judges),
     input:
         f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
     output:
@@ -11,6 +9,8 @@ rule score:
         f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
     log:
         f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+    wildcard_constraints:
+        judge=one_of(PLAN.judges),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -29,8 +29,6 @@ rule score:
 
 # A judge made from others asks nothing: its cell is made from their cells.
 rule derive:
-    wildcard_constraints:
-        judge=one_of(PLAN.derived),
     input:
         lambda wildcards: expand(
             f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{member}}/{{aspect}}.parquet",
@@ -42,6 +40,8 @@ rule derive:
         f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
     log:
         f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+    wildcard_constraints:
+        judge=one_of(PLAN.derived),
     conda:
         "../../envs/core.yaml"
     resources:

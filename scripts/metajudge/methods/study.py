@@ -111,7 +111,9 @@ class DatasetStudy:
         parts = {
             "judge": judge,
             "card": card.get("card"),
+            "prompt": card.get("prompt"),
             "draws": card.get("draws"),
+            "temperature": card.get("temperature"),
             "parser": card.get("parser"),
             "data": f"{self.dataset}@{self.spec['data_sha']}",
             "stat": statistic,

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import ASKED, COMPARE, OpenAIModel, Scale
+from metajudge.schema.cards import ASKED, COMPARE, Judge, OpenAIModel, Scale
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
@@ -21,6 +21,12 @@ def card_hash(*cards: BaseModel) -> str:
     """Return eight hex digits that change with any key of the cards that can change a number."""
     text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def prompt_hash(plan: Plan, *judges: Judge) -> str | None:
+    """Return eight hex digits that change with any prompt of the judges; None: none is asked."""
+    told = [plan.templates[judge.form] for judge in judges if plan.is_asked(judge.model)]
+    return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if told else None
 
 
 def engine_of(plan: Plan, judge: str) -> str:
@@ -77,6 +83,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
             "engine": "derived",
             "form": own.combine,
             "draws": 1,
+            "prompt": prompt_hash(plan, *members),
             "grid": dict.fromkeys(plan.aspects_of(dataset)),
             "discrete": False,
         }
@@ -90,6 +97,8 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "form": card.form,
         "draws": card.draws,
         "parser": parser_of(plan, judge),
+        "prompt": prompt_hash(plan, card),
+        "temperature": card.temperature if plan.is_asked(card.model) else None,
         # the values that one reply can have; null: any number
         "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
         "discrete": card.draws == 1 or card.estimator == "mode",

@@ -1,4 +1,4 @@
-"""Put a dataset's cells together: all scores, and how many judgments ended how."""
+"""Put a dataset's cells together: scores, draws, and how many judgments ended how."""
 
 from collections import Counter
 from typing import Any
@@ -8,16 +8,23 @@ import pyarrow.compute as pc
 
 from metajudge.cells import unpack
 from metajudge.command import run
-from metajudge.schema.tables import read_table, table_of, write_table
+from metajudge.schema.tables import SCHEMAS, read_table, table_of, write_table
 
 
 def main(spec: dict[str, Any]) -> None:
-    """Concatenate the score files and count statuses and tokens per cell."""
+    """Concatenate scores and draws and count statuses and tokens per cell."""
     out, dataset = spec["output"], spec["dataset"]
     place = f"{out}/{{}}/{dataset}/{{}}.parquet"
     cells = ["/".join(cell) for cell in unpack(spec["cells"])]
     scores = [read_table("scores", place.format("scores", cell)) for cell in cells]
     write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
+    drawn = [
+        _draws(read_table("judgments", place.format("judgments", "/".join(cell))), dataset, cell)
+        for cell in unpack(spec["cells"])
+        if cell[1] in spec["repeated"]
+    ]
+    draws = pa.concat_tables([SCHEMAS["draws"].empty_table(), *drawn])
+    write_table("draws", draws, f"{out}/collected/{dataset}/draws.parquet")
     counted = [
         row
         for cell in unpack(spec["cells"])
@@ -25,6 +32,20 @@ def main(spec: dict[str, Any]) -> None:
     ]
     path = f"{out}/collected/{dataset}/statuses.parquet"
     write_table("statuses", table_of("statuses", counted), path)
+
+
+def _draws(judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:
+    """Return a cell's draws; the value is null where nothing was parsed."""
+    names = ("dataset", "perturbation", "judge", "aspect")
+    places = dict(zip(names, (dataset, *cell), strict=True))
+    ok = pc.equal(judgments["status"], "ok")
+    columns = {
+        **{name: pa.repeat(value, len(judgments)) for name, value in places.items()},
+        **{name: judgments[name] for name in ("target", "target_b", "draw")},
+        "value": pc.if_else(ok, judgments["value"], None),
+    }
+    schema = SCHEMAS["draws"]
+    return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
 def _statuses(

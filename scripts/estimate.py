@@ -27,6 +27,7 @@ def main(spec: dict[str, Any]) -> None:
         targets=pa.concat_tables(targets),
         ratings=read_table("ratings", f"{out}/ratings/{dataset}.parquet"),
         scores=read_table("scores", f"{out}/collected/{dataset}/scores.parquet"),
+        draws=read_table("draws", f"{out}/collected/{dataset}/draws.parquet"),
         statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
     )
     rows = import_module(METHODS[spec["table"]]).rows(study)

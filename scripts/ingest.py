@@ -10,6 +10,7 @@ from metajudge.data.files import verify
 from metajudge.data.select import Original, originals, select
 from metajudge.perturb.sentences import split_sentences
 from metajudge.schema.cards import Dataset
+from metajudge.schema.errors import UserError
 from metajudge.schema.loading import validate_card
 from metajudge.schema.tables import write_table
 
@@ -23,6 +24,7 @@ def main(spec: Spec) -> None:
     rated = read_dataset(card, folder, data)
     name, rule = card.dataset, card.select
     rated = select(rated, rule, spec["seed"], name, split_sentences, where=where)
+    check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
     wanted = output["original"] is not None
     chosen = originals(rated, rule.original, split_sentences) if wanted else {}
     write_table("items", tables.items(name, rated, chosen), output["items"])
@@ -33,6 +35,15 @@ def main(spec: Spec) -> None:
     path = Path(output["report"])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
+
+
+def check_systems(rated: Rated, ids: list[str], where: str) -> None:
+    """Raise UserError for the id of a system that wrote nothing."""
+    for system in ids:
+        if system not in rated.systems:
+            raise UserError(
+                "there is no such system", where=where, got=system, allowed=rated.systems
+            )
 
 
 def report(

@@ -7,6 +7,7 @@ rule statistics:
         f"{OUT}/items/{{dataset}}.json",
         f"{OUT}/ratings/{{dataset}}.parquet",
         f"{OUT}/collected/{{dataset}}/scores.parquet",
+        f"{OUT}/collected/{{dataset}}/draws.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         lambda wildcards: target_sets(wildcards.dataset),
     output:

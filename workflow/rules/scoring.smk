@@ -65,6 +65,7 @@ rule collect:
         lambda wildcards: answers_of(wildcards.dataset),
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
+        f"{OUT}/collected/{{dataset}}/draws.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
     log:
         f"{OUT}/logs/collect/{{dataset}}.log",

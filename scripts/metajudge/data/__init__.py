@@ -12,6 +12,7 @@ __all__ = ["ADAPTERS", "Item", "Output", "Rated", "Rating", "read_dataset"]
 ADAPTERS = {
     "summeval_jsonl": "metajudge.data.summeval",
     "usr_json": "metajudge.data.usr",
+    "hanna_csv": "metajudge.data.hanna",
     "unieval_json": "metajudge.data.unieval",
     "table": "metajudge.data.table",
 }

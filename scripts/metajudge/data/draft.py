@@ -124,7 +124,10 @@ class Draft:
         return key
 
     def output(self, item: str, system: object, text: object) -> Key:
-        """Add a system's text for an item that was added before."""
+        """Add a system's text for an item that was added before.
+
+        `text` is not looked at where the format has none by design.
+        """
         key = (item, self.name(system, "system"))
         if item not in self._items:
             self._fault("there is no such item", got=item, allowed=self._items)
@@ -135,7 +138,8 @@ class Draft:
                 got=", ".join(key),
                 todo="map `system`, or make ids differ",
             )
-        self._outputs.setdefault(key, (self.place, self._text(text, "text")))
+        kept = self._text(text, "text") if self.card.has_texts else ""
+        self._outputs.setdefault(key, (self.place, kept))
         return key
 
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> None:

@@ -60,7 +60,7 @@ class LexicalEngine:
         return self._parts[key]
 
 
-def compared(subject: Subject, against: str) -> tuple[tuple[str, ...], str]:
+def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
     """Return the texts that a subject is compared with, or none and the reason.
 
     A reference equal to the text (white space normalised) is left out: a text is never scored

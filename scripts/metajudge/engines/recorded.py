@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.data.files import pick, read_rows, resolve
+from metajudge.data.hanna import ENTRY, entries
 from metajudge.engines.base import Answer, Subject, not_applicable
-from metajudge.schema.cards import Judge, RecordedModel, RecordedRows, Scale
+from metajudge.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
 from metajudge.schema.errors import UserError
 from metajudge.schema.slugs import slug
 
@@ -104,7 +105,10 @@ class RecordedEngine:
     def _path(self, judge: Judge, aspect: str) -> str | None:
         """Return the column or JSON path that holds the judge's replies or scores, if any does."""
         rows = self.card.rows
-        path = rows.reply or rows.scores.get(aspect) or rows.scores.get("*")
+        own, shared = rows.scores.get(aspect), rows.scores.get("*")
+        if rows.reply is None and ASPECT in judge.form:
+            return own and judge.form.replace(ASPECT, own)
+        path = rows.reply or (shared if judge.form and shared else own or shared)
         return path and path.replace("{form}", judge.form)
 
     def _table(self, role: str) -> dict[Key, Row]:
@@ -115,7 +119,12 @@ class RecordedEngine:
     def _rows(self, role: str) -> Iterator[Row]:
         for path, fields in resolve(self.card.files, role, self.folder, self.data):
             for number, cells in read_rows(path):
-                yield Row(f"{path}:{number}", cells, fields)
+                where = f"{path}:{number}"
+                if self.card.rows.lists:
+                    for entry in entries(cells, self.card.dataset, where):
+                        yield Row(f"{where} {entry[ENTRY]}", entry, fields)
+                else:
+                    yield Row(where, cells, fields)
 
 
 def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:

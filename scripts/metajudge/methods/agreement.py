@@ -18,17 +18,16 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
-    panel = study.systems
     found: list[dict[str, Any]] = []
     for aspect in study.spec["aspects"]:
-        ratings = panel.ratings(aspect)
+        ratings = study.systems.ratings(aspect)
         if not len(ratings):
             continue
-        found += _human_rows(study, panel, aspect, ratings)
+        found += _human_rows(study, study.systems, aspect, ratings)
         for judge in study.spec["judges"]:
-            scores = panel.scores(judge, aspect)
-            if scores is not None:
-                found += _judge_rows(study, panel, judge, aspect, scores, ratings)
+            for systems, panel in study.rated(judge).items():
+                own = _judge_rows(study, panel, judge, aspect)
+                found += [row | {"systems": systems} for row in own]
     return found
 
 
@@ -48,8 +47,11 @@ def _human_rows(
 
 
 def _judge_rows(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, scores: Floats, ratings: Floats
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str
 ) -> Iterator[dict[str, Any]]:
+    scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
+    if scores is None:
+        return
     mean = mean_rating(ratings)
     for level in LEVELS:
         for statistic in CORRELATIONS:

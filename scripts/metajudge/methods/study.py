@@ -16,6 +16,8 @@ from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.resampling import source_weights
 from metajudge.streams import stream
 
+WITHOUT_REFERENCES = "without references"
+"""The value of the column `systems` where the texts that are the references are left out."""
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -26,7 +28,8 @@ class DatasetStudy:
 
     `spec` has `dataset, seed, data_sha, ratings, aspects {id: {min, max, step}}, judges {id:
     {card, draws, discrete, control, scale}}, excluded [[judge, perturbation, reason]],
-    perturbed [[perturbation, degree, level]], allow_missing, clean`.
+    perturbed [[perturbation, degree, level]], allow_missing, clean, reference_systems [id],
+    exclude_reference_systems`.
     """
 
     spec: Mapping[str, Any]
@@ -34,6 +37,7 @@ class DatasetStudy:
     targets: pa.Table
     ratings: pa.Table
     scores: pa.Table
+    draws: pa.Table
     statuses: pa.Table
 
     @property
@@ -57,6 +61,27 @@ class DatasetStudy:
     def systems(self) -> "Panel":
         """Return the rated targets: the systems' texts."""
         return self.panel("systems")
+
+    @cached_property
+    def without_references(self) -> "Panel":
+        """Return the rated targets less the texts that are the references."""
+        named = pa.array(self.spec["reference_systems"], pa.string())
+        rows = self.systems.rows
+        return Panel(
+            self, "systems", rows.filter(pc.invert(pc.is_in(rows["system"], value_set=named)))
+        )
+
+    def rated(self, judge: str) -> dict[str | None, "Panel"]:
+        """Return the panels on which a judge is compared with people, by the column `systems`.
+
+        A judge that compares with references is rated without the texts that are the references
+        (methods.md 5), and with them beside if the study wants both.
+        """
+        if not (self.spec["reference_systems"] and self.spec["judges"][judge]["references"]):
+            return {None: self.systems}
+        fair: dict[str | None, Panel] = {WITHOUT_REFERENCES: self.without_references}
+        both = not self.spec["exclude_reference_systems"]
+        return ({None: self.systems} if both else {}) | fair
 
     def panel(self, perturbation: str) -> "Panel":
         """Return the targets of one set (`systems`, `original`, `<id>.<degree>`) by id."""

@@ -10,6 +10,9 @@ def not_applicable(
     judge: Judge, model: Model, dataset: Dataset, perturbation: str, *, chain: bool
 ) -> str | None:
     """Return the reason why `judge` cannot judge these targets, or None when it can."""
+    reads = model.engine not in {"control", "recorded"} or judge.form == "length"
+    if reads and not dataset.has_texts:
+        return "not applicable: the dataset has no texts"
     rated = perturbation == "systems" and dataset.ratings != "none"
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"

@@ -13,6 +13,8 @@ CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
 
 
+ALONE = {"rules"}
+"""Lexical forms that look at a text by itself: references only widen what they know."""
 ACCESS = {"base_url", "api_key_env", "price", "limits"}
 """Keys of a model card that say where, how and for how much it is asked."""
 
@@ -73,6 +75,11 @@ def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
     return None if model.price is None else model.price.model_dump()
 
 
+def uses_references(judge: Judge) -> bool:
+    """Return whether a judge's score tells how near a text is to references."""
+    return judge.against == "references" and judge.form not in ALONE
+
+
 def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
@@ -84,6 +91,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
             "form": own.combine,
             "draws": 1,
             "prompt": prompt_hash(plan, *members),
+            "references": any(uses_references(one) for one in members),
             "grid": dict.fromkeys(plan.aspects_of(dataset)),
             "discrete": False,
         }
@@ -98,6 +106,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "draws": card.draws,
         "parser": parser_of(plan, judge),
         "prompt": prompt_hash(plan, card),
+        "references": uses_references(card),
         "temperature": card.temperature if plan.is_asked(card.model) else None,
         # the values that one reply can have; null: any number
         "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},

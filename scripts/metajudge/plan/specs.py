@@ -17,7 +17,15 @@ from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import METHODS
 from metajudge.plan.code import code_hash
-from metajudge.plan.judges import card_hash, engine_of, facts_of, parser_of, price_of, scale_of
+from metajudge.plan.judges import (
+    ALONE,
+    card_hash,
+    engine_of,
+    facts_of,
+    parser_of,
+    price_of,
+    scale_of,
+)
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
     FOLDERS,
@@ -248,6 +256,7 @@ class Specs:
         fields = {
             "dataset": dataset,
             "derived": list(self.plan.derived),
+            "repeated": [name for name in self.plan.judges if self.plan.repeats(name)],
             "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,
         }
@@ -287,6 +296,8 @@ class Specs:
                 if f"{name}.{degree}" in sets
             ],
             "allow_missing": plan.study.allow_missing,
+            "reference_systems": card.reference_systems,
+            "exclude_reference_systems": plan.study.exclude_reference_systems,
             "targets": sets,
             "results": self.out,
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
@@ -329,7 +340,7 @@ class Specs:
                 name: {
                     "engine": engine_of(plan, name),
                     "form": judge.form,
-                    "against": judge.against if engine_of(plan, name) == "lexical" else None,
+                    "against": None if judge.form in ALONE else judge.against,
                     "parser": parser_of(plan, name),
                     "draws": judge.draws,
                     "model": judge.model,

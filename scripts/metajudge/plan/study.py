@@ -12,6 +12,7 @@ from metajudge.plan.checks import check_derived, check_judge, check_perturbation
 from metajudge.prompts import Templates, load
 from metajudge.schema.cards import (
     ASKED,
+    ASPECT,
     COMPARE,
     Aspect,
     Dataset,
@@ -90,6 +91,10 @@ class Plan:
     def compares(self, judge: str) -> bool:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""
         return judge in self.judges and self.judges[judge].form == COMPARE
+
+    def repeats(self, judge: str) -> bool:
+        """Return whether a judge says several things of one target or pair: draws or votes."""
+        return judge in self.judges and (self.judges[judge].draws > 1 or self.compares(judge))
 
     def is_asked(self, model: str) -> bool:
         """Return whether a model's answers are requests, with a reply store and a price."""
@@ -173,6 +178,7 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {card.model: f"perturbation {card.perturbation}, key model" for card in made}
     models = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
+    judges = {name: _compared(judge, models[judge.model]) for name, judge in judges.items()}
     asked = [judge for judge in judges.values() if models[judge.model].engine in ASKED]
     forms = {judge.form: f"judge {judge.judge}, key form" for judge in asked}
     forms |= {card.form: f"perturbation {card.perturbation}, key form" for card in made}
@@ -213,10 +219,7 @@ def _judges(
         if isinstance(card, DerivedJudge):
             derived[name] = card
             continue
-        each = [
-            card.model_copy(update={"judge": slug(column), "form": column, "columns": []})
-            for column in card.columns
-        ] or [card]
+        each = [_of_column(card, column) for column in card.columns] or [card]
         for judge in each:
             if judge.judge in judges or judge.judge == "human":
                 raise UserError(
@@ -224,6 +227,18 @@ def _judges(
                 )
             judges[judge.judge] = judge
     return judges, derived
+
+
+def _of_column(card: Judge, column: str) -> Judge:
+    own = slug(column.replace(ASPECT, ""))
+    return card.model_copy(update={"judge": own, "form": column, "columns": []})
+
+
+def _compared(judge: Judge, model: Model) -> Judge:
+    """Return the judge with what it compares a text with, where its card leaves that open."""
+    if judge.against is None and model.engine == "lexical":
+        return judge.model_copy(update={"against": "references"})
+    return judge
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:

@@ -11,8 +11,6 @@ from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
 from metajudge.schema.tables import read_table
 
-ALONE = {"rules"}
-"""Lexical forms that compare a text with nothing."""
 DEGREES = ("minor", "major", "single", "")
 
 
@@ -129,7 +127,7 @@ class Report:
             return Judge(name, "derived", card["form"])
         if card["engine"] == "control":
             return Judge(name, "control", CONTROLS.get(card["form"], card["form"]))
-        compared = card.get("against") and card["form"] not in ALONE
+        compared = card.get("against")
         against = f"against the {card['against']}" if compared else ""
         draws = f"{card['draws']} draws" if card["draws"] > 1 else ""
         form = "" if _letters(card["form"]) in _letters(name) else card["form"]

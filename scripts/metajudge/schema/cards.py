@@ -140,7 +140,7 @@ class Dataset(Card):
     aspects: dict[Slug, RatedAspect] = Field(
         min_length=1, description="Aspect -> the scale on which it is rated, and more."
     )
-    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "table"] = Field(
+    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "hanna_csv", "table"] = Field(
         description="How the files are read; `table` is for your own CSV, JSONL or Parquet."
     )
     files: Files = Field(description="Role -> path; one path alone has the role `data`.")
@@ -160,6 +160,11 @@ class Dataset(Card):
         "(meta column `faults`: system -> kind of fault); for the method faults.",
     )
     missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    reference_systems: list[Slug] = Field(
+        [],
+        description="Ids of systems whose texts are the references: a judge that compares with "
+        "references is not rated on them (study key exclude_reference_systems).",
+    )
     licence: str = Field(description="The data's licence, shown in the report.")
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
@@ -175,6 +180,11 @@ class Dataset(Card):
         if self.columns is not None:
             self._check_columns(self.columns)
         return self
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether the data has texts at all, or only what was said of them."""
+        return self.format != "hanna_csv"
 
     def _check_columns(self, columns: Mapping) -> None:
         if unknown := set(columns.ratings) - set(self.aspects):
@@ -210,6 +220,11 @@ class RecordedRows(Card):
     reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
     scores: dict[str, str] = Field(
         {}, description="Scores that exist: aspect -> column; * stands for every aspect."
+    )
+    lists: bool = Field(
+        False,
+        description="A cell is a JSON list with an entry per item, in one order for all rows; the "
+        "column # is the entry's id, the dataset's and its number.",
     )
 
     @model_validator(mode="after")
@@ -293,6 +308,8 @@ Model = Annotated[
 
 ASKED = ("openai",)
 """Engines that are asked: requests, replies, a price. All others compute or replay."""
+ASPECT = "{aspect}"
+"""Stands for the aspect in the name of a recorded score column."""
 COMPARE = "compare"
 """The form that asks about two texts at once."""
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
@@ -328,8 +345,10 @@ class Judge(Decoding):
     pairs: Literal["adjacent", "all"] = Field(
         "adjacent", description="Form compare: which texts of an item are compared, by step or id."
     )
-    against: Literal["references", "source"] = Field(
-        "references", description="What a lexical form compares the text with."
+    against: Literal["references", "source"] | None = Field(
+        None,
+        description="What a text is compared with. Default: references for lexical forms, nothing "
+        "for other judges.",
     )
     scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
     draws: int = Field(1, ge=1, description="How many replies per target are used.")
@@ -342,7 +361,9 @@ class Judge(Decoding):
         "score for other replies.",
     )
     columns: list[str] = Field(
-        [], description="Recorded score columns: each becomes a judge by the slug of its name."
+        [],
+        description="Recorded score columns: each becomes a judge by the slug of its name; "
+        "{aspect} in a name stands for the aspect's entry in the model's `scores`.",
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
 
@@ -461,6 +482,11 @@ class Study(Card):
     )
     store: str = Field(
         "cache/replies", description="The folder of the reply store, which studies may share."
+    )
+    exclude_reference_systems: bool = Field(
+        True,
+        description="Rate judges that compare with references without the systems whose texts are "
+        "the references; false: both with and without them.",
     )
     allow_missing: bool = Field(
         False, description="Go on where a planned cell of a perturbation is missing, and say so."

@@ -60,6 +60,8 @@ _WHERE_IT_APPLIES = {
     "form": TEXT,
     "judge_b": TEXT,
     "k": COUNT,
+    # whose texts, where not those of all systems
+    "systems": TEXT,
 }
 
 _COLUMNS: dict[str, dict[str, pa.DataType]] = {
@@ -111,6 +113,16 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "n_missing": COUNT,
         "estimator": TEXT,
     },
+    # every draw of the cells that have several replies to one question, and every vote
+    "draws": {
+        "dataset": TEXT,
+        "perturbation": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        **_TARGET,
+        "draw": COUNT,
+        "value": NUMBER,
+    },
     # how many judgments of a cell ended how, what its replies cost, what served them
     "statuses": {
         "dataset": TEXT,
@@ -140,6 +152,7 @@ KEYS: dict[str, list[str]] = {
     "answers": _ANSWER_KEY,
     "judgments": _ANSWER_KEY,
     "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
+    "draws": ["dataset", "perturbation", "judge", "aspect", "target", "target_b", "draw"],
     "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
     "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],
 }

@@ -1,15 +1,18 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from metajudge.parsing import Judgment, Scale, parse
 from metajudge.schema.tables import SCHEMAS, table_of
-from metajudge.scoring.estimators import ESTIMATORS
+from metajudge.scoring.estimators import scores
 
 _UNIT = ["target", "target_b", "criterion"]
+Unit = tuple[str | None, ...]
 
 
 def score_cell(
@@ -21,10 +24,11 @@ def score_cell(
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number.
     """
     verdicts = _verdicts(answers, scale, parser)
-    rows = answers.select(_UNIT).to_pylist()
-    for row, verdict in zip(rows, verdicts, strict=True):
-        row["value"] = verdict.value if verdict.status == "ok" else None
-    return _judgments(answers, verdicts), table_of("scores", _scores(rows, cell, estimator))
+    units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
+    values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
+    return _judgments(answers, verdicts), table_of(
+        "scores", _scores(units, values, cell, estimator)
+    )
 
 
 def _verdicts(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judgment]:
@@ -58,24 +62,26 @@ def _judgments(answers: pa.Table, verdicts: list[Judgment]) -> pa.Table:
 
 
 def _scores(
-    rows: list[dict[str, Any]], cell: dict[str, str], estimator: str
+    units: Sequence[Unit], values: Sequence[float | None], cell: dict[str, str], estimator: str
 ) -> list[dict[str, Any]]:
-    def unit(row: dict[str, Any]) -> tuple[str, ...]:
-        return tuple(row[name] or "" for name in _UNIT)
-
-    scores = []
-    for _, group in groupby(sorted(rows, key=unit), key=unit):
-        draws = list(group)
-        values = [row["value"] for row in draws if row["value"] is not None]
-        enough = values and 2 * len(values) >= len(draws)
-        scores.append(
-            {
-                **cell,
-                **{name: draws[0][name] for name in _UNIT},
-                "value": ESTIMATORS[estimator](values) if enough else None,
-                "n_draws": len(draws),
-                "n_missing": len(draws) - len(values),
-                "estimator": estimator,
-            }
-        )
-    return scores
+    """Return a row per unit, sorted; `values` are those of the draws, one per entry of `units`."""
+    drawn: dict[Unit, list[float | None]] = defaultdict(list)
+    for unit, value in zip(units, values, strict=True):
+        drawn[unit].append(value)
+    ordered = sorted(drawn, key=lambda unit: tuple(name or "" for name in unit))
+    draws = np.array([len(drawn[unit]) for unit in ordered], dtype=np.int64)
+    table = np.full((len(ordered), draws.max(initial=0)), np.nan)
+    for row, unit in zip(table, ordered, strict=True):
+        row[: len(drawn[unit])] = drawn[unit]  # None becomes NaN
+    found, given = scores(table, draws, estimator)
+    return [
+        {
+            **cell,
+            **dict(zip(_UNIT, unit, strict=True)),
+            "value": None if np.isnan(value) else float(value),
+            "n_draws": int(count),
+            "n_missing": int(count - parsed),
+            "estimator": estimator,
+        }
+        for unit, value, count, parsed in zip(ordered, found, draws, given, strict=True)
+    ]

@@ -1,0 +1,84 @@
+"""From draws to scores: the mean, the mode and its ties, and how many draws a score needs."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from metajudge.schema.tables import table_of
+from metajudge.scoring import score_cell
+from metajudge.scoring.estimators import ESTIMATORS, mode, scores
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("draws", "expected"),
+    [
+        ([3, 3, 4], 3),
+        ([3, 4, 5, 5, 4], 4),  # 4 and 5 tie; the mean is 4.2
+        ([2, 4], 2),  # both are 1 from the mean: the lower
+        ([1, 1, 5, 5, 4], 5),  # mean 3.2: 5 is 1.8 away, 1 is 2.2
+        ([NAN, 2, NAN], 2),
+        ([NAN, NAN, NAN], NAN),
+    ],
+)
+def test_mode_of_a_tie_is_the_nearest_to_the_mean_then_the_lower(
+    draws: list[float], expected: float
+) -> None:
+    assert np.array_equal(mode(np.array([draws], dtype=float)), [expected], equal_nan=True)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_estimators_are_what_exact_arithmetic_gives(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.integers(1, 6, size=(200, 7)).astype(float)
+    table[rng.random(table.shape) < 0.2] = NAN
+    for row, mean_found, mode_found in zip(
+        table, ESTIMATORS["mean"](table), ESTIMATORS["mode"](table), strict=True
+    ):
+        given = [Fraction(value) for value in row if not np.isnan(value)]
+        centre = sum(given) / len(given)
+        counts = Counter(given)
+        tied = [value for value, count in counts.items() if count == max(counts.values())]
+        assert mean_found == float(centre)
+        assert mode_found == min(tied, key=lambda value: (abs(value - centre), value))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_score_needs_half_of_its_draws(estimator: str) -> None:
+    table = np.array([[1, NAN, NAN], [1, 1, NAN], [2, NAN, NAN], [NAN, NAN, NAN]])
+    planned = np.array([3, 3, 2, 2])
+    found, given = scores(table, planned, estimator)
+    assert np.array_equal(found, [NAN, 1, 2, NAN], equal_nan=True)
+    assert given.tolist() == [1, 2, 1, 0]
+
+
+def test_the_order_of_draws_changes_nothing() -> None:
+    table = np.random.default_rng(1).integers(1, 11, size=(300, 10)) / 1.0
+    for estimate in ESTIMATORS.values():
+        assert np.array_equal(estimate(table), estimate(table[:, ::-1]))
+
+
+def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -> None:
+    said = [("b", "4"), ("a", "3"), ("b", "none"), ("a", "5"), ("c", "what?"), ("c", "who?")]
+    answers = table_of(
+        "answers",
+        [
+            {"judge": "j", "kind": "rate", "target": target, "draw": index, "text": text}
+            | {"aspect": "x", "key": "k", "finish": "stop", "status": "ok"}
+            for index, (target, text) in enumerate(said)
+        ],
+    )
+    cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "x"}
+    judged, found = score_cell(answers, cell=cell, scale=None, parser="number", estimator="mean")
+    assert judged["status"].to_pylist() == ["ok", "ok", "unparsed", "ok", "unparsed", "unparsed"]
+    told = ["target", "value", "n_draws", "n_missing"]
+    assert [tuple(row.values()) for row in found.select(told).to_pylist()] == [
+        ("a", 4.0, 2, 0),
+        ("b", 4.0, 2, 1),
+        ("c", None, 2, 2),
+    ]
+    assert isinstance(found, pa.Table) and set(found["judge"].to_pylist()) == {"j"}

@@ -17,7 +17,7 @@ from metajudge.schema.cards import Judge, RecordedModel, Scale
 from metajudge.schema.errors import UserErrors
 from metajudge.schema.loading import read_card
 from metajudge.statistics.correlation import correlate
-from running import HOME, SHARED, needs_data
+from running import HOME, SHARED, needs_data, rows, snakemake
 
 FIVE = {"min": 1, "max": 5, "step": 1}
 SCORES = {"*": "{form}", "relevance": "RE", "coherence": "CH"}
@@ -132,10 +132,10 @@ def test_the_published_correlations_come_out(table: str) -> None:
     for one in rated.ratings:
         ratings[one.aspect][int(one.rater[-1]) - 1, place[one.target]] = one.value
     with (SHARED.parent / "reference" / f"{table}.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["metric"] in PUBLISHED]
-    assert len(rows) == len(PUBLISHED)
+        printed = [row for row in csv.DictReader(file) if row["metric"] in PUBLISHED]
+    assert len(printed) == len(PUBLISHED)
     source = np.array([int(one.item[-3:]) - 1 for one in rated.outputs])
-    for row in rows:
+    for row in printed:
         judge = Judge(judge="it", model="it", form=PUBLISHED[row["metric"]])
         answers = engine.answer(judge, "relevance", Scale(min=1, max=5, step=1), subjects)
         x = np.array([float(draws[0].text) for draws in answers])
@@ -155,3 +155,69 @@ def test_the_published_correlations_come_out(table: str) -> None:
         found["average"] = float(np.mean(list(found.values())))
         for aspect, value in found.items():
             assert value == pytest.approx(float(row[aspect]), abs=5.1e-4), (row["metric"], aspect)
+
+
+def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: Path) -> None:
+    """From the file to the report: no texts, judges by column, the references' system apart."""
+    folder = tmp_path / "config"
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 6, (2, 2, 12))
+    metric = rng.normal(size=(2, 12))
+    write(
+        tmp_path / "x.csv",
+        Human_1_RE=ratings[0].tolist(),
+        Human_2_RE=ratings[1].tolist(),
+        Metric=metric.tolist(),
+        Bot_RE_1=rng.integers(1, 6, (2, 12)).tolist(),
+    )
+    cards = {
+        "datasets/d": {
+            **{"dataset": "d", "name": "D", "task": "story", "format": "hanna_csv"},
+            **{"files": str(tmp_path / "x.csv"), "licence": "none", "citation": "none"},
+            "aspects": {"relevance": FIVE | {"column": "RE"}},
+            "reference_systems": ["human"],
+            "select": {"original": "none"},
+        },
+        "models/m": {
+            **{"model": "m", "engine": "recorded", "dataset": "d"},
+            "files": str(tmp_path / "x.csv"),
+            "rows": {"item": "#", "system": "Model", "lists": True, "scores": SCORES},
+        },
+        "judges/metrics": {"judge": "metrics", "model": "m", "parser": "number"}
+        | {"against": "references", "columns": ["Metric"]},
+        "judges/bots": {"judge": "bots", "model": "m", "parser": "number"}
+        | {"columns": ["Bot {aspect} 1"]},
+    }
+    for name, content in cards.items():
+        path = folder / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    study: dict[str, Any] = {
+        "study": "s",
+        "datasets": ["d"],
+        "judges": ["metrics", "bots", "length", "random"],
+    }
+    study |= {"methods": ["agreement"], "exclude_reference_systems": False}
+    (tmp_path / "study.yaml").write_text(json.dumps(study), encoding="utf-8")
+    done = snakemake("--configfile", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    out = tmp_path / "results" / "s"
+    found = {
+        (row["judge"], row["systems"]): row
+        for row in rows(out, "agreement")
+        if (row["statistic"], row["level"]) == ("pearson", "pooled")
+    }
+    apart = "without references"
+    assert set(found) == {
+        *(("metric", None), ("metric", apart)),
+        *(("bot-1", None), ("random", None)),
+    }
+    told = {apart: slice(1, 2), None: slice(0, 2)}
+    for systems, part in told.items():
+        r = np.corrcoef(metric[part].ravel(), ratings.mean(axis=0)[part].ravel())[0, 1]
+        assert found["metric", systems]["value"] == pytest.approx(r, abs=1e-12)
+    assert found["metric", apart]["n"] == 12 and found["bot-1", None]["n"] == 24
+    report = (out / "report" / "index.html").read_text(encoding="utf-8")
+    assert "bot-1" in report
+    reasons = {row["judge"]: row["note"] for row in rows(out, "coverage") if row["aspect"] == ""}
+    assert reasons == {"length": "not applicable: the dataset has no texts"}

@@ -320,7 +320,8 @@ class Specs:
         templates = sorted((self.scripts.parent / "workflow" / "report").iterdir())
         look = "".join(path.read_text(encoding="utf-8") for path in templates)
         fields = {
-            "study": plan.study.model_dump(mode="json", exclude={"data"}),
+            "study": plan.study.model_dump(mode="json", exclude={"data", "judges"})
+            | {"judges": [*plan.judges, *plan.derived]},
             "command": command,
             "templates": hashlib.sha256(look.encode()).hexdigest()[:16],
             "tables": {name: f"{self.out}/tables/{name}.parquet" for name in self.tables},

@@ -28,6 +28,7 @@ class Row:
     perturbation: str
     degree: str
     criterion: str
+    systems: str
     signature: str
 
     @classmethod
@@ -39,6 +40,12 @@ class Row:
         numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied"}
         texts = {name: plain[name] or "" for name in plain if name not in numbers}
         return cls(**{**plain, **texts})
+
+    @property
+    def place(self) -> Place:
+        """Return what tells the row from all others of its table that the report shows."""
+        where = (self.dataset, self.judge, self.aspect, self.statistic, self.level)
+        return (*where, self.cell, self.criterion)
 
     @property
     def cell(self) -> str:
@@ -54,8 +61,14 @@ class Rows:
 
     @classmethod
     def of_records(cls, records: Iterable[Mapping[str, Any]]) -> "Rows":
-        """Return the rows of the records of a result table."""
-        return cls(Row.of(record) for record in records)
+        """Return the rows of the records of a result table.
+
+        Where a number stands with and without the texts that are the references, the report shows
+        the one without: with them a judge is measured against itself.
+        """
+        rows = [Row.of(record) for record in records]
+        fair = {row.place for row in rows if row.systems}
+        return cls(row for row in rows if row.systems or row.place not in fair)
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""
@@ -92,7 +105,4 @@ class Rows:
 
     @cached_property
     def _index(self) -> dict[Place, Row]:
-        return {
-            (r.dataset, r.judge, r.aspect, r.statistic, r.level, r.cell, r.criterion): r
-            for r in self._rows
-        }
+        return {row.place: row for row in self._rows}

@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ REFUSED = {400, 404, 413, 422}
 LONGEST_WAIT = 60.0
 HOPELESS = 8
 """So many refusals before any reply: not the requests are wrong, the card is."""
+HALVES = re.compile("[\ud800-\udfff]")
 SHOWN = 300
 """Characters of an endpoint's message that are kept."""
 
@@ -221,8 +223,8 @@ def _loads(text: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        loaded = json.loads(text)
-        return orjson.loads(json.dumps(loaded, ensure_ascii=False).encode("utf-8", "replace"))
+        whole = json.dumps(json.loads(text), ensure_ascii=False)
+        return orjson.loads(HALVES.sub("\ufffd", whole))
     except ValueError:
         raise Passing(f"an answer that is not JSON: {' '.join(text.split())[:80]!r}") from None
 

@@ -1,0 +1,91 @@
+"""Prompts: what a template is given and nothing else; texts are never templates."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metajudge.prompts import load, messages, rated
+from metajudge.schema.cards import Aspect, Scale
+from metajudge.schema.errors import UserError
+from running import HOME
+
+CONFIG = HOME / "config"
+ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
+FIVE = Scale(min=1, max=5, step=1, labels=[])
+VALUES: dict[str, Any] = {
+    **rated(ASPECT, FIVE),
+    **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
+}
+FORMS = sorted(path.stem for path in (CONFIG / "prompts").glob("*.jinja"))
+RATING = ("score-only", "rate-explain", "analyze-rate")
+
+
+def filled(form: str, **values: Any) -> str:
+    [message] = messages(form, load(form, [CONFIG], where=""), **VALUES | values)
+    assert message["role"] == "user"
+    return message["content"]
+
+
+def own(folder: Path, text: str, **values: Any) -> str:
+    """Fill a template of the user's own."""
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "mine.jinja").write_text(text, encoding="utf-8")
+    [message] = messages("mine", load("mine", [folder, CONFIG], where="judge x"), **VALUES | values)
+    return message["content"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(form: str) -> None:
+    assert "THE TEXT" in filled(form) and "THE SOURCE" in filled(form)
+    assert "source" not in filled(form, source=None).lower()
+    assert filled(form) == filled(form).strip()
+
+
+@pytest.mark.parametrize("form", RATING)
+def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(form: str) -> None:
+    prompt = filled(form)
+    assert "Fluency: How well it reads." in prompt and "from 1 to 5" in prompt
+    assert "1.0" not in prompt and "steps of 1" in prompt
+    halves = filled(form, **rated(ASPECT, Scale(min=0, max=1, step=0.5, labels=[])))
+    assert "from 0 to 1" in halves and "steps of 0.5" in halves
+    worded = Scale(min=1, max=2, step=1, labels=["bad", "good"])
+    assert ": bad, good." in filled(form, **rated(ASPECT, worded))
+    assert "steps" not in filled(form, **rated(ASPECT, Scale(min=0, max=1, labels=[])))
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ aspect }}", "{% include 'task.jinja' %}", "{# gone #}", "{{ 7 * 7 }}", "{%", "<b>"]
+)
+def test_what_looks_like_a_template_in_a_text_stays_text(text: str) -> None:
+    for name in ("text", "source", "text_b"):
+        assert text in filled("compare", **{name: text})
+
+
+def test_the_users_form_goes_before_the_shipped_and_may_include_it(tmp_path: Path) -> None:
+    assert own(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith("nothing else. Yes.")
+    (tmp_path / "prompts" / "score-only.jinja").write_text("Mine: {{ text }}", encoding="utf-8")
+    templates = load("score-only", [tmp_path, CONFIG], where="")
+    assert messages("score-only", templates, **VALUES)[0]["content"] == "Mine: THE TEXT"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ txt }}", "'txt' is undefined"),
+        ("{{ text.format.__globals__ }}", "cannot be filled"),
+        ("{{ ''.__class__.__mro__ }}", "cannot be filled"),
+        ("{% if %}", "is no template"),
+        ('{% include "nothing.jinja" %}', "no prompt of this name"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UserError, match=told) as error:
+        own(tmp_path, text)
+    assert "mine.jinja" in error.value.where or error.value.where == "judge x"
+
+
+def test_a_form_that_is_not_there_tells_the_nearest() -> None:
+    with pytest.raises(UserError) as error:
+        load("score_only", [CONFIG], where="judge x, key form")
+    assert "nearest: score-only" in str(error.value) and "judge x, key form" in str(error.value)

@@ -7,9 +7,14 @@ from metajudge.parsing.text import fold, without_reasoning
 
 VALUES = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """1: the first text is better, -1: the second, 0: neither."""
-_CHOICE = r"[*_\"'`(\[]{0,4}(?:(?:text|response|answer|option)\s+)?(a|b|tie)\b"
+_OPEN = r"[*_\"'`(\[]{0,4}"
+_CHOICE = rf"{_OPEN}(?:(?:text|response|answer|option)\s+)?(a|b|tie)\b"
+_END = r"(?=[*_\"'`)\]]*\s*(?:[.,;!]|$))"
+"""After `is` alone: "the better is a matter of taste" names no text."""
 _LABELLED = re.compile(
-    rf"\b(?:choice|verdict|winner|better(?:\s+text)?)\s*(?:is|[:=-])\s*{_CHOICE}"
+    r"\b(?:choice|verdict|winner|better(?:\s+text)?)[*_\"'`]*\s*"
+    rf"(?:(?:is\s*)?[:=-][*_\"'`]*\s*{_CHOICE}|is\s+{_CHOICE}{_END})",
+    re.MULTILINE,
 )
 _ALONE = re.compile(rf"\s*{_CHOICE}[*_\"'`)\].!\s]*\Z")
 
@@ -26,6 +31,6 @@ def read_choice(text: str, _: Scale | None) -> Reading:
     match, rule = (labelled[-1], "labelled") if labelled else (_ALONE.match(folded), "alone")
     if match is None:
         return Reading("unparsed", "no_choice")
-    choice = match[1]
+    choice = next(filter(None, match.groups()))
     rest = (said[: match.start()] + said[match.end() :]).strip()
     return Reading("ok", rule, VALUES[choice], choice, rest or None)

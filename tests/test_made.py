@@ -1,0 +1,96 @@
+"""Texts made by a model: checked, asked for again with the reason, or failed."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metajudge.engines.asked import Reply, Request
+from metajudge.perturb.made import Made, Replies, checked, edit_between, make_texts
+
+CHECKS = ("differs", "not_refusal", "length")
+PARENT = "The cat sat on the mat."
+
+
+def made(
+    says: dict[str, list[str]], *, checks: Sequence[str] = CHECKS, attempts: int = 2
+) -> tuple[dict[str, Made], list[list[str]]]:
+    """Let a model answer each item's requests in turn; return what came and what was asked."""
+    rounds: list[list[str]] = []
+
+    def ask_for(item: str, parent: str, problem: str | None) -> Request:
+        asked = f"{item}: {parent}" + (f" ({problem})" if problem else "")
+        return Request({"messages": [{"role": "user", "content": asked}]}, about=item)
+
+    def obtain(requests: Sequence[Request]) -> Replies:
+        rounds.append([request.prompt for request in requests])
+        texts = {one.key: says[one.about][len(rounds) - 1] for one in requests}
+        return {(key, 0): Reply(key, 0, text) for key, text in texts.items()}
+
+    parents = dict.fromkeys(says, PARENT)
+    found = make_texts(parents, ask_for=ask_for, obtain=obtain, checks=checks, attempts=attempts)
+    return found, rounds
+
+
+def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() -> None:
+    good = "The dog sat on the mat."
+    found, rounds = made({"a": [good], "b": [PARENT, good], "c": [PARENT, PARENT]})
+    assert rounds == [
+        [f"{item}: {PARENT}" for item in "abc"],
+        [f"{item}: {PARENT} (it is the same text)" for item in "bc"],
+    ]
+    assert {item: (one.text, one.status) for item, one in found.items()} == {
+        "a": (good, "ok"),
+        "b": (good, "ok"),
+        "c": (PARENT, "failed: it is the same text"),
+    }
+    assert found["b"].request.prompt == rounds[1][0] and found["b"].reply.text == good
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 4])
+def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
+    found, rounds = made({"a": [PARENT] * 9}, attempts=attempts)
+    assert len(rounds) == attempts and found["a"].status == "failed: it is the same text"
+
+
+def said(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:
+    return Reply("k", 0, text, finish, status)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (said("The dog sat on the mat."), None),
+        (said(" The  cat sat\non the mat. "), "it is the same text"),
+        (said("I'm sorry, but I cannot do that."), "it is a refusal"),
+        (said("No."), "it has 0.13 times the length of the text"),
+        (said(PARENT * 3 + "!"), "it has 3.04 times the length of the text"),
+        (said("The dog sat", finish="length"), "the reply was cut"),
+        (said("<think>The dog"), "the reply was cut"),
+        (said("<think>Hm.</think>"), "the reply is empty"),
+        (said("<think>Hm.</think>The dog sat on the mat."), None),
+        (said("HTTP 400: too long", status="error"), "the endpoint refused: HTTP 400: too long"),
+    ],
+)
+def test_what_makes_a_text_unusable(reply: Reply, problem: str | None) -> None:
+    text, found = checked(reply, PARENT, CHECKS)
+    assert found == problem
+    if problem is None:
+        assert text == "The dog sat on the mat."
+
+
+def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry() -> None:
+    assert checked(said("No."), PARENT, ["differs"]) == ("No.", None)
+    sorry = "I'm sorry, but I cannot come on Monday."
+    assert checked(said(sorry.replace("Monday", "Friday")), sorry, CHECKS)[1] is None
+
+
+@given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))
+def test_the_edit_between_two_texts_makes_one_of_the_other(before: str, after: str) -> None:
+    edits = edit_between(before, after)
+    assert len(edits) == (before != after)
+    for offset, old, new in edits:
+        assert before[offset : offset + len(old)] == old
+        assert before[:offset] + new + before[offset + len(old) :] == after
+        assert not old or not new or (old[0] != new[0] and old[-1] != new[-1])

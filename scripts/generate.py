@@ -12,7 +12,7 @@ from metajudge.schema.loading import adapter
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core",)
-MARK = "<!-- generated from the typed cards by `make generated`: edit cards.py instead -->"
+MARK = "<!-- generated from the typed cards by `make generated`: edit schema/cards instead -->"
 SECTIONS: list[tuple[str, type[Card]]] = [
     ("Study (config/config.yaml, config/studies)", cards.Study),
     ("Dataset (config/datasets)", cards.Dataset),

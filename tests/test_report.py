@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report import elements, numbers
+from metajudge.report import elements
 from metajudge.report.charts import Point, Series, chart_spec, signs, svg
-from metajudge.report.page import inline, render
+from metajudge.report.page import render
 from metajudge.report.report import Report
-from metajudge.report.rows import Row, Rows
 from metajudge.report.sections import discernment, judges
 
 HOME = Path(__file__).resolve().parents[1]
@@ -381,55 +380,6 @@ def test_a_very_long_table_names_its_file(tmp_path: Path) -> None:
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
     html = page(study.make(tmp_path, {"coverage": rows}))
     assert "With 601 rows it is too long for this page: see tables/coverage.csv." in visible(html)
-
-
-def test_rows_are_found_by_place_and_column() -> None:
-    made = Rows.of_records(study.discernment())
-    found = made.at("news", "alpha", "D_exact", cell="typos.minor")
-    assert found is not None
-    assert found.value == pytest.approx(4.6)
-    assert made.at("news", "alpha", "D_exact") is None
-    assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
-    assert made.where(dataset="chat").names("dataset") == ["chat"]
-
-
-def test_empty_columns_become_plain_values() -> None:
-    bare = Row.of({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
-    assert (bare.n, bare.note, bare.cell, bare.value) == (0, "", "", None)
-
-
-@pytest.mark.parametrize(
-    ("written", "value", "wanted"),
-    [
-        (numbers.correlation, -0.12345, "−0.123"),
-        (numbers.correlation, -0.0001, "0.000"),
-        (numbers.score, 12.345, "12.35"),
-        (numbers.score, 123.4, "123"),
-        (numbers.percent, 0.5, "50\u202f%"),
-        (numbers.percent, 0.001, "0.1\u202f%"),
-        (numbers.percent, 0.9999, ">99.9\u202f%"),
-        (numbers.percent, 0.00001, "<0.1\u202f%"),
-        (numbers.percent, 0.0, "0\u202f%"),
-        (numbers.percent, 1.0, "100\u202f%"),
-        (numbers.p_value, 0.0344, "0.034"),
-        (numbers.p_value, 1e-9, "<0.0001"),
-        (numbers.amount, 0.012345, "0.0123"),
-        (numbers.amount, 12345.6, "12\u202f346"),
-        (numbers.count, 1234567, "1\u202f234\u202f567"),
-    ],
-)
-def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted: str) -> None:
-    assert written(value) == wanted
-
-
-def test_lists_and_plurals() -> None:
-    assert numbers.listed(["a"]) == "a"
-    assert numbers.listed(["a", "b", "c"]) == "a, b and c"
-    assert (numbers.plural(1, "cell"), numbers.plural(2, "cell")) == ("1 cell", "2 cells")
-
-
-def test_sentences_become_html_after_escaping() -> None:
-    assert inline("`a<b` & D_avg_ew") == ("<code>a&lt;b</code> &amp; <var>D</var><sub>avg ew</sub>")
 
 
 def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -> None:

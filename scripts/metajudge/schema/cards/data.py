@@ -1,0 +1,132 @@
+"""Cards of datasets and aspects."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from metajudge.schema.cards.base import Card, Columns, Files, Hashes, Scale, Slug
+
+
+class Aspect(Card):
+    """An aspect: one dimension of quality, and how judges are told about it."""
+
+    aspect: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    definition: str = Field(description="What it means, as judges are told.")
+    parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
+
+
+class RatedAspect(Scale):
+    """How a data set rates an aspect."""
+
+    source_visible: bool = Field(True, description="Whether raters and judges see the source.")
+    column: str | None = Field(
+        None, description="The aspect's name in the data, where it differs from the aspect's id."
+    )
+
+
+class Select(Card):
+    """Which items are used, and which text of an item stands for the unperturbed original."""
+
+    n: int | None = Field(None, ge=1, description="Draw this many items by the study's seed.")
+    original: Literal["first_reference", "most_sentences", "none"] = Field(
+        "first_reference",
+        description="The reference that is perturbed: the first, or the first one of those with "
+        "the most sentences.",
+    )
+    min_characters: int | None = Field(
+        None, ge=1, description="Only items whose original is at least this long."
+    )
+    drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
+
+    @model_validator(mode="after")
+    def _original_has_length(self) -> Self:
+        if self.min_characters and self.original == "none":
+            raise ValueError("min_characters is the length of the original: choose one")
+        return self
+
+
+class Mapping(Card):
+    """Which column or JSON path of a row holds what (format `table`)."""
+
+    item: str | None = Field(None, description="The item's id; default: rows of equal source.")
+    source: Columns = Field([], description="Columns joined by a blank line.")
+    references: Columns = Field([], description="Columns of references; a list in a cell is many.")
+    system: str | None = Field(None, description="Who wrote the text; default: one system.")
+    text: str = Field(description="The text that is judged.")
+    ratings: dict[Slug, Columns] = Field(
+        {},
+        description="Aspect -> its columns, one per rater; a list in a cell is raters too. "
+        "Default: one column of the aspect's name.",
+    )
+    meta: Columns = Field([], description="Columns that are kept with the item.")
+
+    @model_validator(mode="after")
+    def _identified(self) -> Self:
+        if self.item is None and not self.source:
+            raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
+        return self
+
+
+class Dataset(Card):
+    """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
+
+    dataset: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    task: Slug = Field(description="The task, by which perturbations choose datasets.")
+    aspects: dict[Slug, RatedAspect] = Field(
+        min_length=1, description="Aspect -> the scale on which it is rated, and more."
+    )
+    format: Literal["summeval_jsonl", "usr_json", "unieval_json", "hanna_csv", "table"] = Field(
+        description="How the files are read; `table` is for your own CSV, JSONL or Parquet."
+    )
+    files: Files = Field(description="Role -> path; one path alone has the role `data`.")
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    columns: Mapping | None = Field(None, description="For format table.")
+    raters: Slug = Field(
+        "expert",
+        description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
+        "or crowd); `mean` where one column of a table holds the mean of several.",
+    )
+    ratings: Literal["human", "planned", "none"] = Field(
+        "human", description="Whose ratings they are; `planned` is never shown as human."
+    )
+    clean: str | None = Field(
+        None,
+        description="The system whose texts are free of the faults that items plan for others "
+        "(meta column `faults`: system -> kind of fault); for the method faults.",
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    reference_systems: list[Slug] = Field(
+        [],
+        description="Ids of systems whose texts are the references: a judge that compares with "
+        "references is not rated on them (study key exclude_reference_systems).",
+    )
+    licence: str = Field(description="The data's licence, shown in the report.")
+    citation: str = Field(description="Whom to cite, shown in the report.")
+    select: Select = Field(Select(), description="Which items are used.")
+
+    @model_validator(mode="after")
+    def _mapped(self) -> Self:
+        if (self.format == "table") != (self.columns is not None):
+            raise ValueError("`columns` is needed for format table, and only there")
+        if unknown := set(self.sha256) - set(self.files):
+            raise ValueError(f"sha256 of {min(unknown)}: `files` has no such role")
+        if "data" not in self.files and self.format != "usr_json":
+            raise ValueError("`files` needs the role `data`")
+        if self.columns is not None:
+            self._check_columns(self.columns)
+        return self
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether the data has texts at all, or only what was said of them."""
+        return self.format != "hanna_csv"
+
+    def _check_columns(self, columns: Mapping) -> None:
+        if unknown := set(columns.ratings) - set(self.aspects):
+            raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
+        if unknown := set(self.files) - {"data", "items"}:
+            raise ValueError(f"a table has the roles data and items, not {min(unknown)}")
+        if "items" in self.files and columns.item is None:
+            raise ValueError("the roles items and data are joined by `columns.item`: map it")

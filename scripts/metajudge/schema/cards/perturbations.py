@@ -1,0 +1,75 @@
+"""Cards of perturbations: how a text is damaged."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Discriminator, Field, model_validator
+
+from metajudge.schema.cards.base import Card, Slug
+from metajudge.schema.cards.judges import Decoding
+
+
+class Degree(Card):
+    """How strongly a perturbation damages a text."""
+
+    k: int | Literal["all"] | None = Field(None, description="How many edits.")
+
+
+Degrees = dict[Literal["minor", "major", "single"], Degree]
+
+
+class Damage(Card):
+    """What all ways to damage a text share."""
+
+    perturbation: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    level: Literal["character", "word", "sentence"] = Field(
+        description="What it changes; levels weigh the same in D_avg."
+    )
+    degrees: Degrees = Field(min_length=1, description="Degree -> its options, such as k.")
+    datasets: dict[Slug, Degrees] = Field(
+        {}, description="Other degrees for a dataset, in place of all of `degrees`."
+    )
+    tasks: list[Slug] = Field([], description="Only datasets of these tasks; default: all.")
+
+    def degrees_for(self, dataset: str) -> Degrees:
+        """Return the degrees in which `dataset` is perturbed."""
+        return self.datasets.get(dataset, self.degrees)
+
+
+class RulePerturbation(Damage):
+    """A way to damage a text by rule."""
+
+    method: Literal["rule"] = Field(description="How it is made.")
+    rule: str = Field(description="The rule; the list is below.")
+
+
+class MadePerturbation(Damage, Decoding):
+    """A way to damage a text by a model: once, or step by step, each text from the one before."""
+
+    method: Literal["llm", "inject"] = Field(
+        description="How it is made: `llm` at once, `inject` in steps of which each is judged."
+    )
+    model: Slug = Field(description="The model card that writes.")
+    form: Slug = Field(description="The instruction, a file of config/prompts.")
+    degrees: Degrees = Field(
+        {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
+    )
+    steps: int = Field(1, ge=1, le=100, description="Method inject: so many texts in a row.")
+    checks: list[Literal["differs", "not_refusal", "length"]] = Field(
+        ["differs", "not_refusal", "length"], description="What a text must pass."
+    )
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+
+    @model_validator(mode="after")
+    def _stepped(self) -> Self:
+        if (self.method == "inject") != (self.steps > 1):
+            raise ValueError("`steps` above 1 and method inject belong together")
+        return self
+
+
+Perturbation = Annotated[RulePerturbation | MadePerturbation, Discriminator("method")]

@@ -1,0 +1,46 @@
+"""The card of a study."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from metajudge.schema.cards.base import Card, Slug
+
+
+class Study(Card):
+    """What one run covers."""
+
+    study: Slug = Field(description="The id: results are written to results/<study>.")
+    seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
+    data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
+    datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
+    judges: list[Slug] = Field(min_length=1, description="Judge cards.")
+    aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
+    perturbations: list[Slug] = Field(
+        [], description="Perturbation cards, for discernment and of method inject."
+    )
+    methods: list[Literal["agreement", "discernment", "faults"]] = Field(
+        min_length=1, description="What is computed; coverage and cost always are."
+    )
+    store: str = Field(
+        "cache/replies", description="The folder of the reply store, which studies may share."
+    )
+    exclude_reference_systems: bool = Field(
+        True,
+        description="Rate judges that compare with references without the systems whose texts are "
+        "the references; false: both with and without them.",
+    )
+    allow_missing: bool = Field(
+        False, description="Go on where a planned cell of a perturbation is missing, and say so."
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for key in ("datasets", "judges", "aspects", "perturbations", "methods"):
+            names = getattr(self, key)
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{key} names {', '.join(twice)} twice")
+        if "discernment" in self.methods and not self.perturbations:
+            raise ValueError("the method discernment needs `perturbations`")
+        return self

@@ -1,0 +1,74 @@
+"""What the report is made of: rows, numbers and sentences."""
+
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report import numbers
+from metajudge.report.page import inline
+from metajudge.report.rows import Row, Rows
+
+
+def test_rows_are_found_by_place_and_column() -> None:
+    made = Rows.of_records(study.discernment())
+    found = made.at("news", "alpha", "D_exact", cell="typos.minor")
+    assert found is not None
+    assert found.value == pytest.approx(4.6)
+    assert made.at("news", "alpha", "D_exact") is None
+    assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
+    assert made.where(dataset="chat").names("dataset") == ["chat"]
+
+
+def test_empty_columns_become_plain_values() -> None:
+    bare = Row.of({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
+    assert (bare.n, bare.note, bare.cell, bare.value) == (0, "", "", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "wanted"),
+    [
+        (numbers.correlation, -0.12345, "−0.123"),
+        (numbers.correlation, -0.0001, "0.000"),
+        (numbers.score, 12.345, "12.35"),
+        (numbers.score, 123.4, "123"),
+        (numbers.percent, 0.5, "50\u202f%"),
+        (numbers.percent, 0.001, "0.1\u202f%"),
+        (numbers.percent, 0.9999, ">99.9\u202f%"),
+        (numbers.percent, 0.00001, "<0.1\u202f%"),
+        (numbers.percent, 0.0, "0\u202f%"),
+        (numbers.percent, 1.0, "100\u202f%"),
+        (numbers.p_value, 0.0344, "0.034"),
+        (numbers.p_value, 1e-9, "<0.0001"),
+        (numbers.amount, 0.012345, "0.0123"),
+        (numbers.amount, 12345.6, "12\u202f346"),
+        (numbers.count, 1234567, "1\u202f234\u202f567"),
+    ],
+)
+def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted: str) -> None:
+    assert written(value) == wanted
+
+
+def test_lists_and_plurals() -> None:
+    assert numbers.listed(["a"]) == "a"
+    assert numbers.listed(["a", "b", "c"]) == "a, b and c"
+    assert (numbers.plural(1, "cell"), numbers.plural(2, "cell")) == ("1 cell", "2 cells")
+
+
+def test_sentences_become_html_after_escaping() -> None:
+    assert inline("`a<b` & D_avg_ew") == ("<code>a&lt;b</code> &amp; <var>D</var><sub>avg ew</sub>")
+
+
+def test_without_the_references_own_texts_goes_before_with_them() -> None:
+    """Where a table has both, the page shows the fair number, whichever row comes first."""
+    place = {"dataset": "d", "judge": "j", "aspect": "a", "statistic": "s", "level": "pooled"}
+    records = [
+        {**place, "value": 0.2, "systems": "without references"},
+        {**place, "value": 0.9, "systems": None},
+        {**place, "judge": "other", "value": 0.5, "systems": None},
+    ]
+    for rows in (Rows.of_records(records), Rows.of_records(records[::-1])):
+        assert len(rows) == 2
+        for judge, value in (("j", 0.2), ("other", 0.5)):
+            found = rows.at("d", judge, "s", aspect="a", level="pooled")
+            assert found is not None and found.value == value

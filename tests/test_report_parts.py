@@ -62,7 +62,7 @@ def test_sentences_become_html_after_escaping() -> None:
 def test_without_the_references_own_texts_goes_before_with_them() -> None:
     """Where a table has both, the page shows the fair number, whichever row comes first."""
     place = {"dataset": "d", "judge": "j", "aspect": "a", "statistic": "s", "level": "pooled"}
-    records = [
+    records: list[dict[str, Any]] = [
         {**place, "value": 0.2, "systems": "without references"},
         {**place, "value": 0.9, "systems": None},
         {**place, "judge": "other", "value": 0.5, "systems": None},

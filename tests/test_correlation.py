@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from metajudge.statistics import correlation
-from metajudge.statistics.correlation import Level, Statistic, correlate
+from metajudge.statistics import coefficients
+from metajudge.statistics.coefficients import Statistic
+from metajudge.statistics.correlation import Level, correlate
 from metajudge.statistics.estimate import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
@@ -255,7 +256,7 @@ def test_intervals_are_those_of_written_out_resamples(
 def test_each_replicate_at_any_block_size(
     statistic: Statistic, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(correlation, "CELLS", cells)
+    monkeypatch.setattr(coefficients, "CELLS", cells)
     data = x, y, source, system = simulated(3, sources, 600 // sources)
     for row in source_weights(np.random.default_rng(4), sources, 5):
         found = correlate(

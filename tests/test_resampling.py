@@ -8,8 +8,8 @@ from scipy.stats import t as student
 
 from metajudge.statistics.estimate import NO_VARIATION, Estimate
 from metajudge.statistics.resampling import (
-    estimate_from_rows,
     percentile_interval,
+    replicated,
     source_weights,
     whole_and_resamples,
     with_interval,
@@ -120,7 +120,7 @@ def test_undefined_replicates_are_told() -> None:
 
 
 def test_an_undefined_value_stays_undefined() -> None:
-    found = estimate_from_rows(np.array([np.nan, 0.1]), NO_VARIATION, n_sources=50, n=7)
+    found = replicated(np.array([np.nan, 0.1]), NO_VARIATION, n_sources=50, n=7).estimate
     assert (found.value, found.lo, found.n, found.note) == (None, None, 7, NO_VARIATION)
 
 

@@ -1,19 +1,17 @@
 """How well each judge agrees with people, and people with each other."""
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.alpha import krippendorff_alpha
-from metajudge.statistics.correlation import Level, Statistic, correlate
+from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.kappa import kappa_linear
 
-CORRELATIONS: tuple[Statistic, ...] = get_args(Statistic)
 OFF_SCALE = "ratings off the aspect's scale"
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
@@ -53,22 +51,13 @@ def _judge_rows(
     if scores is None:
         return
     mean = mean_rating(ratings)
-    for level in LEVELS:
-        for statistic in CORRELATIONS:
-            found = correlate(
-                scores,
-                mean,
-                panel.source,
-                panel.system,
-                statistic=statistic,
-                level=level,
-                weights=study.weights,
-            )
-            yield study.row(judge, aspect, statistic, level, found)
+    told = correlations(scores, mean, panel.source, panel.system, weights=study.weights)
+    for (statistic, level), found in told.items():
+        yield study.row(judge, aspect, statistic, level, found.estimate)
     gold = lower_median(ratings)
     for name in ("kappa_linear", "alpha_pair"):
-        found = _categorical(study, panel, judge, aspect, name, scores, gold)
-        yield study.row(judge, aspect, name, "pooled", found)
+        paired = _categorical(study, panel, judge, aspect, name, scores, gold)
+        yield study.row(judge, aspect, name, "pooled", paired)
 
 
 def _categorical(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
 from metajudge.statistics.kappa import class_codes
-from metajudge.statistics.resampling import estimate_from_rows, whole_and_resamples
+from metajudge.statistics.resampling import replicated, whole_and_resamples
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 CELLS = 1_000_000
@@ -44,13 +44,13 @@ def krippendorff_alpha(
     step = max(1, CELLS // len(domain) ** 2)
     blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
     values = np.concatenate([_alpha(np.tensordot(b, table, axes=1), level, domain) for b in blocks])
-    return estimate_from_rows(
+    return replicated(
         values,
         NO_VARIATION if n else NO_UNITS,
         n_sources=np.unique(source).size,
         n=n,
         n_missing=used.size - n,
-    )
+    ).estimate
 
 
 def _value_counts(ratings: NDArray[np.float64], domain: Sequence[float]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
-from metajudge.statistics.resampling import estimate_from_rows, whole_and_resamples
+from metajudge.statistics.resampling import replicated, whole_and_resamples
 
 
 def kappa_linear(
@@ -31,13 +31,13 @@ def kappa_linear(
     rows = whole_and_resamples(source, weights)
     counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
     values = _linear(np.tensordot(rows, counts, axes=1)) if n >= 2 else np.array([np.nan])
-    return estimate_from_rows(
+    return replicated(
         values,
         NO_VARIATION if n >= 2 else FEW_PAIRS,
         n_sources=np.unique(source).size,
         n=n,
         n_missing=there.size - n,
-    )
+    ).estimate
 
 
 def confusion_counts(

@@ -1,6 +1,7 @@
 """Bootstrap over sources: one weight matrix per dataset, shared by every judge and statistic."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,18 @@ def with_interval(estimate: Estimate, replicates: NDArray[np.float64], n_sources
     return found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
 
 
-def estimate_from_rows(
+class Replicated(NamedTuple):
+    """An estimate, its value again and that of every resample: (1 + resamples,), or (1,).
+
+    Replicates of two judges of one dataset rest on the same weights, so that the interval of
+    their difference is that of the differences, row by row.
+    """
+
+    estimate: Estimate
+    rows: NDArray[np.float64]
+
+
+def replicated(
     rows: NDArray[np.float64],
     why_undefined: str,
     *,
@@ -84,15 +96,31 @@ def estimate_from_rows(
     n: int,
     n_missing: int = 0,
     n_tied: int = 0,
-) -> Estimate:
-    """Return the estimate whose value is rows[0] and whose replicates are rows[1:].
+) -> Replicated:
+    """Return the estimate whose value is rows[0] and whose replicates are rows[1:], and the rows.
 
     A NaN value is undefined with the note `why_undefined`; without replicates there is no interval.
     """
     if np.isnan(rows[0]):
-        return Estimate.undefined(why_undefined, n=n, n_missing=n_missing)
+        return Replicated(Estimate.undefined(why_undefined, n=n, n_missing=n_missing), rows)
     found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied)
-    return with_interval(found, rows[1:], n_sources) if rows.size > 1 else found
+    return Replicated(with_interval(found, rows[1:], n_sources) if rows.size > 1 else found, rows)
+
+
+def mean_rows(
+    values: NDArray[np.float64], weights: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return sum w v / sum w over the values that are defined, as they are and in each resample.
+
+    values (sources,), NaN where undefined, weights (resamples, sources) or None for no resamples.
+    Shape (1 + resamples,) or (1,), NaN without a defined value.
+    """
+    used = ~np.isnan(values)
+    w = np.ones((1, values.size))[:, used]
+    if weights is not None:
+        w = np.vstack([w, weights[:, used]])
+    with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
+        return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 
 
 def with_mean_interval(
@@ -114,10 +142,7 @@ def with_mean_interval(
     if FEWEST_SOURCES <= found.size < FEWEST_FOR_PERCENTILES:
         lo, hi = np.clip(_t_interval(found), *bounds)
         return _bounded(estimate, (float(lo), float(hi)), f"t over {found.size} sources")
-    w = weights[:, used]
-    with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
-        replicates = (w @ found) / w.sum(axis=1)
-    return with_interval(estimate, replicates, found.size)
+    return with_interval(estimate, mean_rows(values, weights)[1:], found.size)
 
 
 def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:

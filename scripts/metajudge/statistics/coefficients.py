@@ -1,0 +1,276 @@
+"""Pearson's r, Spearman's rho and Kendall's tau-b of arrays and of all their resamples at once.
+
+All three are one coefficient, sum a b / sqrt(sum a² sum b²) (Daniels 1944): `a` are deviations
+from the mean (Pearson), deviations of midranks from their mean (Spearman) or the signs of all
+differences (Kendall; a sign of 0 is a tie, which gives tau-b). A resample repeats whole sources,
+so it is a row of weights, and no loop runs over resamples: where values are discrete, a table of
+counts per source times the weights holds all that ranks need, in whole numbers.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Statistic = Literal["pearson", "spearman", "kendall_b"]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+RANKED = {"spearman", "kendall_b"}
+TINY_VARIANCE = 1e-20
+"""Of data within [-1, 1]: below it a variance may be round-off of constant data."""
+CELLS = 1_000_000
+"""Size of a temporary array: resamples and pairs are worked off in blocks of it."""
+
+
+def centred(values: Floats) -> Floats:
+    """Return the values shifted and scaled into [-1, 1], where sums lose least to round-off."""
+    shifted: Floats = values - values.mean()
+    return shifted / (np.abs(shifted).max() or 1.0)
+
+
+def counted(
+    source: Codes, code: Codes, shape: tuple[int, int], values: Floats | None = None
+) -> Floats:
+    """Return (sources, codes): the number of targets of each, or the sum of their values."""
+    cells = np.bincount(source * shape[1] + code, weights=values, minlength=shape[0] * shape[1])
+    return cells.reshape(shape).astype(np.float64)
+
+
+def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
+    """Return sign(left - right), 0 where they differ by no more than `slack` and for NaN."""
+    more, less = left > right + slack, left + slack < right
+    return more.view(np.int8) - less.view(np.int8)
+
+
+def within_rows(
+    x: Floats, y: Floats, statistics: Collection[Statistic], slack: float = 0.0
+) -> dict[Statistic, Floats]:
+    """Return the coefficients of each row of x with that row of y: (rows, k) -> (rows,) each.
+
+    NaN is no observation (in x and y alike); differences up to `slack` are ties. A row is NaN
+    where a side does not vary.
+    """
+    blocks = []
+    for part in _blocks(len(x), x.shape[1]):
+        used = ~np.isnan(x[part]).all(axis=0)
+        blocks.append(_within_block(x[part][:, used], y[part][:, used], statistics, slack))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in statistics}
+
+
+def _within_block(
+    x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
+) -> dict[Statistic, Floats]:
+    found: dict[Statistic, Floats] = {}
+    if "pearson" in statistics:
+        found["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
+    if RANKED & set(statistics):
+        a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
+        found["spearman"] = _of_deviations(a, b)
+        found["kendall_b"] = _ratio(*sums)
+    return found
+
+
+def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return what all pairs of a column say: (k, columns) twice -> (k, columns) twice, (columns,).
+
+    First the sums of the signs of each value's differences from the others, twice its midrank's
+    deviation from the mean rank; then the sums of sx sy, sx² and sy² over pairs.
+    """
+    a, b = np.zeros(x.shape, np.int32), np.zeros(x.shape, np.int32)
+    both, own, other = np.zeros((3, x.shape[1]), np.int32)
+    for lag in range(1, len(x)):
+        sx, sy = (signs(v[lag:], v[:-lag], slack) for v in (x, y))
+        for sums, sign in ((a, sx), (b, sy)):
+            sums[lag:] += sign
+            sums[:-lag] -= sign
+        for total, product in ((both, sx * sy), (own, sx * sx), (other, sy * sy)):
+            total += product.sum(axis=0, dtype=np.int32)
+    a_, b_, both_, own_, other_ = (v.astype(np.float64) for v in (a, b, both, own, other))
+    return a_, b_, both_, own_, other_
+
+
+def _deviations(values: Floats, slack: float) -> Floats:
+    """Return the deviations from each row's mean, 0 where a value is NaN or its row constant."""
+    there = ~np.isnan(values)
+    n = np.maximum(there.sum(axis=1, keepdims=True), 1)
+    deviation = values - np.sum(values, axis=1, where=there, keepdims=True) / n
+    lowest = np.min(values, axis=1, where=there, initial=np.inf)
+    varies = np.max(values, axis=1, where=there, initial=-np.inf) > lowest + slack
+    return np.where(there & varies[:, None], deviation, 0.0)
+
+
+def _of_deviations(a: Floats, b: Floats) -> Floats:
+    """Return the coefficient of each column: (k, columns) twice -> (columns,)."""
+    return _ratio(*(np.einsum("kc,kc->c", p, q) for p, q in ((a, b), (a, a), (b, b))))
+
+
+def _ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
+    """Return ab / sqrt(aa bb), NaN where a side does not vary."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.clip(ab / (np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0))
+
+
+def _blocks(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of 0..length, each of about CELLS / width."""
+    step = max(1, CELLS // max(1, width))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def over_rows(
+    x: Floats, y: Floats, source: Codes, rows: Floats, statistics: Collection[Statistic]
+) -> dict[Statistic, Floats]:
+    """Return the coefficients of all targets in each row of weights: (rows, sources) -> (rows,).
+
+    x, y, source (targets,), nothing missing; no source without a target. A row is NaN where a side
+    does not vary in it.
+    """
+    found: dict[Statistic, Floats] = {}
+    if "pearson" in statistics:
+        found["pearson"] = _pearson(x, y, source, rows)
+    if not RANKED & set(statistics):
+        return found
+    (xs, cx), (ys, cy) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
+    if xs.size * ys.size <= x.size:
+        shape = (rows.shape[1], xs.size, ys.size)
+        table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
+        if "spearman" in statistics:
+            found["spearman"] = _spearman_of_counts(table, rows)
+        if "kendall_b" in statistics:
+            found["kendall_b"] = _kendall_of_counts(table, rows)
+        return found
+    if "spearman" in statistics:
+        found["spearman"] = _spearman(cx, cy, source, rows)
+    if "kendall_b" in statistics:
+        found["kendall_b"] = _kendall(cx, cy, source, rows)
+    return found
+
+
+def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
+    """Return Pearson's r in each row: moments within plus moments between the sources.
+
+    Taking both about their own means (Chan, Golub & LeVeque 1983) cannot give a negative variance.
+    """
+    n = np.bincount(source)
+    data = np.stack([centred(x), centred(y)])
+    mean = np.stack([np.bincount(source, weights=v) / n for v in data])
+    inner = data - mean[:, source]
+    terms = ((0, 1), (0, 0), (1, 1))
+    within = [np.bincount(source, weights=inner[i] * inner[j]) for i, j in terms]
+
+    def block(part: Floats) -> Floats:
+        weight = part * n
+        total = np.maximum(weight.sum(axis=1), 1)
+        outer = [m - (weight @ m / total)[:, None] for m in mean]
+        ab, aa, bb = (
+            part @ w + np.einsum("rs,rs,rs->r", weight, outer[i], outer[j])
+            for w, (i, j) in zip(within, terms, strict=True)
+        )
+        found = _ratio(ab, aa, bb)
+        doubtful = np.flatnonzero(np.minimum(aa, bb) <= TINY_VARIANCE * total)
+        for row in doubtful:  # round-off looks like this, and so may data: look at the data
+            drawn = part[row, source] > 0
+            constant = not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0
+            found[row] = np.nan if constant else found[row]
+        return found
+
+    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
+
+
+def _spearman_of_counts(table: Floats, rows: Floats) -> Floats:
+    """Return Spearman's rho in each row from the counts (sources, values of x, values of y)."""
+
+    def block(part: Floats) -> Floats:
+        counts = np.tensordot(part, table, axes=1)
+        nx, ny = counts.sum(axis=2), counts.sum(axis=1)
+        a, b = (2 * np.cumsum(n, axis=1) - n - n.sum(axis=1, keepdims=True) for n in (nx, ny))
+        across = np.einsum("rij,rj->ri", counts, b)
+        return _ratio(*(np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b))))
+
+    width = table[0].size
+    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), width)])
+
+
+def _kendall_of_counts(table: Floats, rows: Floats) -> Floats:
+    """Return tau-b in each row w: w'Cw / sqrt(w'Aw · w'Bw), from counts as above.
+
+    C, A and B (sources, sources) hold the sums over targets i of s and j of t of sx sy, sx² and
+    sy², where sx = sign(x_i - x_j). Copies of a target are tied with themselves in both x and y,
+    as they are in a resample that is written out, and add nothing to any of the three.
+    """
+    kx, ky = (np.sign(np.subtract.outer(np.arange(k), np.arange(k))) for k in table.shape[1:])
+    against = np.einsum("sij,ik,jl->skl", table, kx, ky, optimize=["einsum_path", (0, 1), (0, 1)])
+    n_sources = len(table)
+    c = table.reshape(n_sources, -1) @ against.reshape(n_sources, -1).T
+    everything = np.square(rows @ table.sum(axis=(1, 2)))
+    tied = [np.square(rows @ table.sum(axis=axis)).sum(axis=1) for axis in (2, 1)]
+    return _ratio(np.einsum("rs,rs->r", rows @ c, rows), *(everything - t for t in tied))
+
+
+def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return Spearman's rho in each row: Pearson's r of the midranks within that resample.
+
+    Twice a midrank's deviation from the mean rank is the weight below minus the weight above. All
+    sums are of whole numbers, the same in any order.
+    """
+    places = [_places(code) for code in (cx, cy)]
+
+    def block(part: Floats) -> Floats:
+        weight = part.take(source, axis=1)
+        a, b = (_rank_deviations(weight, *place) for place in places)
+        return _ratio(
+            *(np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b)))
+        )
+
+    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), cx.size)])
+
+
+def _places(code: Codes) -> tuple[Codes, Codes, Codes]:
+    """Return the sorting order, and for each target how many stand below it and not above it."""
+    order = np.argsort(code, kind="stable")
+    ascending = code[order]
+    return order, np.searchsorted(ascending, code), np.searchsorted(ascending, code, side="right")
+
+
+def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Codes) -> Floats:
+    """Return twice the deviation of each target's midrank from the mean rank: (rows, targets)."""
+    upto = np.zeros((len(weight), order.size + 1))
+    np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
+    found: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
+    return found
+
+
+def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return tau-b in each row, as `_kendall_of_counts`, for values of which most differ."""
+    everything = np.square(rows @ np.bincount(source))
+    untied = [everything - _tied(code, source, rows) for code in (cx, cy)]
+    return _ratio(_concordance(cx, cy, source, rows), *untied)
+
+
+def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return the weight of all pairs tied in `code`, the sum over values of (its weight)²."""
+    once = np.bincount(code)[code] == 1
+    alone = np.square(rows) @ np.bincount(source[once], minlength=rows.shape[1])
+    shared, code = np.unique(code[~once], return_inverse=True)
+    weight = rows @ counted(source[~once], code, (rows.shape[1], shared.size))
+    found: Floats = alone + np.einsum("rv,rv->r", weight, weight)
+    return found
+
+
+def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return w'Cw of each row w, twice concordant minus discordant pairs. No source is empty."""
+    order = np.argsort(source, kind="stable")
+    small = np.min_scalar_type(order.size)
+    x, y = x[order].astype(small), y[order].astype(small)
+    starts = np.flatnonzero(np.diff(source[order], prepend=-1))
+    ends = np.append(starts[1:], order.size)
+    total = np.zeros(len(rows))
+    for part in _blocks(starts.size, order.size * order.size // starts.size):
+        first, last = starts[part][0], ends[part][-1]
+        sx, sy = (signs(v[first:last, None], v[first:]) for v in (x, y))
+        sums = np.add.reduceat(sx * sy, starts[part.start :] - first, axis=1, dtype=np.int32)
+        sums = np.add.reduceat(sums, starts[part] - first, axis=0).astype(np.float64)
+        sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
+        total += np.einsum("rs,rs->r", rows[:, part] @ sums, rows[:, part.start :])
+    return total

@@ -76,8 +76,13 @@ def serve(script: Script) -> Iterator[Endpoint]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """Say nothing: a client that went away is part of some tests."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/v1", script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

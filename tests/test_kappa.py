@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
 from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
-from metajudge.statistics.kappa import confusion_counts, kappa_linear
+from metajudge.statistics.kappa import confusion_counts, on_classes
 from metajudge.statistics.resampling import percentile_interval, source_weights
 from vectors import params
 
@@ -16,6 +16,10 @@ SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 NAN = float("nan")
 classes = st.sampled_from(SCALE)
 pairs = st.tuples(classes, classes)
+
+
+def kappa_linear(*data: Any) -> Estimate:
+    return on_classes(*data)["kappa_linear"].estimate
 
 
 def kappa(gold: Any, predicted: Any, scale: Any = SCALE) -> Estimate:
@@ -116,3 +120,28 @@ def test_interval_is_that_of_written_out_resamples(seed: int) -> None:
     found = kappa_linear(gold, predicted, SCALE, source, weights)
     expected = percentile_interval(np.array(written_out))
     assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)
+
+
+@given(st.lists(pairs, min_size=2, max_size=40))
+def test_the_quadratic_one_equals_scikit_learn(data: list[tuple[float, float]]) -> None:
+    gold, predicted = np.array(data).T
+    found = on_classes(gold, predicted, SCALE, np.zeros(gold.size, dtype=np.int64), None)
+    value = found["kappa_quadratic"].estimate.value
+    if np.unique(data).size < 2:
+        assert value is None
+    else:
+        want = cohen_kappa_score(gold, predicted, labels=SCALE, weights="quadratic")
+        assert value == pytest.approx(want, abs=1e-12)
+
+
+def test_near_misses_weigh_less_when_squared() -> None:
+    gold, near, far = [1, 2, 3, 4, 5] * 4, [2, 3, 4, 5, 4] * 4, [5, 2, 3, 4, 1] * 4
+    source = np.zeros(20, dtype=np.int64)
+
+    def both(predicted: list[int]) -> list[float | None]:
+        found = on_classes(np.array(gold, float), np.array(predicted, float), SCALE, source, None)
+        return [found[name].estimate.value for name in ("kappa_linear", "kappa_quadratic")]
+
+    (linear_near, squared_near), (linear_far, squared_far) = both(near), both(far)
+    assert linear_near and squared_near and squared_near > linear_near
+    assert linear_far is not None and squared_far is not None and squared_far < linear_far

@@ -8,10 +8,8 @@ import numpy as np
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.alpha import krippendorff_alpha
 from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.kappa import kappa_linear
-
-OFF_SCALE = "ratings off the aspect's scale"
+from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
+from metajudge.statistics.kappa import ON_CLASSES, cem_floor, on_classes
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
@@ -38,7 +36,7 @@ def _human_rows(
         alpha = Estimate.undefined("one rater")
     else:
         classes = study.spec["aspects"][aspect]["values"]
-        alpha = Estimate.undefined("continuous")
+        alpha = Estimate.undefined(CONTINUOUS)
         if classes is not None:
             alpha = _alpha(study, panel, ratings, classes)
     yield study.row("human", aspect, "alpha_ordinal", "pooled", alpha)
@@ -55,31 +53,28 @@ def _judge_rows(
     for (statistic, level), found in told.items():
         yield study.row(judge, aspect, statistic, level, found.estimate)
     gold = lower_median(ratings)
-    for name in ("kappa_linear", "alpha_pair"):
-        paired = _categorical(study, panel, judge, aspect, name, scores, gold)
-        yield study.row(judge, aspect, name, "pooled", paired)
+    for name, estimate in _categorical(study, panel, judge, aspect, scores, gold):
+        yield study.row(judge, aspect, name, "pooled", estimate)
 
 
 def _categorical(
-    study: DatasetStudy,
-    panel: Panel,
-    judge: str,
-    aspect: str,
-    statistic: str,
-    scores: Floats,
-    gold: Floats,
-) -> Estimate:
-    """Return kappa or alpha of the judge against the raters' lower median, where both fit."""
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, scores: Floats, gold: Floats
+) -> Iterator[tuple[str, Estimate]]:
+    """Yield kappas, CEM-ORD and alpha of the judge against the raters' lower median."""
     card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
     grid = card["grid"][aspect]
+    names = (*ON_CLASSES, "alpha_pair")
     if rated is None or grid is None or not card["discrete"]:
-        return Estimate.undefined("continuous")
+        yield from ((name, Estimate.undefined(CONTINUOUS)) for name in names)
+        return
     classes = sorted({*rated, *grid})  # a judge may give halves where people give whole points
     if not np.isin(gold[np.isfinite(gold)], classes).all():
-        return Estimate.undefined(OFF_SCALE)
-    if statistic == "kappa_linear":
-        return kappa_linear(gold, scores, classes, panel.source, study.weights)
-    return _alpha(study, panel, np.stack([gold, scores]), classes)
+        yield from ((name, Estimate.undefined(OFF_SCALE)) for name in names)
+        return
+    for name, found in on_classes(gold, scores, classes, panel.source, study.weights).items():
+        floor = f"floor {cem_floor(gold, classes):.3f}" if name == "cem_ord" else ""
+        yield name, found.estimate.with_note(floor) if floor else found.estimate
+    yield "alpha_pair", _alpha(study, panel, np.stack([gold, scores]), classes)
 
 
 def _alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:

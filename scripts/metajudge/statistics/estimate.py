@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 # Why a value is undefined: the closed vocabulary of `note` (detail is appended with `with_note`).
+CONTINUOUS: Final = "continuous"
+OFF_SCALE: Final = "ratings off the aspect's scale"
 CONSTANT_JUDGE: Final = "constant judge"
 CONSTANT_RATINGS: Final = "constant ratings"
 FEW_PAIRS: Final = "fewer than 2 pairs"

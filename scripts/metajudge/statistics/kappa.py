@@ -1,52 +1,77 @@
-"""Cohen's weighted kappa between a judge's classes and people's, over the full scale."""
+"""Agreement of a judge's classes with people's over the full scale: weighted kappa and CEM-ORD."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
-from metajudge.statistics.resampling import replicated, whole_and_resamples
+from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION
+from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", "cem_ord")
 
 
-def kappa_linear(
-    gold: NDArray[np.float64],
-    predicted: NDArray[np.float64],
+def on_classes(
+    gold: Floats,
+    predicted: Floats,
     classes: Sequence[float],
-    source: NDArray[np.int64],
+    source: Codes,
     weights: NDArray[np.int64] | None,
-) -> Estimate:
-    """Return 1 - sum d O / sum d E with d = |i - j| between the places i, j in `classes`.
+) -> dict[str, Replicated]:
+    """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts per source.
 
-    O are the counts of (gold, predicted) pairs, E those expected from the margins alone. gold and
-    predicted (targets,), NaN = missing: a target without both counts in `n_missing`; classes: the
-    whole ordered scale, used or not, since a class left out moves its neighbours together; source
-    (targets,) and weights (resamples, sources) as in `correlate`. Range up to 1, 0 = chance. `n`
-    counts pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2
-    pairs and where both are constant in the same class. ValueError for a value that is no class.
-    Cohen 1968; perspectives paper, global evaluation.
+    kappa = 1 - sum d O / sum d E, where O are the counts of (gold, predicted) pairs, E those
+    expected from the margins alone, and d is |i - j| or (i - j)² of the places i, j in `classes`;
+    up to 1, 0 = chance (Cohen 1968; perspectives paper, global evaluation). CEM-ORD = sum prox(p,
+    g) / sum prox(g, g), prox(p, g) = -log2 of the share of gold that lies from p to g, that of p
+    counted half; from `cem_floor` to 1 (Amigó et al. 2020; what the perspectives paper's code
+    prints).
+
+    gold and predicted (targets,), NaN = missing: a target without both counts in `n_missing`;
+    classes: the whole ordered scale, used or not, since a class left out moves its neighbours
+    together; source (targets,) and weights (resamples, sources) as in `correlate`. `n` counts
+    pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
+    kappa also where both are constant in the same class. ValueError for a value that is no class.
     """
     there = ~(np.isnan(gold) | np.isnan(predicted))
     n, source = int(there.sum()), source[there]
     rows = whole_and_resamples(source, weights)
     counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
-    values = _linear(np.tensordot(rows, counts, axes=1)) if n >= 2 else np.array([np.nan])
-    return replicated(
-        values,
-        NO_VARIATION if n >= 2 else FEW_PAIRS,
-        n_sources=np.unique(source).size,
-        n=n,
-        n_missing=there.size - n,
-    ).estimate
+    tables = np.tensordot(rows, counts, axes=1)
+    place = np.arange(len(classes))
+    distance = np.abs(place[:, None] - place)
+    values = (_kappa(tables, distance), _kappa(tables, distance**2), _cem_ord(tables))
+    return {
+        name: replicated(
+            found if n >= 2 else np.full(len(rows), np.nan),
+            NO_VARIATION if n >= 2 else FEW_PAIRS,
+            n_sources=np.unique(source).size,
+            n=n,
+            n_missing=there.size - n,
+        )
+        for name, found in zip(ON_CLASSES, values, strict=True)
+    }
+
+
+def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
+    """Return the least CEM-ORD that any classes given to these gold ones can reach.
+
+    The sum falls apart by gold class, so each takes the class of least proximity. gold (targets,),
+    NaN = missing, at least one given. Range [0, 1].
+    """
+    counts = np.bincount(class_codes(gold[~np.isnan(gold)], classes), minlength=len(classes))
+    proximity = _proximity(counts[None].astype(np.float64))[0]
+    used = counts > 0
+    found = counts[used] @ proximity.min(axis=0)[used]
+    return float(found / (counts[used] @ np.diag(proximity)[used]))
 
 
 def confusion_counts(
-    gold: NDArray[np.float64],
-    predicted: NDArray[np.float64],
-    classes: Sequence[float],
-    source: NDArray[np.int64],
-    n_sources: int,
-) -> NDArray[np.int64]:
+    gold: Floats, predicted: Floats, classes: Sequence[float], source: Codes, n_sources: int
+) -> Codes:
     """Return how often each source has each (gold, predicted) pair: (sources, classes, classes).
 
     gold, predicted and source (targets,), nothing missing. ValueError for a value that is no class.
@@ -57,26 +82,48 @@ def confusion_counts(
     return counts.reshape(n_sources, k, k)
 
 
-def class_codes(values: NDArray[np.float64], classes: Sequence[float]) -> NDArray[np.int64]:
+def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     """Return the place of each value in `classes`; ValueError names a value that is not there."""
     scale = np.asarray(classes, dtype=np.float64)
     order = np.argsort(scale)
-    found: NDArray[np.int64] = order[np.searchsorted(scale[order], values).clip(max=scale.size - 1)]
+    found: Codes = order[np.searchsorted(scale[order], values).clip(max=scale.size - 1)]
     wrong = scale[found] != values
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
     return found
 
 
-def _linear(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _kappa(counts: Floats, distance: Codes) -> Floats:
     """Return kappa of each table, NaN where no disagreement is expected: (rows, k, k) -> (rows,).
 
     Up to the last division all numbers are whole, so no round-off hides a zero.
     """
-    place = np.arange(counts.shape[1])
-    distance = np.abs(place[:, None] - place)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed
-        found: NDArray[np.float64] = 1 - observed / expected
+        found: Floats = 1 - observed / expected
     return found
+
+
+def _cem_ord(counts: Floats) -> Floats:
+    """Return CEM-ORD of each table of gold by predicted: (rows, k, k) -> (rows,)."""
+    gold = counts.sum(axis=2)
+    proximity = _proximity(gold)
+    reached = np.sum(counts * np.swapaxes(proximity, 1, 2), axis=(1, 2))
+    whole = np.sum(gold * np.einsum("rkk->rk", proximity), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(reached / whole)
+
+
+def _proximity(gold: Floats) -> Floats:
+    """Return prox(p, g) of each row of gold counts: (rows, k) -> (rows, k, k).
+
+    It is 0 where nothing lies from p to g: g is a class without gold, and nothing is weighed by it.
+    """
+    upto = np.cumsum(gold, axis=1)
+    above = upto[:, None, :] - upto[:, :, None]  # gold from p, without it, up to g
+    below = (upto - gold)[:, :, None] - (upto - gold)[:, None, :]
+    between = np.where(np.tri(gold.shape[1], k=-1, dtype=bool), below, above)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (gold[:, :, None] / 2 + between) / gold.sum(axis=1)[:, None, None]
+        return np.where(share > 0, -np.log2(share), 0.0)

@@ -8,6 +8,7 @@ from scipy.stats import t as student
 
 from metajudge.statistics.estimate import NO_VARIATION, Estimate
 from metajudge.statistics.resampling import (
+    mean_rows,
     percentile_interval,
     replicated,
     source_weights,
@@ -128,25 +129,27 @@ def test_few_sources_get_a_t_interval_within_the_bounds() -> None:
     values = np.append(np.linspace(0.0, 1.0, 12), np.nan)
     weights = source_weights(np.random.default_rng(2), values.size)
     mean = float(np.nanmean(values))
-    found = with_mean_interval(Estimate(mean), values, weights)
+    found = with_mean_interval(Estimate(mean), values, mean_rows(values, weights)[1:])
     half = student.ppf(0.975, 11) * np.nanstd(values, ddof=1) / 12**0.5
     assert (found.lo, found.hi) == pytest.approx((mean - half, mean + half))
     assert found.method == "t over 12 sources"
-    cut = with_mean_interval(Estimate(mean), values, weights, bounds=(0.4, 0.6))
+    cut = with_mean_interval(Estimate(mean), values, mean_rows(values, weights)[1:], (0.4, 0.6))
     assert (cut.lo, cut.hi) == (0.4, 0.6)
 
 
 def test_many_sources_get_percentiles_of_weighted_means() -> None:
     values = np.append(np.random.default_rng(0).normal(size=30), np.nan)
     weights = source_weights(np.random.default_rng(2), values.size)
-    found = with_mean_interval(Estimate(float(np.nanmean(values))), values, weights)
+    found = with_mean_interval(
+        Estimate(float(np.nanmean(values))), values, mean_rows(values, weights)[1:]
+    )
     replicates = np.array([np.nanmean(np.repeat(values, row)) for row in weights])
     assert (found.lo, found.hi) == pytest.approx(percentile_interval(replicates), rel=1e-12)
     assert found.method == "bootstrap over 30 sources, 1000 resamples, percentile"
 
 
 def test_no_weights_or_very_few_sources_give_no_mean_interval() -> None:
-    assert with_mean_interval(Estimate(0.1), np.ones(40), None) == Estimate(0.1)
+    assert with_mean_interval(Estimate(0.1), np.ones(40), np.empty(0)) == Estimate(0.1)
     weights = source_weights(np.random.default_rng(2), 9)
-    found = with_mean_interval(Estimate(1.0), np.ones(9), weights)
+    found = with_mean_interval(Estimate(1.0), np.ones(9), mean_rows(np.ones(9), weights)[1:])
     assert (found.lo, found.note) == (None, "no interval: 9 sources")

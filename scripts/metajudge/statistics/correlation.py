@@ -175,7 +175,7 @@ def _mean_over_sources(values: Floats, pairs: _Pairs, group: Codes, weights: Wei
         return Replicated(Estimate.undefined(NO_SOURCE, n_missing=pairs.n_missing), rows)
     tied = _shared(group[defined[pairs.source]])
     found = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
-    found = with_mean_interval(found, values, weights, bounds=(-1.0, 1.0))
+    found = with_mean_interval(found, values, rows[1:], bounds=(-1.0, 1.0))
     if n < pairs.planned:
         zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
         told = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"

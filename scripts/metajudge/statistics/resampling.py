@@ -126,23 +126,22 @@ def mean_rows(
 def with_mean_interval(
     estimate: Estimate,
     values: NDArray[np.float64],
-    weights: NDArray[np.int64] | None,
+    replicates: NDArray[np.float64],
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Estimate:
     """Return the estimate (a mean of one value per source) with its interval over sources.
 
-    values (sources,), NaN where undefined, weights (resamples, sources) or None for no interval.
-    With FEWEST_FOR_PERCENTILES values or more: percentiles of sum w v / sum w; with fewer, where
-    percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`.
+    values (sources,), NaN where undefined; replicates (resamples,), the mean of each, or none for
+    no interval. With FEWEST_FOR_PERCENTILES values or more: percentiles of the replicates; with
+    fewer, where percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`.
     """
-    if estimate.value is None or weights is None:
+    if estimate.value is None or not replicates.size:
         return estimate
-    used = ~np.isnan(values)
-    found = values[used]
+    found = values[~np.isnan(values)]
     if FEWEST_SOURCES <= found.size < FEWEST_FOR_PERCENTILES:
         lo, hi = np.clip(_t_interval(found), *bounds)
         return _bounded(estimate, (float(lo), float(hi)), f"t over {found.size} sources")
-    return with_interval(estimate, mean_rows(values, weights)[1:], found.size)
+    return with_interval(estimate, replicates, found.size)
 
 
 def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:

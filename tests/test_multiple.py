@@ -10,7 +10,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from metajudge.statistics.multiple import benjamini_hochberg, holm
+from metajudge.statistics.multiple import (
+    benjamini_hochberg,
+    benjamini_yekutieli,
+    bonferroni,
+    holm,
+)
 from vectors import load
 
 Adjust = Callable[..., NDArray[np.float64]]
@@ -68,3 +73,20 @@ def test_order_and_bounds(adjust: Adjust, p: NDArray[np.float64], random: Any) -
     assert (got >= p * (1 - 1e-9)).all()
     assert (got <= 1).all()
     assert (got <= holm(p) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "adjust"), [("fdr_by", benjamini_yekutieli), ("bonferroni", bonferroni)]
+)
+def test_vectors_of_the_others(name: str, adjust: Adjust) -> None:
+    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == name]
+    p = v["inputs"]["p"]
+    assert adjust(p) == pytest.approx(v["expected"], rel=1e-12)
+    assert adjust([*p, math.nan])[:-1] == pytest.approx(v["expected"], rel=1e-12)
+    with pytest.raises(ValueError, match="no p"):
+        adjust([0.5, 1.5])
+
+
+@given(p_values)
+def test_yekutieli_equals_scipy(p: NDArray[np.float64]) -> None:
+    assert benjamini_yekutieli(p) == pytest.approx(false_discovery_control(p, method="by"))

@@ -1,4 +1,8 @@
-"""p-values adjusted for the number of tests: Holm (family-wise) and Benjamini-Hochberg (FDR)."""
+"""p-values adjusted for the number of tests.
+
+Family-wise: Bonferroni and Holm. False discovery rate: Benjamini-Hochberg and, whatever the tests
+have in common, Benjamini-Yekutieli.
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +26,29 @@ def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> NDArray[np.float64
 
     Arguments and NaN as in `holm`. Source: Benjamini and Hochberg 1995.
     """
+    return _false_discovery(p, log, 1.0)
+
+
+def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> NDArray[np.float64]:
+    """Return min over j >= i of (m c / j) p_(j), c = 1 + 1/2 + … + 1/m, at most 1.
+
+    Arguments and NaN as in `holm`. Source: Benjamini and Yekutieli 2001.
+    """
+    tested = np.count_nonzero(~np.isnan(np.asarray(p, np.float64)))
+    return _false_discovery(p, log, float(np.sum(1 / np.arange(1, tested + 1))))
+
+
+def bonferroni(p: ArrayLike) -> NDArray[np.float64]:
+    """Return m p, at most 1. Arguments and NaN as in `holm`. Source: Dunn 1961."""
+    values = np.array(p, np.float64)
+    _ascending(values, log=False)
+    return np.asarray(np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0))
+
+
+def _false_discovery(p: ArrayLike, log: bool, factor: float) -> NDArray[np.float64]:
     values, tested, order = _ascending(p, log)
     m = order.size
-    raised = values[tested][order] + np.log(m / np.arange(1, m + 1))
+    raised = values[tested][order] + np.log(factor * m / np.arange(1, m + 1))
     values[tested] = _reordered(np.minimum.accumulate(raised[::-1])[::-1], order)
     return values if log else np.exp(values)
 

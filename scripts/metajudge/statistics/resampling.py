@@ -108,7 +108,7 @@ def replicated(
 
 
 def mean_rows(
-    values: NDArray[np.float64], weights: NDArray[np.int64] | None
+    values: NDArray[np.float64], weights: NDArray[np.int64] | NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Return sum w v / sum w over the values that are defined, as they are and in each resample.
 

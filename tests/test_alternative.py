@@ -1,0 +1,94 @@
+"""The alternative-annotator test."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from metajudge.statistics import alternative
+from metajudge.statistics.alternative import FEW_RATERS, alternative_annotator
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.resampling import source_weights
+
+NAN = float("nan")
+
+
+def alt(judge: Any, ratings: Any, **keys: Any) -> tuple[Estimate, Estimate]:
+    judge, ratings = np.array(judge, dtype=float), np.array(ratings, dtype=float)
+    keys = {"source": np.arange(judge.size), "weights": None, "closeness": "accuracy"} | keys
+    source = keys.pop("source")
+    return alternative_annotator(judge, ratings, source, **keys)
+
+
+def test_the_advantage_by_hand() -> None:
+    ratings = [[1, 2, 3, 4], [1, 2, 3, 5], [1, 3, 3, 3]]
+    # against rater 1 (others agree with it on: both, one, both, none) the judge 1 1 3 5 has both,
+    # none, both, one: at least as close on 3 of 4; rater 2: 2, 1, 2, 0 against 2 0 2 0: 3 of 4;
+    # rater 3: 2 0 2 0 against 2 0 2 1: 4 of 4
+    rate, advantage = alt([1, 1, 3, 5], ratings)
+    assert advantage.value == pytest.approx((3 + 3 + 4) / 12)
+    assert (rate.n, advantage.n, advantage.n_missing) == (3, 12, 0)
+
+
+def test_one_target_a_source_is_the_papers_t_test() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, 60)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 60)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 60), 1, 5).astype(float)
+    p = []
+    for rater in range(3):
+        others = np.delete(ratings, rater, axis=0)
+        own, its = ((others == v).mean(axis=0) for v in (ratings[rater], judge))
+        difference = (own >= its).astype(float) - (its >= own)
+        p.append(stats.ttest_1samp(difference, 0.1, alternative="less").pvalue)
+    adjusted = stats.false_discovery_control(p, method="by")
+    rate, _ = alt(judge, ratings)
+    assert rate.value == pytest.approx(np.mean(adjusted <= 0.05))
+    counted = alternative._p_worse(np.ones(60), difference, 0.1)
+    assert counted == pytest.approx(p[-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("closeness", ["accuracy", "rmse"])
+def test_a_perfect_judge_wins_and_a_random_one_does_not(closeness: str) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, 300).astype(float)
+    ratings = np.clip(truth + rng.integers(-1, 2, (4, 300)), 1, 5)
+    weights = source_weights(rng, 300, 100)
+    perfect = alt(truth, ratings, closeness=closeness, weights=weights)
+    noise = alt(rng.integers(1, 6, 300), ratings, closeness=closeness, weights=weights)
+    assert perfect[0].value == 1 and noise[0].value == 0
+    for _, advantage in (perfect, noise):
+        assert advantage.lo is not None and advantage.hi is not None and advantage.value is not None
+        assert advantage.lo < advantage.value < advantage.hi
+    assert (perfect[1].value or 0) > (noise[1].value or 1)
+
+
+def test_closeness_in_numbers_or_in_classes() -> None:
+    ratings = [[3] * 9, [3] * 9, [5] * 9]
+    near = alt([4] * 9, ratings, closeness="rmse")[1].value
+    exact = alt([4] * 9, ratings, closeness="accuracy")[1].value
+    # by distance 4 is no nearer to 3 and 5 than 3 is, and nearer to 3 and 3 than 5 is
+    assert near == pytest.approx((1 + 1 + 1) / 3)
+    assert exact == pytest.approx((0 + 0 + 1) / 3)
+
+
+def test_missing_values_are_left_out_and_counted() -> None:
+    ratings = [[1, 2, NAN, 4, 2], [1, 2, 3, 5, 2], [1, 3, 3, 3, 2]]
+    _, advantage = alt([1, NAN, 3, 5, 2], ratings)
+    assert (advantage.n, advantage.n_missing) == (11, 4)
+
+
+def test_copies_within_a_source_make_it_no_surer() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, 12)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 12), 1, 5).astype(float)
+    once = alt(judge, ratings)
+    copied = alt(np.tile(judge, 9), np.tile(ratings, 9), source=np.tile(np.arange(12), 9))
+    assert [one.value for one in once] == pytest.approx([one.value for one in copied])
+
+
+def test_too_few() -> None:
+    assert alt([1, 2], [[1, 2], [1, 2]])[0].note == FEW_RATERS
+    assert alt([1, 2], [[1, 2]] * 3)[0].note == "fewer than 3 sources"

@@ -1,0 +1,171 @@
+"""Paired permutation tests of two judges."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from metajudge.statistics.coefficients import Statistic
+from metajudge.statistics.correlation import LEVELS, STATISTICS, Level
+from metajudge.statistics.permutation import (
+    PairedTest,
+    Permute,
+    all_flips,
+    flips_of,
+    permutation_tests,
+)
+from vectors import load
+
+NAN = float("nan")
+PERMUTES: tuple[Permute, ...] = ("inputs", "systems", "both")
+ORACLE: dict[Statistic, Any] = {
+    "pearson": lambda a, b: stats.pearsonr(a, b).statistic,
+    "spearman": lambda a, b: stats.spearmanr(a, b).statistic,
+    "kendall_b": lambda a, b: stats.kendalltau(a, b).statistic,
+}
+
+
+def data(seed: int, sources: int = 9, systems: int = 5, discrete: bool = True) -> Any:
+    """Return x1, x2, y as (sources, systems) of ratings with ties, or of any numbers."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(3, 1, (sources, systems))
+    noisy = [truth + rng.normal(0, noise, truth.shape) for noise in (0.8, 1.2, 0.6)]
+    return [np.clip(np.round(v), 1, 5) for v in noisy] if discrete else noisy
+
+
+def flat(*tables: Any) -> Any:
+    source, system = (v.ravel() for v in np.indices(tables[0].shape))
+    return [*(table.ravel() for table in tables), source, system]
+
+
+def compare(five: Any, flips: Any, **keys: Any) -> Mapping[Statistic, PairedTest]:
+    x1, x2, y, source, system = five
+    return permutation_tests(x1, x2, y, source, system, flips, **keys)
+
+
+def naive(x: Any, y: Any, statistic: Statistic, level: Level) -> float:
+    """Return scipy's coefficient of (sources, systems) tables at a level."""
+    if level == "pooled":
+        return float(ORACLE[statistic](x.ravel(), y.ravel()))
+    if level == "by_system":
+        return float(ORACLE[statistic](x.mean(axis=0).round(12), y.mean(axis=0).round(12)))
+    with np.errstate(invalid="ignore"):
+        each = [
+            ORACLE[statistic](a, b) if np.ptp(a) > 0 and np.ptp(b) > 0 else NAN
+            for a, b in zip(x, y, strict=True)
+        ]
+    return float(np.nanmean(each))
+
+
+def z(values: Any) -> Any:
+    return (values - values.mean()) / values.std()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("permute", PERMUTES)
+@pytest.mark.parametrize("discrete", [True, False])
+def test_every_permutation_written_out_gives_the_same_p(
+    level: Level, permute: Permute, discrete: bool
+) -> None:
+    x1, x2, y = data(1, discrete=discrete)
+    units = {"inputs": 9, "systems": 5, "both": 45}[permute]
+    flips = flips_of(np.random.default_rng(2), units, 60)
+    found = compare(flat(x1, x2, y), flips, level=level, permute=permute)
+    a, b = (x1, x2) if level == "by_source" else (z(x1), z(x2))
+    shapes = {"inputs": (-1, 9, 1), "systems": (-1, 1, 5), "both": (-1, 9, 5)}
+    for statistic in STATISTICS:
+        observed = naive(a, y, statistic, level) - naive(b, y, statistic, level)
+        if level == "by_source":  # constant sources of either judge are left out of both
+            varying = [s for s in range(9) if np.ptp(x1[s]) and np.ptp(x2[s]) and np.ptp(y[s])]
+            if permute == "inputs":
+                observed = naive(a[varying], y[varying], statistic, level) - naive(
+                    b[varying], y[varying], statistic, level
+                )
+        each = []
+        for flip in flips.reshape(shapes[permute]):
+            first, second = np.where(flip, b, a), np.where(flip, a, b)
+            rows = varying if level == "by_source" and permute == "inputs" else list(range(9))
+            each.append(
+                naive(first[rows], y[rows], statistic, level)
+                - naive(second[rows], y[rows], statistic, level)
+            )
+        test = found[statistic]
+        assert test.difference == pytest.approx(observed, abs=1e-12)
+        k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
+        greater = sum(one >= observed - 1e-9 for one in each)
+        assert (test.p, test.p_greater) == ((k + 1) / 61, (greater + 1) / 61)
+        assert test.n == 45
+
+
+def test_vector() -> None:
+    [vector] = [v for v in load("wmt_style") if v["id"] == "perm_inputs.global_pearson.exact"]
+    x1, x2, y = (np.array(vector["inputs"][name], float).T for name in ("m1", "m2", "gold"))
+    found = compare(
+        flat(x1, x2, y),
+        all_flips(6),
+        level="pooled",
+        statistics=["pearson"],
+        standardise=False,
+        exact=True,
+    )["pearson"]
+    assert found.difference == pytest.approx(vector["expected"]["delta"], rel=1e-9)
+    assert found.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)
+
+
+def test_a_sample_comes_near_the_whole() -> None:
+    five = flat(*data(3))
+    whole = compare(five, all_flips(9), level="pooled", exact=True)
+    flips = flips_of(np.random.default_rng(0), 9, 4000)
+    for name, test in compare(five, flips, level="pooled").items():
+        assert test.p == pytest.approx(whole[name].p, abs=4 * 0.5 / 4000**0.5)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_other_way_round_is_the_same_with_the_other_sign(level: Level) -> None:
+    x1, x2, y, source, system = flat(*data(4))
+    flips = flips_of(np.random.default_rng(1), 9)
+    ahead = permutation_tests(x1, x2, y, source, system, flips, level=level)
+    back = permutation_tests(x2, x1, y, source, system, flips, level=level)
+    for name in STATISTICS:
+        assert ahead[name].difference == -back[name].difference
+        assert ahead[name].p == back[name].p
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_order_and_scale_make_no_difference_and_missing_targets_go(level: Level) -> None:
+    x1, x2, y, source, system = flat(*data(5))
+    flips = flips_of(np.random.default_rng(1), 9)
+    x1[3] = x2[7] = NAN
+    found = permutation_tests(x1, x2, y, source, system, flips, level=level)
+    order = np.random.default_rng(2).permutation(45)
+    moved = compare([v[order] for v in (3 * x1 - 1, x2, y, source, system)], flips, level=level)
+    for name in STATISTICS:
+        assert moved[name].difference == pytest.approx(found[name].difference, abs=1e-12)
+        assert (moved[name].p, moved[name].n) == (found[name].p, 43)
+
+
+def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:
+    x1, _, y, source, system = flat(*data(6))
+    flips = flips_of(np.random.default_rng(1), 9)
+    same = permutation_tests(x1, x1, y, source, system, flips, level="pooled")
+    assert all((test.difference, test.p) == (0, 1) for test in same.values())
+    nothing = permutation_tests(x1, np.ones(45), y, source, system, flips, level="pooled")
+    assert all(np.isnan(test.p) for test in nothing.values())
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_it_errs_as_often_as_it_says(level: Level) -> None:
+    """600 studies of two equally good judges with 60 % ties: 5 % of p are at most .05."""
+    rng = np.random.default_rng(7)
+    p = []
+    for _ in range(600):
+        truth = rng.normal(3.8, 0.8, (20, 6))
+        x1, x2, y = (
+            np.clip(np.round(truth + rng.normal(0, 0.7, truth.shape)), 1, 5) for _ in "abc"
+        )
+        flips = flips_of(rng, 20, 199)
+        test = compare(flat(x1, x2, y), flips, level=level, statistics=["kendall_b"])
+        p.append(test["kendall_b"].p)
+    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=3 * (0.05 * 0.95 / 600) ** 0.5)

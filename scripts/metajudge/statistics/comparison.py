@@ -1,0 +1,121 @@
+"""Judges beside each other: differences, groups, ranks, and what could have been seen."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.resampling import (
+    CONFIDENCE,
+    Replicated,
+    percentile_interval,
+    with_interval,
+)
+
+Floats = NDArray[np.float64]
+POWER: Final = 0.8
+UNDEFINED_JUDGE: Final = "one of the judges is undefined"
+
+
+def difference(first: Replicated, second: Replicated, n_sources: int) -> Estimate:
+    """Return the first value minus the second, with the interval of the paired replicates.
+
+    Both rest on the same weights, so what they share cancels. `n` is the smaller of both,
+    `n_missing` the larger. Undefined where a judge is.
+    """
+    one, other = first.estimate, second.estimate
+    n, missing = min(one.n, other.n), max(one.n_missing, other.n_missing)
+    if one.value is None or other.value is None:
+        return Estimate.undefined(UNDEFINED_JUDGE, n=n, n_missing=missing)
+    found = Estimate(one.value - other.value, n=n, n_missing=missing)
+    rows = first.rows - second.rows
+    return with_interval(found, rows[1:], n_sources) if rows.size > 1 else found
+
+
+def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
+    """Return a letter display: judges that share a letter are not shown to differ.
+
+    order: the judges, best first; different (judges, judges): which pairs differ significantly.
+    Insert and absorb: a pair that differs splits every group that holds both, and a group within
+    another is dropped. Letters go from the best group on. Shape (judges,), by judge; a judge that
+    is not in `order` has none. Piepho 2004, "An Algorithm for a Letter-Based Representation of
+    All-Pairwise Comparisons".
+    """
+    groups = [frozenset(order)] if len(order) else []
+    for place, i in enumerate(order):
+        for j in order[place + 1 :]:
+            if different[i, j]:
+                split = [g - {out} for g in groups if {i, j} <= g for out in (i, j)]
+                groups = [g for g in groups if not {i, j} <= g] + split
+                groups = [
+                    g
+                    for at, g in enumerate(groups)
+                    if not any(g < h or (g == h and k < at) for k, h in enumerate(groups))
+                ]
+    rank = {judge: place for place, judge in enumerate(order)}
+    groups.sort(key=lambda group: sorted(rank[judge] for judge in group))
+    found = [""] * len(different)
+    for at, group in enumerate(groups):
+        for judge in group:
+            found[judge] += letter(at)
+    return found
+
+
+def letter(place: int) -> str:
+    """Return a, b, …, z, then aa, ab, … in brackets, so that each stays one letter."""
+    if place < 26:
+        return chr(ord("a") + place)
+    return f"({letter(place // 26 - 1)}{chr(ord('a') + place % 26)})"
+
+
+def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
+    """Return each judge's rank, 1 the best, and the interval of its rank over the resamples.
+
+    rows (judges, 1 + resamples), the values and replicates of one statistic, higher being better.
+    Equal values share the mean of their ranks; undefined ones rank behind all others, and a judge
+    that is undefined has none. `n` counts the judges that are ranked.
+    """
+    from scipy.stats import rankdata  # here only: what merely asks or parses imports no scipy
+
+    known = ~np.isnan(rows[:, 0])
+    placed = rankdata(-np.where(np.isnan(rows[known]), -np.inf, rows[known]), axis=0)
+    found = []
+    ranked = iter(placed)
+    for defined in known:
+        if not defined:
+            found.append(Estimate.undefined(UNDEFINED_JUDGE, n=int(known.sum())))
+            continue
+        own = next(ranked)
+        one = Estimate(float(own[0]), n=int(known.sum()))
+        found.append(with_interval(one, own[1:], n_sources) if own.size > 1 else one)
+    return found
+
+
+def detectable(first: Replicated, second: Replicated) -> float | None:
+    """Return the least true difference that a two-sided test at .05 would show with power .8.
+
+    (z_.975 + z_.8) s, s the standard deviation of the paired replicates of the difference: the
+    estimate's error is taken as normal and no larger where the true difference is another. None
+    without replicates.
+    """
+    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+
+    rows = (first.rows - second.rows)[1:]
+    rows = rows[np.isfinite(rows)]
+    if rows.size < 2 or percentile_interval(rows) is None:
+        return None
+    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * rows.std(ddof=1))
+
+
+def sources_needed(n_sources: int, found: float, wished: float) -> int:
+    """Return how many sources would make the detectable difference `wished`: n (found/wished)².
+
+    The error falls with the root of the number of sources, of the kind that are there; rounded up.
+    ValueError for a wish that is not above 0.
+    """
+    if wished <= 0:
+        raise ValueError(f"the wished difference must be above 0, not {wished}")
+    return math.ceil(n_sources * (found / wished) ** 2 - 1e-9)

@@ -139,3 +139,33 @@ def test_interval_is_that_of_written_out_resamples(seed: int, level: Measurement
     found = krippendorff_alpha(ratings, level=level, domain=SCALE, source=source, weights=weights)
     expected = percentile_interval(np.array(written_out))
     assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ratings = rng.integers(1, 6, (4, 40)).astype(float)
+    ratings[rng.random(ratings.shape) < 0.3] = np.nan
+    source, weights = np.repeat(np.arange(20), 2), source_weights(rng, 20, 100)
+    found, scaled = (
+        krippendorff_alpha(ratings, level="interval", domain=d, source=source, weights=weights)
+        for d in (None, [1.0, 2.0, 3.0, 4.0, 5.0])
+    )
+    assert found.value == pytest.approx(scaled.value, abs=1e-12)
+    assert (found.lo, found.hi) == pytest.approx((scaled.lo, scaled.hi), abs=1e-12)
+    shifted = rng.normal(1e3, 1, (3, 30))
+    one = krippendorff_alpha(
+        shifted, level="interval", domain=None, source=np.arange(30), weights=None
+    )
+    want = krippendorff.alpha(shifted, level_of_measurement="interval")
+    assert one.value == pytest.approx(want, abs=1e-9)
+
+
+def test_a_scale_is_needed_for_ranks_and_equal_numbers_have_no_alpha() -> None:
+    same = np.full((3, 5), 2.5)
+    with pytest.raises(ValueError, match="needs the values"):
+        krippendorff_alpha(same, level="ordinal", domain=None, source=np.arange(5), weights=None)
+    found = krippendorff_alpha(
+        same, level="interval", domain=None, source=np.arange(5), weights=None
+    )
+    assert found.note == NO_VARIATION

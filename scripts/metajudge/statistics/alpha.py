@@ -11,6 +11,7 @@ from metajudge.statistics.kappa import class_codes
 from metajudge.statistics.resampling import replicated, whole_and_resamples
 
 Measurement = Literal["nominal", "ordinal", "interval"]
+TINY = 1e-12
 CELLS = 1_000_000
 """Size of a temporary array: resamples are worked off in blocks of it."""
 
@@ -19,7 +20,7 @@ def krippendorff_alpha(
     ratings: NDArray[np.float64],
     *,
     level: Measurement,
-    domain: Sequence[float],
+    domain: Sequence[float] | None,
     source: NDArray[np.int64],
     weights: NDArray[np.int64] | None,
 ) -> Estimate:
@@ -28,22 +29,25 @@ def krippendorff_alpha(
     D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the coincidences, n_c their
     margins, n their sum, d the square of 1 (nominal), of c - k (interval) or of the number of
     ratings from c to k, both ends counted half (ordinal). ratings (raters, units), NaN = missing;
-    domain: the ordered values of the scale; source (units,), weights (resamples, sources) as in
-    `correlate`. Range up to 1, 0 = chance. `n` counts the units used, `n_missing` those with fewer
-    than 2 ratings, which are ignored; `n_tied` stays 0. Undefined where all ratings are equal or no
-    unit is used. ValueError for a value outside the domain or an unknown level. Krippendorff 2011,
+    domain: the ordered values of the scale, or None for any number (level interval only); source
+    (units,), weights (resamples, sources) as in `correlate`. Range up to 1, 0 = chance. `n` counts
+    the units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied` stays
+    0. Undefined where all ratings are equal or no unit is used. ValueError for a value outside the
+    domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability"; robustness paper.
     """
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
-    counts = _value_counts(ratings, domain)
-    used = counts.sum(axis=1) >= 2
+    if domain is None and level != "interval":
+        raise ValueError(f"level {level!r} needs the values of the scale")
+    used = np.sum(~np.isnan(ratings), axis=0) >= 2
     n, source = int(used.sum()), source[used]
     rows = whole_and_resamples(source, weights)
-    table = _coincidences(counts[used], source, rows.shape[1])
-    step = max(1, CELLS // len(domain) ** 2)
-    blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
-    values = np.concatenate([_alpha(np.tensordot(b, table, axes=1), level, domain) for b in blocks])
+    values = (
+        _from_moments(ratings[:, used], source, rows)
+        if domain is None
+        else _from_counts(ratings[:, used], source, rows, level, domain)
+    )
     return replicated(
         values,
         NO_VARIATION if n else NO_UNITS,
@@ -51,6 +55,38 @@ def krippendorff_alpha(
         n=n,
         n_missing=used.size - n,
     ).estimate
+
+
+def _from_counts(
+    ratings: NDArray[np.float64],
+    source: NDArray[np.int64],
+    rows: NDArray[np.float64],
+    level: Measurement,
+    domain: Sequence[float],
+) -> NDArray[np.float64]:
+    table = _coincidences(_value_counts(ratings, domain), source, rows.shape[1])
+    step = max(1, CELLS // len(domain) ** 2)
+    blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
+    return np.concatenate([_alpha(np.tensordot(b, table, axes=1), level, domain) for b in blocks])
+
+
+def _from_moments(
+    ratings: NDArray[np.float64], source: NDArray[np.int64], rows: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
+
+    The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so moments do.
+    """
+    m = np.sum(~np.isnan(ratings), axis=0).astype(np.float64)
+    centred = ratings - np.nanmean(ratings) if ratings.size else ratings
+    total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
+    inner = np.nansum(np.square(centred - total / m), axis=0)  # exact 0 for equal ratings
+    moments = [m, total, squares, inner * m / (m - 1)]
+    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
+    n, mean, square, within = table @ rows.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mixed = (n * square - np.square(mean)) / (n - 1)
+        return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)
 
 
 def _value_counts(ratings: NDArray[np.float64], domain: Sequence[float]) -> NDArray[np.int64]:

@@ -1,0 +1,123 @@
+"""Does a judge say the same twice, and how many draws are enough?"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.statistics.alpha import Measurement, krippendorff_alpha
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.means import share
+from metajudge.statistics.resampling import (
+    Replicated,
+    replicated,
+    whole_and_resamples,
+    with_interval,
+)
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Weights = NDArray[np.int64] | None
+ENOUGH: Final = 0.95
+"""Share of the attainable correlation that is enough."""
+
+
+def repeatability(
+    draws: Floats, source: Codes, weights: Weights, *, scale: Sequence[float] | None
+) -> dict[str, Estimate]:
+    """Return alpha over draws, flip rate, tied modes, reliability of one draw, and draws needed.
+
+    draws (draws, targets), NaN = missing; source (targets,); weights as in `correlate`; scale: the
+    judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
+    the others. `alpha_draws`: Krippendorff's alpha, the draws as raters, ordinal, or interval
+    without a scale. `flip_rate`: share of targets with two draws that differ. `tied_modes`: share
+    of targets with two values that are equally frequent, and most. `reliability`: the intraclass
+    correlation ICC(1), Shrout and Fleiss 1979. `draws_needed`: the least k whose mean has ENOUGH
+    of the correlation with people that endless draws would have, sqrt(r_k) with r_k = k r / (1 +
+    (k - 1) r), Spearman 1910, Brown 1910. Undefined without a target with 2 draws; what compares
+    variation between targets also where there is none.
+    """
+    given = ~np.isnan(draws)
+    count = given.sum(axis=0)
+    used = count >= 2
+    n, missing = int(used.sum()), int(used.size - used.sum())
+    if n == 0:
+        names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
+        return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
+    level: Measurement = "interval" if scale is None else "ordinal"
+    alpha = krippendorff_alpha(draws, level=level, domain=scale, source=source, weights=weights)
+    highest = np.nanmax(draws[:, used], axis=0)
+    flips = (highest > np.nanmin(draws[:, used], axis=0)).astype(np.float64)
+    ones = np.ones(n)
+    icc = _icc(draws[:, used], source[used], weights, n, missing)
+    return {
+        "alpha_draws": alpha,
+        "flip_rate": share(flips, ones, source[used], weights, missing),
+        "tied_modes": share(_tied_modes(draws[:, used]), ones, source[used], weights, missing),
+        "reliability": icc.estimate,
+        "draws_needed": _needed(icc, np.unique(source[used]).size),
+    }
+
+
+def spearman_brown(reliability: float, draws: int) -> float:
+    """Return sqrt(r_k): the share of the attainable correlation that the mean of k draws has.
+
+    r_k = k r / (1 + (k - 1) r); the correlation of a mean with anything is that of its true score
+    times the root of its reliability. NaN for a reliability of 0 or less.
+    """
+    if not reliability > 0:
+        return math.nan
+    return math.sqrt(draws * reliability / (1 + (draws - 1) * reliability))
+
+
+def _tied_modes(draws: Floats) -> Floats:
+    """Return 1 for each target whose most frequent value is not the only one."""
+    counts = np.zeros(draws.shape, dtype=np.int64)
+    for draw in draws:
+        counts += draws == draw
+    most = np.where(counts == counts.max(axis=0), draws, np.nan)
+    return np.asarray(np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64)
+
+
+def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -> Replicated:
+    """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and within.
+
+    m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ in it.
+    """
+    k = (~np.isnan(draws)).sum(axis=0).astype(np.float64)
+    mean = np.nansum(draws, axis=0) / k
+    centre = float(np.nanmean(draws))
+    inner = np.nansum(np.square(draws - mean), axis=0)
+    rows = whole_and_resamples(source, weights)
+    moments = [np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner]
+    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
+    targets, total, squares, first, second, within = table @ rows.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = (second - np.square(first) / total) / (targets - 1)
+        inside = within / (total - targets)
+        size = (total - squares / total) / (targets - 1)
+        values = (between - inside) / (between + (size - 1) * inside)
+    return replicated(
+        values, NO_VARIATION, n_sources=np.unique(source).size, n=n, n_missing=missing
+    )
+
+
+def _needed(icc: Replicated, n_sources: int) -> Estimate:
+    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
+    one = icc.estimate
+    if one.value is None or one.value <= 0:
+        reason = one.note or "the draws of a target agree no more than those of others"
+        return Estimate.undefined(reason, n=one.n, n_missing=one.n_missing)
+    c = ENOUGH**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = np.maximum(1, np.ceil(c * (1 - icc.rows) / (icc.rows * (1 - c)) - 1e-9))
+    k = np.where(icc.rows > 0, k, np.nan)
+    found = Estimate(float(k[0]), n=one.n, n_missing=one.n_missing)
+    return with_interval(found, k[1:], n_sources) if k.size > 1 else found
+
+
+def curve(reliability: float, most: int) -> list[float]:
+    """Return `spearman_brown` for 1 to `most` draws."""
+    return [spearman_brown(reliability, draws) for draws in range(1, most + 1)]

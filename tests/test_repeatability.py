@@ -1,0 +1,89 @@
+"""Does a judge say the same twice?"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.repeatability import curve, repeatability, spearman_brown
+from metajudge.statistics.resampling import source_weights
+
+NAN = float("nan")
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def of(draws: Any, *, scale: Any = FIVE, weights: Any = None) -> dict[str, Estimate]:
+    draws = np.array(draws, dtype=float)
+    return repeatability(draws, np.arange(draws.shape[1]), weights, scale=scale)
+
+
+def test_by_hand() -> None:
+    found = of([[1, 2, 3, 4, NAN], [1, 2, 4, 4, 5], [1, 3, 5, 4, NAN]])
+    assert (found["flip_rate"].value, found["flip_rate"].n) == (0.5, 4)
+    assert found["flip_rate"].n_missing == 1
+    assert found["tied_modes"].value == 0.25  # 3 4 5, each once
+    # means 1, 7/3, 4, 4: between 3 * 6.3611 / 3, within (2/3 + 2) / 8
+    between = 3 * sum((m - 17 / 6) ** 2 for m in (1, 7 / 3, 4, 4)) / 3
+    within = (2 / 3 + 2) / 8
+    icc = (between - within) / (between + 2 * within)
+    assert found["reliability"].value == pytest.approx(icc)
+    assert found["alpha_draws"].value is not None
+
+
+def test_a_judge_that_never_differs_needs_one_draw() -> None:
+    found = of([[1, 2, 3, 4]] * 5)
+    told = {name: one.value for name, one in found.items()}
+    assert told == {
+        **{"alpha_draws": 1, "flip_rate": 0, "tied_modes": 0, "reliability": 1},
+        "draws_needed": 1,
+    }
+
+
+def test_what_cannot_be_told() -> None:
+    assert {one.note for one in of([[1, 2, 3]]).values()} == {NO_UNITS}
+    constant = of([[3, 3, 3]] * 4)
+    assert constant["flip_rate"].value == 0
+    assert constant["alpha_draws"].note == constant["reliability"].note == NO_VARIATION
+    assert constant["draws_needed"].value is None
+    noise = of(np.array([[1, 5, 1, 5, 1, 5], [5, 1, 5, 1, 5, 1]]))
+    assert (noise["reliability"].value or 0) < 0 and noise["draws_needed"].value is None
+
+
+@pytest.mark.parametrize("reliability", [0.3, 0.6, 0.9])
+def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: float) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0, reliability**0.5, 20_000)
+    draws = truth + rng.normal(0, (1 - reliability) ** 0.5, (12, 20_000))
+    for k in (1, 4, 12):
+        r = np.corrcoef(draws[:k].mean(axis=0), truth)[0, 1]
+        assert r == pytest.approx(spearman_brown(reliability, k), abs=0.01)
+    small = repeatability(draws[:, :400], np.arange(400), None, scale=None)
+    assert small["reliability"].value == pytest.approx(reliability, abs=0.05)
+    needed = small["draws_needed"].value
+    assert needed is not None and small["reliability"].value is not None
+    rising = curve(small["reliability"].value, int(needed))
+    assert rising == sorted(rising)
+    assert rising[-1] >= 0.95 and (len(rising) == 1 or rising[-2] < 0.95)
+
+
+def test_intervals_hold_the_statistic_of_every_resample() -> None:
+    rng = np.random.default_rng(4)
+    draws = rng.integers(1, 6, (3, 30)).astype(float)
+    draws[:, :15] = rng.integers(1, 6, 15)
+    weights = source_weights(rng, 30, 40)
+    found = of(draws, weights=weights)
+    written = [of(draws[:, np.repeat(np.arange(30), row)]) for row in weights]
+    for name in ("flip_rate", "tied_modes", "reliability"):
+        each = [one[name].value for one in written]
+        lo, hi = np.quantile(np.array(each, dtype=float), [0.025, 0.975])
+        assert (found[name].lo, found[name].hi) == pytest.approx((lo, hi))
+
+
+def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
+    rng = np.random.default_rng(5)
+    draws = rng.integers(1, 6, (4, 25)).astype(float)
+    draws[rng.random(draws.shape) < 0.1] = NAN
+    found, moved = of(draws), of(draws[::-1, rng.permutation(25)])
+    for name, one in found.items():
+        assert moved[name].value == pytest.approx(one.value)

@@ -1,5 +1,6 @@
 """Read one dataset, check it, and write its tables: items, systems' texts, originals, ratings."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def main(spec: Spec) -> None:
     name, rule = card.dataset, card.select
     rated = select(rated, rule, spec["seed"], name, split_sentences, where=where)
     check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
+    check_systems(rated, card.families, f"{where}, key families")
     wanted = output["original"] is not None
     chosen = originals(rated, rule.original, split_sentences) if wanted else {}
     write_table("items", tables.items(name, rated, chosen), output["items"])
@@ -37,7 +39,7 @@ def main(spec: Spec) -> None:
     path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
 
 
-def check_systems(rated: Rated, ids: list[str], where: str) -> None:
+def check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
     """Raise UserError for the id of a system that wrote nothing."""
     for system in ids:
         if system not in rated.systems:

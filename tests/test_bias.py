@@ -61,7 +61,9 @@ def test_the_slope_is_what_a_doubling_is_worth() -> None:
     noisy = data(3)
     want = stats.linregress(np.log2(noisy[2]), noisy[0] - noisy[1]).slope
     keys = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}
-    assert length_slope(noisy[0], noisy[1], noisy[2], SOURCE, **keys).estimate.value == pytest.approx(want)
+    assert length_slope(
+        noisy[0], noisy[1], noisy[2], SOURCE, **keys
+    ).estimate.value == pytest.approx(want)
 
 
 def test_self_preference_is_the_gap_between_families() -> None:

@@ -12,7 +12,7 @@ from data_samples import card, values
 from metajudge.data import read_dataset
 from metajudge.engines import Subject
 from metajudge.engines.recorded import RecordedEngine
-from metajudge.methods.agreement import mean_rating
+from metajudge.methods.measures import mean_rating
 from metajudge.schema.cards import Judge, RecordedModel, Scale
 from metajudge.schema.errors import UserErrors
 from metajudge.schema.loading import read_card

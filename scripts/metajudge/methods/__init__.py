@@ -5,10 +5,17 @@ A method module has one function `rows(study: DatasetStudy) -> list[dict]`; `MET
 
 METHODS = {
     "agreement": "metajudge.methods.agreement",
+    "comparison": "metajudge.methods.comparison",
     "discernment": "metajudge.methods.discernment",
     "faults": "metajudge.methods.faults",
+    "repeatability": "metajudge.methods.repeatability",
+    "pairwise": "metajudge.methods.pairwise",
     "perturbations": "metajudge.methods.perturbations",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
-"""Result table -> its module. Every table but the first three belongs to every study."""
+"""Result table -> its module. `BESIDE` tells which belong to a method."""
+
+BESIDE = {"agreement": ["comparison"], "discernment": ["perturbations"]}
+"""Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
+and pairwise to those with judges of several draws, and of comparisons."""

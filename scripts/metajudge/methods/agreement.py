@@ -1,97 +1,125 @@
 """How well each judge agrees with people, and people with each other."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from metajudge.methods.measures import (
+    Place,
+    categorical,
+    human,
+    lower_median,
+    mean_rating,
+    ranked,
+    replacement,
+    swayed,
+)
 from metajudge.methods.study import DatasetStudy, Floats, Panel
-from metajudge.statistics.alpha import krippendorff_alpha
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
-from metajudge.statistics.kappa import ON_CLASSES, cem_floor, on_classes
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.resampling import Replicated, with_interval
+
+AVERAGE = "average"
+"""The aspect of rows that hold the mean over all aspects."""
+THIN = 0.9
+"""A value per source that stands for fewer of the sources than this is warned of."""
+DEGENERATE = 0.95
+"""A judge that gives one score to so many of the targets says next to nothing."""
+BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
+
+Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
-    found: list[dict[str, Any]] = []
-    for aspect in study.spec["aspects"]:
-        ratings = study.systems.ratings(aspect)
-        if not len(ratings):
+    aspects = [name for name in study.spec["aspects"] if len(study.systems.ratings(name))]
+    found: list[Row] = []
+    for aspect in aspects:
+        for (statistic, level), estimate in human(study, study.systems, aspect):
+            found.append(study.row("human", aspect, statistic, level, estimate))
+    for judge in study.spec["judges"]:
+        for systems, panel in study.rated(judge).items():
+            own = _judge_rows(study, panel, judge, aspects)
+            found += [row | {"systems": systems} for row in own]
+    return below_controls(study, found)
+
+
+def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str]) -> Iterator[Row]:
+    over_aspects: dict[Place, list[Replicated]] = defaultdict(list)
+    for aspect in aspects:
+        scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
+        if scores is None:
             continue
-        found += _human_rows(study, study.systems, aspect, ratings)
-        for judge in study.spec["judges"]:
-            for systems, panel in study.rated(judge).items():
-                own = _judge_rows(study, panel, judge, aspect)
-                found += [row | {"systems": systems} for row in own]
-    return found
+        mean = mean_rating(ratings)
+        told = ranked(study, panel, scores, mean)
+        flag = _degenerate(scores)
+        for (statistic, level), found in told.items():
+            over_aspects[statistic, level].append(found)
+            one = _warned(found.estimate, level, panel)
+            one = one.with_note(flag) if flag and level == "pooled" else one
+            yield study.row(judge, aspect, statistic, level, one)
+        others = (
+            *categorical(study, panel, judge, aspect, scores, lower_median(ratings)),
+            *replacement(study, panel, judge, aspect, scores, ratings),
+            *swayed(study, panel, judge, aspect, scores, mean),
+        )
+        for (statistic, level), estimate in others:
+            yield study.row(judge, aspect, statistic, level, estimate)
+    for (statistic, level), each in over_aspects.items():
+        if len(each) > 1:
+            average = _average(each, np.unique(panel.source).size)
+            yield study.row(judge, AVERAGE, statistic, level, average)
 
 
-def _human_rows(
-    study: DatasetStudy, panel: Panel, aspect: str, ratings: Floats
-) -> Iterator[dict[str, Any]]:
-    if study.spec["ratings"] != "human":
-        alpha = Estimate.undefined(f"ratings are {study.spec['ratings']}, not human")
-    elif len(ratings) < 2:
-        alpha = Estimate.undefined("one rater")
-    else:
-        classes = study.spec["aspects"][aspect]["values"]
-        alpha = Estimate.undefined(CONTINUOUS)
-        if classes is not None:
-            alpha = _alpha(study, panel, ratings, classes)
-    yield study.row("human", aspect, "alpha_ordinal", "pooled", alpha)
+def _degenerate(scores: Floats) -> str:
+    """Return a warning where nearly all scores are one, "" where they are not (or all are)."""
+    values, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
+    if values.size < 2 or counts.max() < DEGENERATE * counts.sum():
+        return ""
+    share = counts.max() / counts.sum()
+    return f"degenerate: {share:.1%} of the scores are {values[counts.argmax()]:.4g}"
 
 
-def _judge_rows(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str
-) -> Iterator[dict[str, Any]]:
-    scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
-    if scores is None:
-        return
-    mean = mean_rating(ratings)
-    told = correlations(scores, mean, panel.source, panel.system, weights=study.weights)
-    for (statistic, level), found in told.items():
-        yield study.row(judge, aspect, statistic, level, found.estimate)
-    gold = lower_median(ratings)
-    for name, estimate in _categorical(study, panel, judge, aspect, scores, gold):
-        yield study.row(judge, aspect, name, "pooled", estimate)
+def _warned(estimate: Estimate, level: str, panel: Panel) -> Estimate:
+    """Warn where a mean over sources leaves out more than a tenth of them."""
+    planned = np.unique(panel.source).size
+    if level != "by_source" or estimate.value is None or estimate.n >= THIN * planned:
+        return estimate
+    return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
 
 
-def _categorical(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, scores: Floats, gold: Floats
-) -> Iterator[tuple[str, Estimate]]:
-    """Yield kappas, CEM-ORD and alpha of the judge against the raters' lower median."""
-    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
-    grid = card["grid"][aspect]
-    names = (*ON_CLASSES, "alpha_pair")
-    if rated is None or grid is None or not card["discrete"]:
-        yield from ((name, Estimate.undefined(CONTINUOUS)) for name in names)
-        return
-    classes = sorted({*rated, *grid})  # a judge may give halves where people give whole points
-    if not np.isin(gold[np.isfinite(gold)], classes).all():
-        yield from ((name, Estimate.undefined(OFF_SCALE)) for name in names)
-        return
-    for name, found in on_classes(gold, scores, classes, panel.source, study.weights).items():
-        floor = f"floor {cem_floor(gold, classes):.3f}" if name == "cem_ord" else ""
-        yield name, found.estimate.with_note(floor) if floor else found.estimate
-    yield "alpha_pair", _alpha(study, panel, np.stack([gold, scores]), classes)
+def _average(each: list[Replicated], n_sources: int) -> Estimate:
+    """Return the mean over aspects; undefined where it is on one, since means would not compare."""
+    lost = [one for one in each if one.estimate.value is None]
+    if lost:
+        return Estimate.undefined(
+            f"undefined on {len(lost)} of {len(each)} aspects", n=len(each) - len(lost)
+        )
+    mean = np.mean([one.rows for one in each], axis=0)
+    found = Estimate(float(mean[0]), n=len(each), method="mean over aspects")
+    return with_interval(found, mean[1:], n_sources)
 
 
-def _alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:
-    return krippendorff_alpha(
-        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
-    )
+def below_controls(study: DatasetStudy, found: list[Row]) -> list[Row]:
+    """Note on every judge's number which control ranks above it, with the control's value.
 
-
-def mean_rating(ratings: Floats) -> Floats:
-    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
-    given = np.isfinite(ratings).sum(axis=0)
-    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
-
-
-def lower_median(ratings: Floats) -> Floats:
-    """Return the middle rating of each target, of two the lower; NaN without any (methods.md 4)."""
-    ordered = np.sort(ratings, axis=0)  # NaN last
-    given = np.isfinite(ratings).sum(axis=0)
-    middle = np.maximum((given - 1) // 2, 0)
-    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])
+    By point estimate; the best control of each statistic, the first of equals.
+    """
+    controls = {name for name, card in study.spec["judges"].items() if card["engine"] == "control"}
+    best: dict[tuple[str, ...], Row] = {}
+    for row in found:
+        place = (row["aspect"], row["statistic"], row["level"])
+        if row["judge"] not in controls or row["value"] is None:
+            continue
+        if place not in best or row["value"] > best[place]["value"]:
+            best[place] = row
+    told = []
+    for row in found:
+        over = best.get((row["aspect"], row["statistic"], row["level"]))
+        apart = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
+        if over and not apart and row["value"] is not None and row["value"] < over["value"]:
+            said = f"warning: below control {over['judge']} ({over['value']:.3f})"
+            row = row | {"note": "; ".join(filter(None, [row["note"], said]))}
+        told.append(row)
+    return told

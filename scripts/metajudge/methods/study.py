@@ -104,6 +104,22 @@ class DatasetStudy:
                 cell[target] = value
         return table
 
+    def draw_tables(self, panel: "Panel") -> dict[tuple[str, str], Floats]:
+        """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN = none."""
+        place = {target: at for at, target in enumerate(panel.targets)}
+        rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
+        names = ("judge", "aspect", "target", "target_b", "draw", "value")
+        tables: dict[tuple[str, str], Floats] = {}
+        for judge, aspect, target, other, draw, value in zip(
+            *(rows[name].to_pylist() for name in names), strict=True
+        ):
+            draws = self.spec["judges"].get(judge, {}).get("draws", 1)
+            if other is not None or target not in place or draws < 2:
+                continue
+            table = tables.setdefault((judge, aspect), np.full((draws, len(place)), np.nan))
+            table[draw, place[target]] = np.nan if value is None else value
+        return dict(sorted(tables.items()))
+
     @cached_property
     def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return aspect -> rater -> target -> rating."""
@@ -177,9 +193,19 @@ class Panel:
     @cached_property
     def system(self) -> Codes:
         """Return each target's code among the systems; shape (targets,)."""
-        names = self.rows["system"].to_pylist()
-        order = {name: code for code, name in enumerate(sorted(set(names)))}
-        return np.array([order[name] for name in names], dtype=np.int64)
+        order = {name: code for code, name in enumerate(sorted(set(self.systems)))}
+        return np.array([order[name] for name in self.systems], dtype=np.int64)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Return each target's system."""
+        names: list[str] = self.rows["system"].to_pylist()
+        return names
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Return the characters of each target's text; shape (targets,)."""
+        return np.array([len(text or "") for text in self.rows["text"].to_pylist()], dtype=float)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
         """Return the judge's score of each target, NaN where there is none; None: no cell."""

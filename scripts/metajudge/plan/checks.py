@@ -26,6 +26,7 @@ def check_study(
     datasets: Mapping[str, Dataset],
     models: Mapping[str, Model],
     perturbations: Mapping[str, Perturbation],
+    judges: Iterable[str],
     source: str,
 ) -> None:
     """Check that every aspect of the study is rated and every dataset and judge is of use."""
@@ -38,6 +39,14 @@ def check_study(
                 got=name,
                 allowed=dataset.aspects,
                 todo="add one of its aspects, or leave the dataset out",
+            )
+    for judge in study.comparison.judges:
+        if judge not in judges:
+            raise UserError(
+                "no judge of the study has this id",
+                where=f"{source}, key comparison.judges",
+                got=judge,
+                allowed=judges,
             )
     for perturbation in perturbations.values():
         if perturbation.method != "inject" and "discernment" not in study.methods:

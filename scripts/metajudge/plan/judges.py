@@ -80,6 +80,13 @@ def uses_references(judge: Judge) -> bool:
     return judge.against == "references" and judge.form not in ALONE
 
 
+def _shared_ends(scales: list[Scale | None]) -> list[float] | None:
+    """Return the ends that all scales share, or None."""
+    ends = {(scale.min, scale.max) if scale else None for scale in scales}
+    only = ends.pop() if len(ends) == 1 else None
+    return only and list(only)
+
+
 def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
@@ -92,7 +99,12 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
             "draws": 1,
             "prompt": prompt_hash(plan, *members),
             "references": any(uses_references(one) for one in members),
+            "family": None,
             "grid": dict.fromkeys(plan.aspects_of(dataset)),
+            "ends": {
+                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
+                for aspect in plan.aspects_of(dataset)
+            },
             "discrete": False,
         }
     card = plan.judges[judge]
@@ -110,5 +122,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "temperature": card.temperature if plan.is_asked(card.model) else None,
         # the values that one reply can have; null: any number
         "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
+        "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
+        "family": card.family or getattr(model, "family", None),
         "discrete": card.draws == 1 or card.estimator == "mode",
     }

@@ -15,7 +15,7 @@ from metajudge.canonical import canonical
 from metajudge.cells import pack
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
-from metajudge.methods import METHODS
+from metajudge.methods import BESIDE, METHODS
 from metajudge.plan.code import code_hash
 from metajudge.plan.judges import (
     ALONE,
@@ -28,6 +28,7 @@ from metajudge.plan.judges import (
 )
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
+    COMPARE,
     FOLDERS,
     Decoding,
     MadePerturbation,
@@ -268,7 +269,7 @@ class Specs:
         card = plan.datasets[dataset]
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
-        counted = table in {"coverage", "cost"}  # of votes there are no scores, but counts
+        counted = table in {"coverage", "cost", "pairwise"}  # votes are no scores
         judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
         known = {name: facts_of(plan, dataset, name) for name in judges}
         if table == "cost":
@@ -280,8 +281,9 @@ class Specs:
             "ratings": card.ratings,
             "clean": card.clean,
             "aspects": {
-                aspect: {"values": card.aspects[aspect].values()}
+                aspect: {"values": scale.values(), "ends": [scale.min, scale.max]}
                 for aspect in plan.aspects_of(dataset)
+                for scale in [card.aspects[aspect]]
             },
             "judges": known,
             "excluded": [
@@ -296,6 +298,8 @@ class Specs:
                 if f"{name}.{degree}" in sets
             ],
             "allow_missing": plan.study.allow_missing,
+            "families": card.families,
+            "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,
             "targets": sets,
@@ -364,6 +368,10 @@ class Specs:
     @cached_property
     def tables(self) -> list[str]:
         """Return the result tables of the study."""
-        own: list[str] = list(self.plan.study.methods)
-        damaged = "discernment" in own
-        return [*own, *(["perturbations"] if damaged else []), "coverage", "cost"]
+        methods, judges = self.plan.study.methods, self.plan.judges.values()
+        return [
+            *(table for method in methods for table in (method, *BESIDE.get(method, []))),
+            *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
+            *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
+            *("coverage", "cost"),
+        ]

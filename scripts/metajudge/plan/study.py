@@ -14,6 +14,7 @@ from metajudge.schema.cards import (
     ASKED,
     ASPECT,
     COMPARE,
+    CONTROL_FORMS,
     Aspect,
     Dataset,
     DerivedJudge,
@@ -26,6 +27,9 @@ from metajudge.schema.cards import (
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
 from metajudge.schema.slugs import slug
+
+CONTROLS = tuple(form.replace("_", "-") for form in CONTROL_FORMS)
+"""The judge cards of the controls, which every study of agreement has."""
 
 
 class Cell(NamedTuple):
@@ -169,6 +173,8 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
         name: cards.read("dataset", name, where=f"{source}, key datasets")
         for name in study.datasets
     }
+    rated = any(dataset.ratings != "none" for dataset in datasets.values())
+    study = _with_controls(study) if rated and "agreement" in study.methods else study
     judges, derived = _judges(cards, study, source)
     perturbations = {
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
@@ -193,7 +199,7 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
     )
-    check_study(study, datasets, models, perturbations, source)
+    check_study(study, datasets, models, perturbations, [*judges, *derived], source)
     for judge in judges.values():
         check_judge(judge, models[judge.model], datasets)
     for card in derived.values():
@@ -206,6 +212,12 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
 def _card_folders(home: Path) -> list[Path]:
     here, own = Path("config"), home / "config"
     return [here] if here.resolve() == own.resolve() else [here, own]
+
+
+def _with_controls(study: Study) -> Study:
+    """Return the study with every control: no measure is trusted that ranks one above a judge."""
+    more = [name for name in CONTROLS if name not in study.judges]
+    return study.model_copy(update={"judges": [*study.judges, *more]})
 
 
 def _judges(

@@ -20,6 +20,22 @@ STATISTICS = {
     "spearman": Term("Spearman ρ", numbers.correlation, "correlation of ranks"),
     "kendall_b": Term("Kendall τ-b", numbers.correlation, "pairs in the same order, ties counted"),
     "kappa_linear": Term("Linear κ", numbers.correlation, "agreement on ratings beyond chance"),
+    "kappa_quadratic": Term(
+        "Quadratic κ", numbers.correlation, "as linear κ, larger misses weigh more"
+    ),
+    "cem_ord": Term("CEM-ORD", numbers.correlation, "closeness of classes, rare ones weigh more"),
+    "acc_eq": Term("acc_eq", numbers.correlation, "share of pairs ordered or tied as people do"),
+    "spa": Term("SPA", numbers.correlation, "systems told apart as surely as people do"),
+    "alt_test_winrate": Term(
+        "Alt-test winning rate", numbers.percent, "share of raters whose place it may take"
+    ),
+    "alt_test_advantage": Term(
+        "Alt-test advantage", numbers.percent, "how often it is as near to the others as a rater"
+    ),
+    "partial_pearson": Term("Partial r", numbers.correlation, "Pearson r given length"),
+    "partial_spearman": Term("Partial ρ", numbers.correlation, "Spearman ρ given length"),
+    "length_slope": Term("Length slope", numbers.amount, "points above people per doubling"),
+    "self_preference": Term("Self-preference", numbers.amount, "points more for its own family"),
     "alpha_ordinal": Term("Krippendorff α", numbers.correlation, "agreement of raters, ordinal"),
     "alpha_pair": Term(
         "α of the pair", numbers.correlation, "Krippendorff α of judge and median rating"
@@ -44,6 +60,9 @@ STATISTICS = {
     "edits": Term("Edits", numbers.amount, "mean number per text"),
     "edit_distance": Term("Edit distance", numbers.amount, "mean Levenshtein distance"),
 }
+
+SWAYS = ("partial_pearson", "partial_spearman", "length_slope", "self_preference")
+"""What tells what sways a judge, not how well it agrees."""
 
 LEVELS = {
     "pooled": ("all targets pooled", "One correlation over all targets of the dataset."),

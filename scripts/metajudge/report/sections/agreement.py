@@ -22,11 +22,19 @@ from metajudge.report.elements import (
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import agreed_with, bodies, labelled
-from metajudge.report.words import LEVELS, STATISTICS, label
+from metajudge.report.words import LEVELS, STATISTICS, SWAYS, label
 
 PEOPLE = "human"
 """The judge's name in rows about what people reach among themselves."""
 FIGURE = ("spearman", "by_source")
+CEILINGS = (
+    ("alpha_ordinal", "pooled"),
+    ("spearman", "pooled"),
+    ("spearman", "by_source"),
+    ("kendall_b", "by_system"),
+    ("kappa_linear", "pooled"),
+)
+"""What is shown of people among themselves; agreement.csv has all."""
 
 
 def section(report: Report) -> Section | None:
@@ -52,16 +60,25 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     levels = [
         level for level in LEVELS if any(row.judge != PEOPLE for row in rows.where(level=level))
     ]
-    tables = [_table(report, dataset, rows.where(level=level), level) for level in levels]
+    tables = [
+        _table(report, dataset, rows.where(level=level), level, sways=sways)
+        for level in levels
+        for sways in (False, True)
+    ]
     figure = _figure(report, dataset, rows)
     people: list[Block] = [] if dataset.planned else [_people(report, dataset, rows)]
-    fold = Fold(f"All statistics and levels for {dataset.name}", tables)
-    return [*([figure] if figure else []), *people, fold]
+    fold = Fold(f"All statistics and levels for {dataset.name}", [t for t in tables if t])
+    ranks = _ranks(report, dataset)
+    return [*([figure] if figure else []), *people, *([ranks] if ranks else []), fold]
 
 
-def _table(report: Report, dataset: Dataset, rows: Rows, level: str) -> Table:
+def _table(
+    report: Report, dataset: Dataset, rows: Rows, level: str, *, sways: bool = False
+) -> Table | None:
     present = set(rows.where(judge=tuple(judge.id for judge in report.judges)).names("statistic"))
-    told = [name for name in STATISTICS if name in present]
+    told = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
+    if not told:
+        return None
 
     def cells(judge: Judge, aspect: str) -> list[Cell] | None:
         place = [rows.at(dataset.id, judge.id, s, aspect=aspect, level=level) for s in told]
@@ -73,28 +90,68 @@ def _table(report: Report, dataset: Dataset, rows: Rows, level: str) -> Table:
         parts += bodies(report.judges, partial(cells, aspect=aspect), name)
     title, meaning = LEVELS[level]
     columns = [Column(label(name), note=STATISTICS[name].meaning) for name in told]
-    caption = f"{dataset.name}, {title}: {agreed_with(dataset)}. {meaning}"
+    said = "what sways a judge beside quality" if sways else agreed_with(dataset)
+    caption = f"{dataset.name}, {title}: {said}. {meaning}"
     return Table(caption, "Aspect and judge", columns, parts, source="tables/agreement.csv")
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     """Return what people reach among themselves: no judge can be held to more."""
-    place = (dataset.id, PEOPLE, "alpha_ordinal")
-    told = [
-        estimate(rows.at(*place, aspect=a, level="pooled"), counts=True) for a in dataset.aspects
-    ]
+    own = rows.where(judge=PEOPLE)
+    lines = []
+    for statistic, level in CEILINGS:
+        place = (dataset.id, PEOPLE, statistic)
+        each = [own.at(*place, aspect=aspect, level=level) for aspect in dataset.aspects]
+        if any(each):
+            name = f"{label(statistic)}, {LEVELS[level][0]}"
+            lines.append(Line(name, [estimate(row, counts=True) for row in each]))
     return Table(
-        f"{dataset.name}: agreement of people among themselves, {label('alpha_ordinal')}.",
-        "Raters",
+        f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
+        "with the mean of the others, κ of each with every other.",
+        "Statistic",
         [Column(report.aspect(aspect)) for aspect in dataset.aspects],
-        [Body([Line("people", told)])],
+        [Body(lines)],
         code=False,
+        source="tables/agreement.csv",
     )
+
+
+def _ranks(report: Report, dataset: Dataset) -> Table | None:
+    """Return the judges' ranks with intervals, and the groups that a test cannot tell apart."""
+    statistic, level = FIGURE
+    rows = report.rows("comparison").where(dataset=dataset.id, level=level)
+    if not len(rows.where(statistic=f"rank_{statistic}")):
+        return None
+
+    def cells(judge: Judge) -> list[Cell] | None:
+        place = (dataset.id, judge.id, f"rank_{statistic}")
+        each = [rows.at(*place, aspect=a, level=level) for a in dataset.aspects]
+        if not any(each):
+            return None
+        return [estimate(row, mark=_group(row.note)) if row else estimate(None) for row in each]
+
+    return Table(
+        f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % interval "
+        "of the rank. Judges that share a letter are not told apart by a paired permutation test "
+        "(Holm over all pairs of the aspect, p ≤ 0.05).",
+        "Judge",
+        [Column(report.aspect(aspect)) for aspect in dataset.aspects],
+        bodies(report.judges, cells),
+        source="tables/comparison.csv",
+    )
+
+
+def _group(note: str) -> str:
+    """Return the letters in a rank's note."""
+    told = [part.removeprefix("group ") for part in note.split("; ") if part.startswith("group ")]
+    return f" {told[0]}" if told else ""
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     statistic, level = FIGURE
-    chosen = rows.where(statistic=statistic, level=level)
+    ids = tuple(judge.id for judge in report.judges)
+    places = {"judge": ids, "aspect": tuple(dataset.aspects)}
+    chosen = rows.where(statistic=statistic, level=level, **places)
     known = [row for row in chosen if row.value is not None]
     names = {judge.id: labelled(judge) for judge in report.judges}
     shown = [judge for judge in report.judges if any(row.judge == judge.id for row in known)]

@@ -97,6 +97,10 @@ class Dataset(Card):
         "(meta column `faults`: system -> kind of fault); for the method faults.",
     )
     missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    families: dict[Slug, Slug] = Field(
+        {},
+        description="System -> family of the model that wrote its texts; see self-preference.",
+    )
     reference_systems: list[Slug] = Field(
         [],
         description="Ids of systems whose texts are the references: a judge that compares with "

@@ -56,6 +56,9 @@ class Judge(Decoding):
         description="Recorded score columns: each becomes a judge by the slug of its name; "
         "{aspect} in a name stands for the aspect's entry in the model's `scores`.",
     )
+    family: Slug | None = Field(
+        None, description="The model's family, where its card does not say; see `families`."
+    )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
 
 

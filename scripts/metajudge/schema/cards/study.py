@@ -7,6 +7,27 @@ from pydantic import Field, model_validator
 from metajudge.schema.cards.base import Card, Slug
 
 
+class Comparison(Card):
+    """How judges are compared with each other; table comparison.csv."""
+
+    judges: list[Slug] = Field([], description="Only these judges; default: all of the study.")
+    statistics: list[Literal["pearson", "spearman", "kendall_b"]] = Field(
+        ["pearson", "spearman", "kendall_b"], min_length=1, description="Of agreement with people."
+    )
+    levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
+        ["pooled", "by_source", "by_system"], min_length=1, description="At these levels."
+    )
+    permute: Literal["inputs", "systems", "both"] = Field(
+        "inputs",
+        description="What a permutation swaps between two judges: all of a source, all of a "
+        "system, or any text. Choose `systems` to speak of other systems than these.",
+    )
+    permutations: int = Field(1000, ge=99, description="How many permutations.")
+    wished: float = Field(
+        0.05, gt=0, description="The difference for which the sources needed are told."
+    )
+
+
 class Study(Card):
     """What one run covers."""
 
@@ -25,6 +46,7 @@ class Study(Card):
     store: str = Field(
         "cache/replies", description="The folder of the reply store, which studies may share."
     )
+    comparison: Comparison = Field(Comparison(), description="How judges are compared.")
     exclude_reference_systems: bool = Field(
         True,
         description="Rate judges that compare with references without the systems whose texts are "

@@ -1,0 +1,196 @@
+"""Which judge agrees better with people: differences, tests, groups, ranks, detectable gaps."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metajudge.methods.measures import mean_rating
+from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Panel
+from metajudge.statistics.coefficients import Statistic
+from metajudge.statistics.comparison import (
+    UNDEFINED_JUDGE,
+    detectable,
+    difference,
+    letters,
+    ranks,
+    sources_needed,
+)
+from metajudge.statistics.correlation import Level, correlations
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.multiple import benjamini_hochberg, holm
+from metajudge.statistics.permutation import PairedTest, flips_of, permutation_tests
+from metajudge.statistics.resampling import Replicated
+from metajudge.streams import stream
+
+LEVEL_OF_TESTS = 0.05
+Row = dict[str, Any]
+Found = Mapping[tuple[Statistic, Level], Replicated]
+
+
+class _Pair(NamedTuple):
+    """Two judges on the targets that both have, and the tests of their differences."""
+
+    judge: str
+    other: str
+    first: Found
+    second: Found
+    tests: Mapping[tuple[Statistic, Level], PairedTest]
+
+
+class _Field:
+    """All judges of one aspect on one panel; what is computed for a judge is kept."""
+
+    def __init__(self, study: DatasetStudy, panel: Panel, aspect: str) -> None:
+        self.study, self.panel = study, panel
+        self.wanted = study.spec["comparison"]
+        self.people = mean_rating(panel.ratings(aspect))
+        scores = {name: panel.scores(name, aspect) for name in _judges(study)}
+        self.scores = {name: x for name, x in scores.items() if x is not None}
+        self._found: dict[tuple[str, bytes], Found] = {}
+
+    def of(self, judge: str, mask: Any) -> Found:
+        """Return a judge's correlations on the targets of a mask."""
+        key = (judge, mask.tobytes())
+        if key not in self._found:
+            x = np.where(mask, self.scores[judge], np.nan)
+            self._found[key] = correlations(
+                x,
+                self.people,
+                self.panel.source,
+                self.panel.system,
+                weights=self.study.weights,
+                statistics=self.wanted["statistics"],
+                levels=self.wanted["levels"],
+            )
+        return self._found[key]
+
+    def own(self, judge: str) -> Found:
+        """Return a judge's correlations on all targets that it has."""
+        return self.of(judge, ~np.isnan(self.scores[judge]))
+
+    def pair(self, judge: str, other: str, flips: Any) -> _Pair:
+        """Return two judges on the targets that both have."""
+        x1, x2 = self.scores[judge], self.scores[other]
+        both = ~(np.isnan(x1) | np.isnan(x2))
+        tests: dict[tuple[Statistic, Level], PairedTest] = {}
+        for level in self.wanted["levels"]:
+            found = permutation_tests(
+                x1,
+                x2,
+                self.people,
+                self.panel.source,
+                self.panel.system,
+                flips,
+                level=level,
+                permute=self.wanted["permute"],
+                statistics=self.wanted["statistics"],
+            )
+            tests |= {(statistic, level): test for statistic, test in found.items()}
+        return _Pair(judge, other, self.of(judge, both), self.of(other, both), tests)
+
+
+def rows(study: DatasetStudy) -> list[Row]:
+    """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
+    fair = study.spec["reference_systems"] and any(
+        study.spec["judges"][name]["references"] for name in _judges(study)
+    )
+    panel = study.without_references if fair else study.systems
+    flips = _flips(study, panel)
+    found: list[Row] = []
+    for aspect in study.spec["aspects"]:
+        if len(panel.ratings(aspect)):
+            field = _Field(study, panel, aspect)
+            pairs = [field.pair(*names, flips) for names in combinations(field.scores, 2)]
+            for statistic in study.spec["comparison"]["statistics"]:
+                for level in study.spec["comparison"]["levels"]:
+                    found += _rows(study, field, aspect, statistic, level, pairs)
+    return [row | {"systems": WITHOUT_REFERENCES if fair else None} for row in found]
+
+
+def _judges(study: DatasetStudy) -> list[str]:
+    wanted = study.spec["comparison"]["judges"]
+    return [name for name in study.spec["judges"] if not wanted or name in wanted]
+
+
+def _flips(study: DatasetStudy, panel: Panel) -> Any:
+    """Return the assignments that all pairs of a dataset share."""
+    permute, count = (study.spec["comparison"][key] for key in ("permute", "permutations"))
+    sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
+    rng = stream(study.spec["seed"], "permutation", study.dataset, permute)
+    return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
+
+
+def _rows(
+    study: DatasetStudy,
+    field: _Field,
+    aspect: str,
+    statistic: Statistic,
+    level: Level,
+    pairs: list[_Pair],
+) -> Iterator[Row]:
+    place = (statistic, level)
+    names = list(field.scores)
+    p = np.array([pair.tests[place].p for pair in pairs])
+    adjusted, fdr = holm(p), benjamini_hochberg(p)
+    different = np.zeros((len(names), len(names)), dtype=bool)
+    for pair, own in zip(pairs, adjusted, strict=True):
+        i, j = names.index(pair.judge), names.index(pair.other)
+        different[i, j] = different[j, i] = own <= LEVEL_OF_TESTS
+    yield from _ranks(study, field, aspect, place, names, different)
+    for pair, *p_values in zip(pairs, p, adjusted, fdr, strict=True):
+        told = _of_pair(study, pair, place, p_values)
+        for name, estimate in told.items():
+            yield study.row(pair.judge, aspect, name, level, estimate, judge_b=pair.other)
+
+
+def _ranks(
+    study: DatasetStudy,
+    field: _Field,
+    aspect: str,
+    place: tuple[Statistic, Level],
+    names: list[str],
+    different: Any,
+) -> Iterator[Row]:
+    statistic, level = place
+    values = (
+        np.stack([field.own(name)[place].rows for name in names]) if names else np.empty((0, 1))
+    )
+    known = [at for at in range(len(names)) if not np.isnan(values[at, 0])]
+    order = sorted(known, key=lambda at: (-values[at, 0], names[at]))
+    groups = letters(order, different)
+    n_sources = np.unique(field.panel.source).size
+    for name, rank, group in zip(names, ranks(values, n_sources), groups, strict=True):
+        one = rank.with_note(f"group {group}") if group else rank
+        yield study.row(name, aspect, f"rank_{statistic}", level, one)
+
+
+def _of_pair(
+    study: DatasetStudy, pair: _Pair, place: tuple[Statistic, Level], p_values: list[float]
+) -> dict[str, Estimate]:
+    """Return by name what is said of a pair: first minus second, p-values, detectable gap."""
+    statistic, _ = place
+    wanted = study.spec["comparison"]
+    first, second, test = pair.first[place], pair.second[place], pair.tests[place]
+    n_sources = len(study.item_order)
+    gap = difference(first, second, n_sources)
+    how = f"PERM-{wanted['permute'].upper()}, {wanted['permutations']} permutations, two-sided"
+    told = {f"difference_{statistic}": gap}
+    for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
+        told[f"{name}_{statistic}"] = _plain(value, test.n, how)
+    least = detectable(first, second) if gap.value is not None else None
+    told[f"detectable_{statistic}"] = _plain(
+        float("nan") if least is None else least, n_sources, "power .8 at .05, two-sided"
+    )
+    needed = float("nan") if least is None else sources_needed(n_sources, least, wanted["wished"])
+    told[f"sources_needed_{statistic}"] = _plain(
+        needed, n_sources, f"for a difference of {wanted['wished']:g}, power .8 at .05"
+    )
+    return told
+
+
+def _plain(value: float, n: int, method: str) -> Estimate:
+    if np.isnan(value):
+        return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
+    return Estimate(float(value), n=n, method=method)

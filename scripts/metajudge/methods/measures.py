@@ -1,0 +1,170 @@
+"""What a judge's scores on a panel say beside people's ratings: every statistic of agreement."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.statistics.accuracy import acc_eq
+from metajudge.statistics.alpha import krippendorff_alpha
+from metajudge.statistics.alternative import alternative_annotator
+from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
+from metajudge.statistics.ceiling import ceilings
+from metajudge.statistics.correlation import correlations
+from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
+from metajudge.statistics.kappa import ON_CLASSES, cem_floor, on_classes
+from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.soft import soft_pairwise_accuracy
+
+Place = tuple[str, str]
+"""(statistic, level)."""
+Named = Iterator[tuple[Place, Estimate]]
+POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
+LARGEST_CEILING = 50
+"""Of more raters (crowds, of whom each rated little), pairs would be too many and too thin."""
+
+
+def ranked(study: DatasetStudy, panel: Panel, x: Floats, y: Floats) -> dict[Place, Replicated]:
+    """Return what needs no common scale: correlations, acc_eq and spa, with their replicates."""
+    place = (panel.source, panel.system)
+    found: dict[Place, Replicated] = {
+        (statistic, level): one
+        for (statistic, level), one in correlations(x, y, *place, weights=study.weights).items()
+    }
+    accuracy, epsilon = acc_eq(x, y, panel.source, weights=study.weights)
+    if epsilon is not None:
+        told = f"ties up to {epsilon:.4g}, chosen leaving each source out"
+        accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(told))
+    found["acc_eq", BY_SOURCE] = accuracy
+    found["spa", BY_SYSTEM] = soft_pairwise_accuracy(x, y, *place, weights=study.weights)
+    return found
+
+
+def categorical(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, gold: Floats
+) -> Named:
+    """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
+    classes = classes_of(study, judge, aspect)
+    known = gold[np.isfinite(gold)]
+    wrong = classes is not None and not np.isin(known, classes).all()
+    if classes is None or wrong:
+        reason = OFF_SCALE if wrong else CONTINUOUS
+        yield from (
+            ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
+        )
+        return
+    floor = f"floor {cem_floor(gold, classes):.3f}" if known.size else ""
+    for name, found in on_classes(gold, x, classes, panel.source, study.weights).items():
+        one = found.estimate
+        yield (name, POOLED), one.with_note(floor) if name == "cem_ord" else one
+    yield ("alpha_pair", POOLED), alpha(study, panel, np.stack([gold, x]), classes)
+
+
+def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | None:
+    """Return the values that judge and people can give, None where either gives any number.
+
+    A judge may give halves where people give whole points.
+    """
+    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
+    grid = card["grid"][aspect]
+    if rated is None or grid is None or not card["discrete"]:
+        return None
+    return sorted({*rated, *grid})
+
+
+def alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:
+    """Return the ordinal alpha of raters on a panel."""
+    return krippendorff_alpha(
+        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
+    )
+
+
+def replacement(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
+) -> Named:
+    """Yield the alternative-annotator test of a judge that rates on people's scale."""
+    ends = study.spec["judges"][judge]["ends"][aspect]
+    if ends is None or study.spec["ratings"] != "human":
+        return
+    discrete = classes_of(study, judge, aspect) is not None
+    rate, advantage = alternative_annotator(
+        x,
+        ratings,
+        panel.source,
+        weights=study.weights,
+        closeness="accuracy" if discrete else "rmse",
+    )
+    yield ("alt_test_winrate", POOLED), rate
+    yield ("alt_test_advantage", POOLED), advantage
+
+
+def swayed(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, y: Floats
+) -> Named:
+    """Yield what length and family of the judged texts do to a judge."""
+    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]
+    keys: dict[str, Any] = {"weights": study.weights}
+    length = panel.lengths
+    if length.any():
+        for statistic in ("pearson", "spearman"):
+            left = partial_correlation(x, y, length, panel.source, statistic=statistic, **keys)
+            yield (f"partial_{statistic}", POOLED), left.estimate
+    if card["ends"][aspect] is None:
+        return
+    keys |= {"judge_scale": tuple(card["ends"][aspect]), "people_scale": tuple(rated["ends"])}
+    if length.any():
+        yield (
+            ("length_slope", POOLED),
+            length_slope(x, y, length, panel.source, **keys).estimate,
+        )
+    families = study.spec["families"]
+    if card["family"] and families:
+        own = np.array([families.get(name) == card["family"] for name in panel.systems])
+        found = self_preference(x, y, own, panel.source, **keys)
+        yield ("self_preference", POOLED), found.estimate
+
+
+def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
+    """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
+    ratings = panel.ratings(aspect)
+    classes = study.spec["aspects"][aspect]["values"]
+    reason = ""
+    if study.spec["ratings"] != "human":
+        reason = f"ratings are {study.spec['ratings']}, not human"
+    elif len(ratings) < 2:
+        reason = "one rater"
+    if reason or classes is None:
+        yield ("alpha_ordinal", POOLED), Estimate.undefined(reason or CONTINUOUS)
+    else:
+        yield ("alpha_ordinal", POOLED), alpha(study, panel, ratings, classes)
+    if reason or len(ratings) > LARGEST_CEILING:
+        return
+    n_sources = np.unique(panel.source).size
+
+    def free(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+        return ranked(study, panel, x, y)
+
+    yield from ceilings(free, ratings, against="mean", n_sources=n_sources).items()
+    if classes is None:
+        return
+
+    def on_scale(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+        found = on_classes(y, x, classes, panel.source, study.weights)
+        return {(name, POOLED): one for name, one in found.items()}
+
+    yield from ceilings(on_scale, ratings, against="each", n_sources=n_sources).items()
+
+
+def mean_rating(ratings: Floats) -> Floats:
+    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
+    given = np.isfinite(ratings).sum(axis=0)
+    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
+
+
+def lower_median(ratings: Floats) -> Floats:
+    """Return the middle rating of each target, of two the lower; NaN without any (methods.md 4)."""
+    ordered = np.sort(ratings, axis=0)  # NaN last
+    given = np.isfinite(ratings).sum(axis=0)
+    middle = np.maximum((given - 1) // 2, 0)
+    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])

@@ -1,0 +1,122 @@
+"""What judges that compare two texts say: order, place, circles, and agreement with people."""
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from metajudge.methods.measures import mean_rating
+from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import share
+from metajudge.statistics.pairwise import (
+    first_position_rate,
+    nontransitive_share,
+    order_consistency,
+)
+
+Votes = dict[tuple[str, str], list[float]]
+"""(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
+
+
+def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+    """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
+    found = []
+    for (perturbation, judge, aspect), votes in _votes(study).items():
+        panel = study.panel(perturbation)
+        name, _, degree = perturbation.partition(".")
+        place = {} if name == "systems" else {"perturbation": name, "degree": degree or None}
+        for statistic, estimate in _of_judge(study, panel, aspect, votes).items():
+            found.append(study.row(judge, aspect, statistic, "pooled", estimate, **place))
+    return found
+
+
+def _votes(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
+    table: dict[tuple[str, str, str], Votes] = defaultdict(lambda: defaultdict(list))
+    names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
+    columns = (study.draws[name].to_pylist() for name in names)
+    for perturbation, judge, aspect, target, other, value in zip(*columns, strict=True):
+        if other is not None and judge in study.spec["judges"]:
+            vote = np.nan if value is None else value
+            table[perturbation, judge, aspect][target, other].append(vote)
+    return {cell: dict(votes) for cell, votes in sorted(table.items())}
+
+
+def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> dict[str, Estimate]:
+    place = {target: at for at, target in enumerate(panel.targets)}
+    pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
+    source = np.array([panel.source[place[one]] for one, _ in pairs], dtype=np.int64)
+    ahead, back = (
+        np.array([np.nanmean(_given(votes.get(p, []))) for p in each])
+        for each in (pairs, [(b, a) for a, b in pairs])
+    )
+    first, second = np.sign(ahead), -np.sign(back)
+    shown = [(place[one], vote) for (one, _), all_ in sorted(votes.items()) for vote in all_]
+    where = np.array([panel.source[at] for at, _ in shown], dtype=np.int64)
+    told = {
+        "order_consistency": order_consistency(first, second, source, study.weights),
+        "first_position_rate": first_position_rate(
+            np.array([vote for _, vote in shown]), where, study.weights
+        ),
+    }
+    both = np.sign(np.nan_to_num(first) + np.nan_to_num(second))
+    verdict = np.where(np.isnan(first) & np.isnan(second), np.nan, both)
+    told |= _circles(study, panel, pairs, verdict)
+    people = mean_rating(panel.ratings(aspect))
+    if people.size and np.isfinite(people).any():
+        truth = np.array([people[place[a]] - people[place[b]] for a, b in pairs])
+        told |= _accuracy(study, verdict, np.sign(truth), source)
+    return told
+
+
+def _given(votes: list[float]) -> Floats:
+    known = np.array([vote for vote in votes if not np.isnan(vote)])
+    return known if known.size else np.array([np.nan])
+
+
+def _circles(
+    study: DatasetStudy, panel: Panel, pairs: list[Any], verdict: Floats
+) -> dict[str, Estimate]:
+    """Return the share of circles, where an item's texts are compared with each other."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for target, item in zip(panel.targets, panel.items, strict=True):
+        texts[item].append(target)
+    most = max(map(len, texts.values()), default=0)
+    table = np.full((len(texts), most, most), np.nan)
+    at = {
+        target: (row, column)
+        for row, item in enumerate(sorted(texts))
+        for column, target in enumerate(sorted(texts[item]))
+    }
+    for (one, other), vote in zip(pairs, verdict, strict=True):
+        (row, i), (_, j) = at[one], at[other]
+        table[row, i, j], table[row, j, i] = vote, -vote
+    source = np.array([study.item_order[item] for item in sorted(texts)], dtype=np.int64)
+    return {"nontransitive_share": nontransitive_share(table, source, study.weights)}
+
+
+def _accuracy(
+    study: DatasetStudy, verdict: Floats, truth: Floats, source: Any
+) -> dict[str, Estimate]:
+    """Return how often a verdict is people's, over pairs that people do not tie."""
+    decided = np.isfinite(truth) & (truth != 0)
+    known = decided & ~np.isnan(verdict)
+    right, tied = (verdict == truth) & known, (verdict == 0) & known
+    missing = int(decided.sum() - known.sum())
+    size = {"strict": decided, "half": known}
+    hits = {"strict": right.astype(float), "half": right + tied / 2}
+    names = {"strict": "accuracy_comparison", "half": "accuracy_comparison_half"}
+    told = {
+        names[rule]: share(
+            hits[rule][size[rule]],
+            np.ones(int(size[rule].sum())),
+            source[size[rule]],
+            study.weights,
+            missing,
+        )
+        for rule in size
+    }
+    told["tie_rate"] = share(
+        tied[known].astype(float), np.ones(int(known.sum())), source[known], study.weights, missing
+    )
+    return told

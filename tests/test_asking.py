@@ -291,6 +291,13 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
     votes = cell(study, "scores", "lies.single/pair")
     assert len(votes) == 24 * 2 * 2  # two pairs of neighbours, both orders
     assert all(row["value"] == (1 if row["target"] < row["target_b"] else -1) for row in votes)
+    compared = {
+        row["statistic"]: row
+        for row in study.rows("pairwise")
+        if row["judge"] == "pair" and row["perturbation"] == "lies"
+    }
+    told = {name: (row["value"], row["n"]) for name, row in compared.items()}
+    assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (0.5, 96)
     judged = {row["target"]: row["value"] for row in cell(study, "scores", "lies.single/both")}
     assert judged["d01:lies.single.3"] == 2.0 and len(judged) == 72
     prompts = study.endpoint.prompts
@@ -330,6 +337,17 @@ def test_the_example_of_the_guide(study: Study) -> None:
     first = [body for body in study.endpoint.asked if body["messages"][0]["content"] == same]
     assert len({body["seed"] for body in first}) == 5
     assert {body["model"] for body in first} == {"some-org/some-model"}
+    again = {row["statistic"]: row for row in study.rows("repeatability")}
+    values = [
+        {
+            row["value"]
+            for row in cell(study, "judgments", "systems/mine-terse")
+            if row["target"] == t
+        }
+        for t in {row["target"] for row in cell(study, "judgments", "systems/mine-terse")}
+    ]
+    share = sum(len(each) > 1 for each in values) / TEXTS
+    assert (again["flip_rate"]["value"], again["flip_rate"]["n"]) == (share, TEXTS)
     mine = [row for row in study.rows("cost") if row["judge"] == "mine-terse"]
     cost = {row["statistic"]: row["value"] for row in mine}
     assert cost["usd"] == pytest.approx(5 * TEXTS * (7 * 0.15 + 3 * 0.6) / 1e6)

@@ -1,7 +1,7 @@
 """The sections of the report, in the order of the page.
 
-A section is a module with one function `section(report: Report) -> Section | None`: None where the
-study has nothing for it.
+A section is a function of the report, most often `section` of its module; it returns None where
+the study has nothing for it.
 """
 
 from metajudge.report.sections import (
@@ -13,6 +13,7 @@ from metajudge.report.sections import (
     faults,
     judges,
     perturbations,
+    replies,
     reproduce,
 )
 
@@ -22,6 +23,8 @@ SECTIONS = (
     discernment.section,
     faults.section,
     perturbations.section,
+    replies.repeatability,
+    replies.pairwise,
     coverage.section,
     cost.section,
     data.section,

@@ -15,6 +15,7 @@ STAGES = ("core",)
 MARK = "<!-- generated from the typed cards by `make generated`: edit schema/cards instead -->"
 SECTIONS: list[tuple[str, type[Card]]] = [
     ("Study (config/config.yaml, config/studies)", cards.Study),
+    ("`comparison` of a study", cards.Comparison),
     ("Dataset (config/datasets)", cards.Dataset),
     ("an aspect of a dataset", cards.RatedAspect),
     ("`columns` of a dataset of format table", cards.Mapping),

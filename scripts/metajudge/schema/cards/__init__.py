@@ -31,7 +31,7 @@ from metajudge.schema.cards.perturbations import (
     Perturbation,
     RulePerturbation,
 )
-from metajudge.schema.cards.study import Study
+from metajudge.schema.cards.study import Comparison, Study
 
 __all__ = [
     "ASKED",
@@ -44,6 +44,7 @@ __all__ = [
     "AnyJudge",
     "Aspect",
     "Card",
+    "Comparison",
     "ControlModel",
     "Damage",
     "Dataset",

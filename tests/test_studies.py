@@ -36,7 +36,8 @@ def by_name(found: list[dict[str, Any]]) -> Found:
 def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run SummEval whole."""
     folder = tmp_path_factory.mktemp("summeval")
-    return run_study("summeval", folder, "agreement", "discernment", "coverage", "perturbations")
+    tables = ("agreement", "comparison", "discernment", "coverage", "perturbations")
+    return run_study("summeval", folder, *tables)
 
 
 def test_summeval_experts(summeval: Path) -> None:
@@ -46,6 +47,29 @@ def test_summeval_experts(summeval: Path) -> None:
         row = found["human", aspect, "alpha_ordinal", "pooled"]
         assert row["value"] == pytest.approx(alpha, abs=5e-5)
         assert row["n"] == 1200 and row["lo"] < alpha < row["hi"]
+
+
+def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summeval: Path) -> None:
+    """Ranks, groups and tests of comparison.csv, with enough permutations to correct for pairs."""
+    found = rows(summeval, "comparison")
+    pairs = {
+        (row["judge"], row["judge_b"]): row["value"]
+        for row in found
+        if (row["aspect"], row["statistic"]) == ("coherence", "p_holm_kendall_b")
+        and row["level"] == "pooled"
+    }
+    assert pairs["gpt35-rts", "random"] <= 0.05 and pairs["gpt35-rts", "rouge-1"] <= 0.05
+    assert pairs["bleu", "rouge-1"] > 0.05 and pairs["random", "shuffled"] > 0.05
+    ranks = {
+        row["judge"]: row
+        for row in found
+        if (row["aspect"], row["statistic"]) == ("coherence", "rank_kendall_b")
+        and row["level"] == "pooled"
+    }
+    best = ranks["gpt35-rts"]
+    assert (best["value"], best["lo"], best["hi"]) == (1, 1, 1) and best["note"] == "group a"
+    assert "a" not in ranks["random"]["note"].removeprefix("group ")
+    assert ranks["constant-top"]["value"] is None
 
 
 def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,13 @@ from metajudge.statistics.comparison import (
 from metajudge.statistics.correlation import Level, correlations
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.multiple import benjamini_hochberg, holm
-from metajudge.statistics.permutation import PairedTest, flips_of, permutation_tests
+from metajudge.statistics.permutation import Flips, PairedTest, flips_of, permutation_tests
 from metajudge.statistics.resampling import Replicated
 from metajudge.streams import stream
 
 LEVEL_OF_TESTS = 0.05
+FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
+"""p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
 Row = dict[str, Any]
 Found = Mapping[tuple[Statistic, Level], Replicated]
 
@@ -42,8 +45,8 @@ class _Pair(NamedTuple):
 class _Field:
     """All judges of one aspect on one panel; what is computed for a judge is kept."""
 
-    def __init__(self, study: DatasetStudy, panel: Panel, aspect: str) -> None:
-        self.study, self.panel = study, panel
+    def __init__(self, study: DatasetStudy, panel: Panel, aspect: str, flips: Flips) -> None:
+        self.study, self.panel, self.flips = study, panel, flips
         self.wanted = study.spec["comparison"]
         self.people = mean_rating(panel.ratings(aspect))
         scores = {name: panel.scores(name, aspect) for name in _judges(study)}
@@ -70,7 +73,7 @@ class _Field:
         """Return a judge's correlations on all targets that it has."""
         return self.of(judge, ~np.isnan(self.scores[judge]))
 
-    def pair(self, judge: str, other: str, flips: Any) -> _Pair:
+    def pair(self, judge: str, other: str) -> _Pair:
         """Return two judges on the targets that both have."""
         x1, x2 = self.scores[judge], self.scores[other]
         both = ~(np.isnan(x1) | np.isnan(x2))
@@ -82,7 +85,7 @@ class _Field:
                 self.people,
                 self.panel.source,
                 self.panel.system,
-                flips,
+                self.flips,
                 level=level,
                 permute=self.wanted["permute"],
                 statistics=self.wanted["statistics"],
@@ -101,8 +104,8 @@ def rows(study: DatasetStudy) -> list[Row]:
     found: list[Row] = []
     for aspect in study.spec["aspects"]:
         if len(panel.ratings(aspect)):
-            field = _Field(study, panel, aspect)
-            pairs = [field.pair(*names, flips) for names in combinations(field.scores, 2)]
+            field = _Field(study, panel, aspect, flips)
+            pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
             for statistic in study.spec["comparison"]["statistics"]:
                 for level in study.spec["comparison"]["levels"]:
                     found += _rows(study, field, aspect, statistic, level, pairs)
@@ -114,9 +117,11 @@ def _judges(study: DatasetStudy) -> list[str]:
     return [name for name in study.spec["judges"] if not wanted or name in wanted]
 
 
-def _flips(study: DatasetStudy, panel: Panel) -> Any:
+def _flips(study: DatasetStudy, panel: Panel) -> Flips:
     """Return the assignments that all pairs of a dataset share."""
     permute, count = (study.spec["comparison"][key] for key in ("permute", "permutations"))
+    pairs = comb(len(_judges(study)), 2)
+    count = count or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * pairs)
     sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
     rng = stream(study.spec["seed"], "permutation", study.dataset, permute)
     return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
@@ -140,7 +145,7 @@ def _rows(
         different[i, j] = different[j, i] = own <= LEVEL_OF_TESTS
     yield from _ranks(study, field, aspect, place, names, different)
     for pair, *p_values in zip(pairs, p, adjusted, fdr, strict=True):
-        told = _of_pair(study, pair, place, p_values)
+        told = _of_pair(study, pair, place, p_values, len(field.flips))
         for name, estimate in told.items():
             yield study.row(pair.judge, aspect, name, level, estimate, judge_b=pair.other)
 
@@ -168,7 +173,11 @@ def _ranks(
 
 
 def _of_pair(
-    study: DatasetStudy, pair: _Pair, place: tuple[Statistic, Level], p_values: list[float]
+    study: DatasetStudy,
+    pair: _Pair,
+    place: tuple[Statistic, Level],
+    p_values: list[float],
+    permutations: int,
 ) -> dict[str, Estimate]:
     """Return by name what is said of a pair: first minus second, p-values, detectable gap."""
     statistic, _ = place
@@ -176,7 +185,7 @@ def _of_pair(
     first, second, test = pair.first[place], pair.second[place], pair.tests[place]
     n_sources = len(study.item_order)
     gap = difference(first, second, n_sources)
-    how = f"PERM-{wanted['permute'].upper()}, {wanted['permutations']} permutations, two-sided"
+    how = f"PERM-{wanted['permute'].upper()}, {permutations} permutations, two-sided"
     told = {f"difference_{statistic}": gap}
     for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
         told[f"{name}_{statistic}"] = _plain(value, test.n, how)

@@ -22,7 +22,12 @@ class Comparison(Card):
         description="What a permutation swaps between two judges: all of a source, all of a "
         "system, or any text. Choose `systems` to speak of other systems than these.",
     )
-    permutations: int = Field(1000, ge=99, description="How many permutations.")
+    permutations: int | None = Field(
+        None,
+        ge=99,
+        description="How many permutations. Default: 40 for each pair of judges, at least 1,000: "
+        "so Holm's correction over all pairs can reach .025.",
+    )
     wished: float = Field(
         0.05, gt=0, description="The difference for which the sources needed are told."
     )

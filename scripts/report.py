@@ -13,9 +13,19 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
 def main(spec: dict[str, Any]) -> None:
     """Read the result tables and what reading the datasets counted, write the page."""
     page = render(Report.load(spec), TEMPLATES)
+    drop_stale(spec["tables"])
     output = Path(spec["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8", newline="\n")
+
+
+def drop_stale(tables: dict[str, str]) -> None:
+    """Delete tables that an earlier state of the study left: they would pass for this one's."""
+    folder = Path(next(iter(tables.values()))).parent
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
+        if path.stem not in tables:
+            print(f"no table of the study any more, deleted: {path}")
+            path.unlink()
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from metajudge.statistics import alternative
-from metajudge.statistics.alternative import FEW_RATERS, alternative_annotator
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.alternative import alternative_annotator
+from metajudge.statistics.estimate import FEW_RATERS, FEW_SOURCES, Estimate
 from metajudge.statistics.resampling import source_weights
 
 NAN = float("nan")
@@ -91,4 +91,4 @@ def test_copies_within_a_source_make_it_no_surer() -> None:
 
 def test_too_few() -> None:
     assert alt([1, 2], [[1, 2], [1, 2]])[0].note == FEW_RATERS
-    assert alt([1, 2], [[1, 2]] * 3)[0].note == "fewer than 3 sources"
+    assert alt([1, 2], [[1, 2]] * 3)[0].note == FEW_SOURCES

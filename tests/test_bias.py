@@ -7,13 +7,16 @@ import pytest
 from scipy import stats
 
 from metajudge.statistics.bias import (
-    CONSTANT_LENGTH,
-    ONE_FAMILY,
     length_slope,
     partial_correlation,
     self_preference,
 )
-from metajudge.statistics.estimate import CONSTANT_JUDGE
+from metajudge.statistics.estimate import (
+    CONSTANT_JUDGE,
+    CONSTANT_LENGTH,
+    LENGTH_IS_ALL,
+    ONE_FAMILY,
+)
 from metajudge.statistics.resampling import source_weights
 
 NAN = float("nan")
@@ -49,7 +52,7 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
     one = found.estimate
     assert one.lo is not None and one.hi is not None and one.lo < 0 < one.hi
     whole = partial_correlation(length, y, length, SOURCE, statistic="pearson", weights=None)
-    assert whole.estimate.note == "length explains judge or people whole"
+    assert whole.estimate.note == LENGTH_IS_ALL
 
 
 def test_the_slope_is_what_a_doubling_is_worth() -> None:

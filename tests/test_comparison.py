@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metajudge.statistics.comparison import (
-    UNDEFINED_JUDGE,
     detectable,
     difference,
     letter,
@@ -18,7 +17,7 @@ from metajudge.statistics.comparison import (
     sources_needed,
 )
 from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
 from metajudge.statistics.permutation import flips_of, permutation_tests
 from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
 

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from metajudge.engines.asked import Failure, Reply, Request, request_of
 from metajudge.engines.openai import HOPELESS, OpenAIEngine, read_reply
 from metajudge.schema.cards import Decoding, OpenAIModel
-from metajudge.schema.errors import UserError
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import read_card
 from scripted import Body, Endpoint, Said, Script, refusal, reply, serve
 
 FAST = {"backoff": 0.01, "attempts": 3, "concurrency": 2, "timeout": 10}
@@ -263,3 +265,46 @@ def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
     assert found.provenance == {"engine": "openai", "model": "scripted", "fingerprint": "fp"}
     bare = read(Said(b'{"choices":[{"message":{"content":"4"}}]}'))
     assert bare.usage is None and bare.provenance == {"engine": "openai"}
+
+
+def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None:
+    parts = [{"type": "text", "text": "Rating: "}, {"type": "text", "text": "4"}]
+    body = {"choices": [{"message": {"content": parts}}]}
+    odd = {"prompt_tokens": "n/a", "completion_tokens": 3, "completion_tokens_details": [1]}
+    found = read(Said(body | {"usage": odd}))
+    assert (found.text, found.usage) == ("Rating: 4", {"completion": 3})
+
+
+@pytest.mark.parametrize("where", ["a reply", "an error with 200", "no JSON"])
+def test_an_endpoint_that_says_the_key_back_is_not_quoted(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setenv("IT_KEY", "sk-very-secret")
+    said = {
+        "a reply": reply("4, sk-very-secret"),
+        "an error with 200": Said({"error": "bad key Bearer sk-very-secret"}),
+        "no JSON": Said(b"<html>sk-very-secret</html>"),
+    }[where]
+    endpoint.script = lambda _: said
+    model = card(endpoint, api_key_env="IT_KEY")
+    told = str(ask(model, *requests(model, "a")))
+    assert "<key>" in told and "secret" not in told
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"base_url": "http://user:pa55w0rd@127.0.0.1:1/v1"},
+        {"api_key_env": "sk-very-secret"},
+        {"extra_body": {"messages": []}},
+        {"extra_body": {"seed": 5}},
+    ],
+)
+def test_a_card_holds_no_secret_and_no_field_that_other_keys_say(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    fields = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"} | keys
+    (tmp_path / "it.yaml").write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises((UserError, UserErrors)) as error:
+        read_card("model", tmp_path / "it.yaml")
+    assert "very-secret" not in str(error.value) and "pa55" not in str(error.value)

@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, about in (
         ("run", "run a study to its report"),
-        ("check", "validate a study's cards and files, price it, ask nothing"),
+        ("check", "validate a study's cards and files, ask nothing"),
     ):
         _add_study(commands.add_parser(name, help=about))
     command = commands.add_parser("replies", help="the store of replies")

@@ -71,10 +71,13 @@ class OpenAIEngine:
         bearer = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         return {"Content-Type": "application/json", **bearer}
 
+    def clean(self, text: str) -> str:
+        """Return what an endpoint said without the key: some say it back, even in a reply."""
+        return text.replace(self.key, "<key>") if self.key else text
+
     def safe(self, text: str) -> str:
         """Return what an endpoint said, short, on one line, and without the key."""
-        told = " ".join(text.split())
-        return (told.replace(self.key, "<key>") if self.key else told)[:SHOWN]
+        return self.clean(" ".join(text.split()))[:SHOWN]
 
 
 class _Run:
@@ -152,7 +155,7 @@ class _Run:
         body = orjson.dumps(self.engine.body(request, draw))
         try:
             async with session.post(self.engine.url, data=body) as response:
-                text = (await response.read()).decode("utf-8", "replace")
+                text = self.engine.clean((await response.read()).decode("utf-8", "replace"))
                 status, headers = response.status, response.headers
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.engine.safe(str(error)) or type(error).__name__
@@ -185,6 +188,8 @@ def read_reply(text: str, key: str, draw: int) -> Reply:
         refusal = message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Passing(f"an answer without a reply: {' '.join(text.split())[:80]!r}") from None
+    if isinstance(said, list):  # content in parts
+        said = "".join(str(part.get("text") or "") for part in said if isinstance(part, dict))
     if refusal and not said:
         said, finish = refusal, "content_filter"
     if reasoning:
@@ -205,10 +210,15 @@ def _usage(told: Any) -> dict[str, int] | None:
     found = {
         "prompt": told.get("prompt_tokens"),
         "completion": told.get("completion_tokens"),
-        "reasoning": (told.get("completion_tokens_details") or {}).get("reasoning_tokens"),
-        "cached": (told.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        "reasoning": _within(told, "completion_tokens_details", "reasoning_tokens"),
+        "cached": _within(told, "prompt_tokens_details", "cached_tokens"),
     }
-    return {name: int(count) for name, count in found.items() if count is not None}
+    return {name: count for name, count in found.items() if isinstance(count, int)}
+
+
+def _within(told: dict[str, Any], outer: str, inner: str) -> Any:
+    details = told.get(outer)
+    return details.get(inner) if isinstance(details, dict) else None
 
 
 def _provenance(answer: dict[str, Any]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from metajudge.methods.measures import mean_rating
 from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Panel
 from metajudge.statistics.coefficients import Statistic
 from metajudge.statistics.comparison import (
-    UNDEFINED_JUDGE,
     detectable,
     difference,
     letters,
@@ -19,7 +18,7 @@ from metajudge.statistics.comparison import (
     sources_needed,
 )
 from metajudge.statistics.correlation import Level, correlations
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
 from metajudge.statistics.multiple import benjamini_hochberg, holm
 from metajudge.statistics.permutation import Flips, PairedTest, flips_of, permutation_tests
 from metajudge.statistics.resampling import Replicated

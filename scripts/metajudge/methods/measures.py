@@ -1,6 +1,7 @@
 """What a judge's scores on a panel say beside people's ratings: every statistic of agreement."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def ranked(study: DatasetStudy, panel: Panel, x: Floats, y: Floats) -> dict[Plac
         accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(told))
     found["acc_eq", BY_SOURCE] = accuracy
     found["spa", BY_SYSTEM] = soft_pairwise_accuracy(x, y, *place, weights=study.weights)
-    return found
+    return {at: one._replace(estimate=_against(one.estimate, "mean")) for at, one in found.items()}
 
 
 def categorical(
@@ -56,9 +57,16 @@ def categorical(
         return
     floor = f"floor {cem_floor(gold, classes):.3f}" if known.size else ""
     for name, found in on_classes(gold, x, classes, panel.source, study.weights).items():
-        one = found.estimate
+        one = _against(found.estimate, "lower median")
         yield (name, POOLED), one.with_note(floor) if name == "cem_ord" else one
-    yield ("alpha_pair", POOLED), alpha(study, panel, np.stack([gold, x]), classes)
+    pair = alpha(study, panel, np.stack([gold, x]), classes)
+    yield ("alpha_pair", POOLED), _against(pair, "lower median")
+
+
+def _against(estimate: Estimate, which: str) -> Estimate:
+    """Say in `method` which of the raters' values a judge is held against."""
+    told = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
+    return replace(estimate, method=told)
 
 
 def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from metajudge.methods.study import DatasetStudy, Panel
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import UNRELIABLE, Estimate
 from metajudge.statistics.repeatability import repeatability, spearman_brown
 
 CURVE = (1, 2, 3, 5, 10, 20, 50)
@@ -35,7 +35,7 @@ def _curve(
         ends = (reliability.value, reliability.lo, reliability.hi)
         value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)
         if value is None:
-            note = reliability.note or "reliability is not above 0"
+            note = reliability.note or UNRELIABLE
             one = Estimate.undefined(note, n=reliability.n, n_missing=reliability.n_missing)
         else:
             both = lo is not None and hi is not None

@@ -13,6 +13,9 @@ from metajudge.schema.errors import UserError, UserErrors
 
 Place = tuple[str | int, ...]
 
+SECRET = {"api_key_env", "base_url"}
+"""Keys whose wrong values may be a key or a password: they are not shown."""
+
 
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
@@ -109,10 +112,13 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         return UserError("this value is not known", where=where, got=got, allowed=allowed)
     if fault == "string_pattern_mismatch":
         form = issue["ctx"]["pattern"]
+        if place[-1] in SECRET:
+            return UserError("this has another form", where=where, allowed=f"like {form}")
         return UserError(
             "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
         )
-    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=issue["input"])
+    got = None if isinstance(issue["input"], dict) else issue["input"]  # a whole card tells nothing
+    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got)
 
 
 def _place(kind: str, loc: tuple[str | int, ...]) -> Place:

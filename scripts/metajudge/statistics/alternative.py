@@ -5,7 +5,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import FEW_RATERS, FEW_SOURCES, Estimate
 from metajudge.statistics.multiple import benjamini_yekutieli
 from metajudge.statistics.resampling import mean_rows, with_interval
 
@@ -13,7 +13,6 @@ Floats = NDArray[np.float64]
 Closeness = Literal["accuracy", "rmse"]
 FEWEST_RATERS: Final = 3
 FEWEST_SOURCES: Final = 3
-FEW_RATERS: Final = "fewer than 3 raters"
 LEVEL: Final = 0.05
 
 
@@ -63,7 +62,7 @@ def alternative_annotator(
     missing = ratings.size - compared
     p = np.array(p_values)
     if np.isnan(p).any():
-        few = Estimate.undefined("fewer than 3 sources", n=len(ratings), n_missing=missing)
+        few = Estimate.undefined(FEW_SOURCES, n=len(ratings), n_missing=missing)
         return few, few
     rate = Estimate(
         float(np.mean(benjamini_yekutieli(p) <= LEVEL)),

@@ -1,18 +1,21 @@
 """What sways a judge beside quality: length, and the family of the model that wrote the text."""
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.coefficients import Floats, Statistic, over_rows
-from metajudge.statistics.estimate import CONSTANT_JUDGE, CONSTANT_RATINGS, Estimate
+from metajudge.statistics.estimate import (
+    CONSTANT_JUDGE,
+    CONSTANT_LENGTH,
+    CONSTANT_RATINGS,
+    LENGTH_IS_ALL,
+    ONE_FAMILY,
+    Estimate,
+)
 from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
 
 Codes = NDArray[np.int64]
 Weights = NDArray[np.int64] | None
-CONSTANT_LENGTH: Final = "all texts are equally long"
-ONE_FAMILY: Final = "no texts of the judge's family, or none of others"
 
 
 def partial_correlation(
@@ -48,8 +51,9 @@ def partial_correlation(
     with np.errstate(invalid="ignore", divide="ignore"):
         rest = (1 - np.square(xz)) * (1 - np.square(yz))
         values = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
-    why = "length explains judge or people whole"
-    return replicated(np.clip(values, -1, 1), why, n_sources=used.size, n=n, n_missing=missing)
+    return replicated(
+        np.clip(values, -1, 1), LENGTH_IS_ALL, n_sources=used.size, n=n, n_missing=missing
+    )
 
 
 def length_slope(

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
 from metajudge.statistics.resampling import (
     CONFIDENCE,
     Replicated,
@@ -17,7 +17,6 @@ from metajudge.statistics.resampling import (
 
 Floats = NDArray[np.float64]
 POWER: Final = 0.8
-UNDEFINED_JUDGE: Final = "one of the judges is undefined"
 
 
 def difference(first: Replicated, second: Replicated, n_sources: int) -> Estimate:

@@ -14,6 +14,14 @@ FEW_SYSTEMS: Final = "fewer than 3 systems"
 NO_SOURCE: Final = "undefined in every source"
 NO_UNITS: Final = "no unit with 2 ratings"
 NO_VARIATION: Final = "no variation"
+FEW_RATERS: Final = "fewer than 3 raters"
+FEW_SOURCES: Final = "fewer than 3 sources"
+CONSTANT_LENGTH: Final = "all texts are equally long"
+LENGTH_IS_ALL: Final = "length explains judge or people whole"
+ONE_FAMILY: Final = "no texts of the judge's family, or none of others"
+UNDEFINED_JUDGE: Final = "one of the judges is undefined"
+NOTHING: Final = "nothing to average"
+UNRELIABLE: Final = "the draws of a target agree no more than those of others"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.estimate import NOTHING, Estimate
 from metajudge.statistics.resampling import whole_and_resamples, with_interval
-
-NOTHING = "nothing to average"
 
 
 def share(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.alpha import Measurement, krippendorff_alpha
-from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, UNRELIABLE, Estimate
 from metajudge.statistics.means import share
 from metajudge.statistics.resampling import (
     Replicated,
@@ -108,7 +108,7 @@ def _needed(icc: Replicated, n_sources: int) -> Estimate:
     """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
     one = icc.estimate
     if one.value is None or one.value <= 0:
-        reason = one.note or "the draws of a target agree no more than those of others"
+        reason = one.note or UNRELIABLE
         return Estimate.undefined(reason, n=one.n, n_missing=one.n_missing)
     c = ENOUGH**2
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -82,23 +82,32 @@ class Limits(Card):
     )
 
 
+RESERVED = {"model", "messages", "temperature", "top_p", "max_tokens", "seed", "n", "stream"}
+"""Fields of a request that the cards fill, or that would change what a reply is."""
+
+
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
     model: Slug = Field(description="The id, equal to the file's name.")
     engine: Literal["openai"] = Field(description="What answers.")
     base_url: str = Field(
-        pattern=r"^https?://", description="The endpoint, up to and with its version: `.../v1`."
+        pattern=r"^https?://[^/@\s]+(/[^\s]*)?$",
+        description="The endpoint, up to and with its version: `.../v1`; without a password.",
     )
     name: str | None = Field(
         None, description="The name by which the endpoint knows the model; default: the id."
     )
     api_key_env: str | None = Field(
-        None, description="The environment variable that holds the key; never the key itself."
+        None,
+        pattern=r"^[A-Za-z_]\w*$",
+        description="The environment variable that holds the key; never the key itself.",
     )
     revision: str | None = Field(None, description="The revision of the weights, where known.")
     variant: str | None = Field(
-        None, description="What the name does not tell: quantisation, server, build."
+        None,
+        description="What the name does not tell: quantisation, server, build. Replies are kept by "
+        "name, revision and variant, not by address: give other weights another variant.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
     extra_body: dict[str, Any] = Field(
@@ -106,6 +115,12 @@ class OpenAIModel(Card):
     )
     price: Price | None = Field(None, description="What its tokens cost; default: not known.")
     limits: Limits = Field(Limits(), description="How it is asked.")
+
+    @model_validator(mode="after")
+    def _unreserved(self) -> Self:
+        if taken := sorted(RESERVED & set(self.extra_body)):
+            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys say it")
+        return self
 
     @property
     def served_name(self) -> str:

@@ -308,3 +308,37 @@ def test_a_card_holds_no_secret_and_no_field_that_other_keys_say(
     with pytest.raises((UserError, UserErrors)) as error:
         read_card("model", tmp_path / "it.yaml")
     assert "very-secret" not in str(error.value) and "pa55" not in str(error.value)
+
+
+def test_a_placeholder_for_a_key_is_no_secret_and_an_escaped_key_is(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IT_KEY", "test\n")
+    model = card(endpoint, api_key_env="IT_KEY")
+    endpoint.script = lambda _: reply("This is a test: 4")
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: This is a test: 4"}, [])
+    assert endpoint.authorised[-1] == "Bearer test"
+    monkeypatch.setenv("IT_KEY", 'ab/cd"1234')
+    model = card(endpoint, api_key_env="IT_KEY")
+    echo = b'{"choices":[{"message":{"content":"you sent ab\\/cd\\"1234"}}]}'
+    endpoint.script = lambda _: Said(echo)
+    assert ask(model, *requests(model, "b"))[0] == {"b": "ok: you sent <key>"}
+    endpoint.script = lambda _: Said({"error": {"key": 'ab/cd"1234'}}, 500)
+    assert "1234" not in str(ask(model, *requests(model, "c")))
+
+
+def test_odd_answers_are_read_or_named(endpoint: Endpoint) -> None:
+    model = card(endpoint)
+    half = Said(b'{"error":{"message":"bad \\ud83d"}}', 400)
+    endpoint.script = only_for("b", half)
+    came, _ = ask(model, *requests(model, "a", "b"))
+    assert came["b"] == "error: HTTP 400: bad \ufffd"
+    assert read(reply("4", reasoning="Hm.")).text == "<think>Hm.</think>\n4"
+    numbers = b'\xef\xbb\xbf{"choices":[{"message":{"content":"4"},"logprobs":NaN}]}'
+    assert read(Said(numbers)).text == "4"
+    endpoint.script = lambda _: Said(b"[" * 100_000)
+    assert "not JSON" in ask(model, *requests(model, "c"))[1][0].reason
+    refused, broken = refusal(400, "no"), refusal(500, "down")
+    endpoint.script = lambda body: refused if body["messages"][0]["content"] == "d" else broken
+    failures = ask(model, *requests(model, "d", "e"))[1]
+    assert [one.about for one in failures] == ["e"] and "HTTP 500" in failures[0].reason

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply
+from metajudge.engines.asked import Failure, Reply, Request
 from metajudge.engines.openai import HOPELESS, LONGEST_WAIT, SHOWN, OpenAIEngine, read_reply
 from metajudge.replies import Store, obtain
 from metajudge.schema.errors import UserError
 from scripted import Body, Endpoint, Said, refusal, reply, serve
-from test_engines_openai import FAST, after, ask, card, requests
+from test_engines_openai import FAST as QUICK
+from test_engines_openai import after, ask, card, requests
 
 KEY = "sk-very-secret"
+FAST = {**QUICK, "timeout": 60}
 
 
 @pytest.fixture
@@ -48,11 +50,12 @@ def prompt(body: Body) -> str:
 # --- what is sent ---
 
 
-def test_further_fields_of_a_card_replace_nothing(endpoint: Endpoint) -> None:
-    """Else the key, which has the decoding, would name another request than the one sent."""
+def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) -> None:
+    """A card may not hold them; a request that does is still the one that its key names."""
     own = {"model": "x", "messages": [], "temperature": 2, "top_p": 0.1, "max_tokens": 1, "seed": 1}
-    model = card(endpoint, extra_body={**own, "top_k": 5})
-    [one] = requests(model, "What?", temperature=0.5, max_tokens=17)
+    model = card(endpoint)
+    [plain] = requests(model, "What?", temperature=0.5, max_tokens=17)
+    one = Request({**plain.asked, "extra_body": {**own, "top_k": 5}})
     ask(model, one)
     assert endpoint.asked == [
         {

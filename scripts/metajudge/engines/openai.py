@@ -10,6 +10,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -27,6 +28,9 @@ LONGEST_WAIT = 60.0
 HOPELESS = 8
 """So many refusals before any reply: not the requests are wrong, the card is."""
 HALVES = re.compile("[\ud800-\udfff]")
+SHORTEST_SECRET = 8
+"""A shorter key is a placeholder such as `test`, which any reply may hold."""
+QUOTED = 80
 SHOWN = 300
 """Characters of an endpoint's message that are kept."""
 
@@ -41,13 +45,25 @@ class Passing(Exception):
         self.wait = wait
 
 
+class NoReplyError(Exception):
+    """An answer with status 200 in which there is no reply, and why."""
+
+
 class OpenAIEngine:
     """Asks one endpoint, with as many requests under way as its card allows."""
 
     def __init__(self, card: OpenAIModel) -> None:
         self.card = card
         self.url = f"{card.base_url.rstrip('/')}/chat/completions"
-        self.key = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
+        self.key = os.environ.get(card.api_key_env, "").strip() if card.api_key_env else ""
+        told = {
+            self.key,
+            json.dumps(self.key)[1:-1],
+            json.dumps(self.key, ensure_ascii=False)[1:-1],
+        }
+        told |= {one.replace("/", "\\/") for one in told}
+        secret = len(self.key) >= SHORTEST_SECRET
+        self._secrets = sorted(told, key=len, reverse=True) if secret else []
 
     def __call__(self, missing: Missing, proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `replies.Ask`)."""
@@ -73,7 +89,9 @@ class OpenAIEngine:
 
     def clean(self, text: str) -> str:
         """Return what an endpoint said without the key: some say it back, even in a reply."""
-        return text.replace(self.key, "<key>") if self.key else text
+        for secret in self._secrets:
+            text = text.replace(secret, "<key>")
+        return HALVES.sub("\ufffd", text)
 
     def safe(self, text: str) -> str:
         """Return what an endpoint said, short, on one line, and without the key."""
@@ -101,7 +119,7 @@ class _Run:
                         group.create_task(self._work(session, missing))
             except* UserError as errors:
                 raise errors.exceptions[0] from None
-        if self.refusals:
+        if self.refusals and not self.failures:
             raise self._hopeless()
         return self.failures
 
@@ -155,13 +173,16 @@ class _Run:
         body = orjson.dumps(self.engine.body(request, draw))
         try:
             async with session.post(self.engine.url, data=body) as response:
-                text = self.engine.clean((await response.read()).decode("utf-8", "replace"))
+                text = (await response.read()).decode("utf-8", "replace")
                 status, headers = response.status, response.headers
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.engine.safe(str(error)) or type(error).__name__
             raise Passing(f"no answer: {reason}") from None
         if status == 200:
-            return read_reply(text, request.key, draw)
+            try:
+                return self._cleaned(read_reply(text, request.key, draw))
+            except NoReplyError as error:
+                raise Passing(f"{error}: {self.engine.safe(text)[:QUOTED]!r}") from None
         told = f"HTTP {status}: {self.engine.safe(_message(text))}"
         if status in REFUSED:
             return Reply(request.key, draw, told, finish="error", status="error")
@@ -174,9 +195,14 @@ class _Run:
             todo=f"key variable: {self.engine.card.api_key_env or 'none'}; replies so far are kept",
         )
 
+    def _cleaned(self, reply: Reply) -> Reply:
+        clean = self.engine.clean
+        told = {name: clean(value) for name, value in (reply.provenance or {}).items()}
+        return replace(reply, text=clean(reply.text), finish=clean(reply.finish), provenance=told)
+
 
 def read_reply(text: str, key: str, draw: int) -> Reply:
-    """Return the reply in the body of an answer; Passing if it has none.
+    """Return the reply in the body of an answer; NoReplyError if it has none.
 
     Reasoning that came apart is put before the text as a `<think>` block: nothing paid for is lost.
     """
@@ -184,10 +210,11 @@ def read_reply(text: str, key: str, draw: int) -> Reply:
     try:
         choice = answer["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
-        said, reasoning = message.get("content"), message.get("reasoning_content")
+        said = message.get("content")
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
         refusal = message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise Passing(f"an answer without a reply: {' '.join(text.split())[:80]!r}") from None
+        raise NoReplyError("an answer without a reply") from None
     if isinstance(said, list):  # content in parts
         said = "".join(str(part.get("text") or "") for part in said if isinstance(part, dict))
     if refusal and not said:
@@ -233,17 +260,18 @@ def _loads(text: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        whole = json.dumps(json.loads(text), ensure_ascii=False)
+        loaded = json.loads(text.lstrip("\ufeff"), parse_constant=lambda _: None)
+        whole = json.dumps(loaded, ensure_ascii=False)
         return orjson.loads(HALVES.sub("\ufffd", whole))
-    except ValueError:
-        raise Passing(f"an answer that is not JSON: {' '.join(text.split())[:80]!r}") from None
+    except (ValueError, RecursionError):
+        raise NoReplyError("an answer that is not JSON") from None
 
 
 def _message(text: str) -> str:
     """Return the message inside an endpoint's error, in whatever shape it came."""
     try:
         told = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     for name in ("error", "message", "detail"):
         if isinstance(told, dict) and told.get(name):

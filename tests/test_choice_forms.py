@@ -1,0 +1,35 @@
+"""Choices: further ways to name one, where a line ends, and what is kept beside it."""
+
+import pytest
+
+from metajudge.parsing import Judgment, parse
+
+
+def judged(text: str) -> Judgment:
+    return parse(text, scale=None, finish="stop", parser="choice")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "rule"),
+    [
+        ("Choice: Answer B", -1, "labelled"),
+        ("Choice - B", -1, "labelled"),
+        ("The better text is B\nIt flows.", -1, "labelled"),
+        ("Answer A", 1, "alone"),
+        ("tie", 0, "alone"),
+    ],
+)
+def test_a_choice_and_the_rule_that_found_it(text: str, value: float, rule: str) -> None:
+    assert (judged(text).value, judged(text).rule) == (value, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "rationale"),
+    [
+        ("Choice: A", None),
+        ("Choice: B\nIt flows.", "It flows."),
+        ("\uff21 flows… İt ﬁts.\nChoice: B", "\uff21 flows… İt ﬁts."),
+    ],
+)
+def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> None:
+    assert judged(text).rationale == rationale

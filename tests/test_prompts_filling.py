@@ -1,0 +1,40 @@
+"""Filling a form of one's own: its letters, its edges, and what it may not do."""
+
+from pathlib import Path
+
+import pytest
+
+from metajudge.prompts import load, messages
+from metajudge.schema.errors import UserError
+
+
+def filled(folder: Path, form: str, **values: object) -> str:
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
+    [message] = messages("mine", load("mine", [folder], where="judge x"), **values)
+    return message["content"]
+
+
+def test_letters_stay_as_they_are_and_blank_ends_go(tmp_path: Path) -> None:
+    assert filled(tmp_path, "\n  Größe – {{ text }}\n\n", text="naïve\n") == "Größe – naïve"
+
+
+@pytest.mark.parametrize("form", ["{{ labels.append('x') }}", "{{ labels.clear() }}"])
+def test_a_form_cannot_change_what_it_is_given(tmp_path: Path, form: str) -> None:
+    labels = ["bad", "good"]
+    with pytest.raises(UserError, match="cannot be filled"):
+        filled(tmp_path, form, labels=labels)
+    assert labels == ["bad", "good"]
+
+
+def test_a_name_that_is_not_given_tells_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'txt' is undefined") as error:
+        filled(tmp_path, "{{ txt }}", text="", source="")
+    assert error.value.allowed == ["source", "text"]
+
+
+def test_a_form_includes_no_file_that_a_text_names(tmp_path: Path) -> None:
+    """Only names written in a form are read; a value names nothing."""
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be filled"):
+        filled(tmp_path, "{% include text %}", text="../secret")

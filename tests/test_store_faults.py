@@ -1,0 +1,173 @@
+"""The store where things go wrong: foreign lines, torn ends, forgetting by two, closing."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from metajudge.engines.asked import Failure, Missing, Reply, Request
+from metajudge.replies import Store, obtain
+from metajudge.replies.retry import drop_answers
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import table_of, write_table
+
+KEY = "0" * 64
+Synced = list[tuple[int, int]]
+
+
+def line(folder: Path, reply: Reply) -> bytes:
+    """Return the line of a reply, as a store writes it elsewhere."""
+    with Store(folder / "elsewhere", "m") as store:
+        store.append(reply)
+    [written] = (folder / "elsewhere" / "m").glob("*.jsonl")
+    return written.read_bytes()
+
+
+def journal(folder: Path, content: bytes, name: str = "a") -> Store:
+    (folder / "m").mkdir(exist_ok=True)
+    (folder / "m" / f"{name}.jsonl").write_bytes(content)
+    return Store(folder, "m")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"}\n", b"}"),  # whole, yet its end of line never came
+        (b'{"key":"', b'{ "key":"'),  # another program's spelling
+        (b'"status":', b'"state":'),
+        (b'"draw":0', b'"draw":"0"'),
+        (b'"draw":0', b'"drawn":0'),
+    ],
+)
+def test_a_line_that_is_no_whole_reply_is_passed_over(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    whole = line(tmp_path, Reply(KEY, 0, "4"))
+    assert journal(tmp_path, whole).read({KEY: 1})
+    store = journal(tmp_path, whole.replace(before, after))
+    assert (store.read({KEY: 1}), store.skipped) == ({}, 1)
+
+
+def test_lines_are_counted_for_the_last_reading_alone(tmp_path: Path) -> None:
+    store = journal(tmp_path, b'{"a":1}\nnot ours\n')
+    for _ in range(2):
+        store.read({KEY: 1})
+        assert store.skipped == 2
+
+
+def test_a_models_shard_is_one_folder_whatever_its_name(tmp_path: Path) -> None:
+    with Store(tmp_path, "Org/Model 7B") as store:
+        store.append(Reply(KEY, 0, "4"))
+    assert [path.name for path in tmp_path.iterdir()] == ["org-model-7b"]
+    assert Store(tmp_path, "Org/Model 7B").read({KEY: 1})
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_the_last_forgetting_counts_in_whatever_order_it_is_read(
+    tmp_path: Path, names: str
+) -> None:
+    for name, attempt in zip(names, (1, 2), strict=True):
+        journal(tmp_path, b'{"key":"%b","draw":0,"forget":%d}\n' % (KEY.encode(), attempt), name)
+    again = line(tmp_path, Reply(KEY, 0, "HTTP 400", status="error"))
+    store = journal(tmp_path, again.replace(b"}\n", b',"attempt":2}\n'), "c")
+    assert (store.read({KEY: 1}), store.forgotten) == ({}, {(KEY, 0): 2})
+
+
+def test_errors_of_every_draw_are_found(tmp_path: Path) -> None:
+    with Store(tmp_path, "m") as store:
+        for draw in range(3):
+            store.append(Reply(KEY, draw, "HTTP 400", status="error" if draw else "ok"))
+    assert set(Store(tmp_path, "m").errors()) == {(KEY, 1), (KEY, 2)}
+
+
+# --- what reaches the disk ---
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> Synced:
+    """Return (file, its size) at every fsync, while a clock counts quarter seconds."""
+    found: Synced = []
+    clock = iter(range(8, 999))
+    monkeypatch.setattr(os, "fsync", lambda file: found.append((file, os.fstat(file).st_size)))
+    ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4)
+    monkeypatch.setattr("metajudge.replies.store.time", ticking)
+    return found
+
+
+def test_the_disk_gets_lines_about_once_a_second(tmp_path: Path, synced: Synced) -> None:
+    with Store(tmp_path, "m") as store:
+        for draw in range(20):
+            store.append(Reply(KEY, draw, "4"))
+        assert 3 <= len(synced) <= 6
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_closing_brings_all_to_the_disk_whatever_happened(
+    tmp_path: Path, synced: Synced, crash: bool
+) -> None:
+    try:
+        with Store(tmp_path, "m") as store:
+            store.append(Reply(KEY, 0, "4"))
+            store.append(Reply(KEY, 1, "5"))
+            if crash:
+                raise RuntimeError("the engine broke")
+    except RuntimeError:
+        pass
+    [written] = tmp_path.glob("m/*.jsonl")
+    file, size = synced[-1]
+    assert size == written.stat().st_size
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file)
+
+
+def test_a_closed_store_writes_a_new_journal(tmp_path: Path) -> None:
+    store = Store(tmp_path, "m")
+    for draw in range(2):
+        with store:
+            store.append(Reply(KEY, draw, "4"))
+    assert len(list(tmp_path.glob("m/*.jsonl"))) == 2
+    assert len(store.read({KEY: 2})) == 2
+
+
+# --- obtain and retry ---
+
+
+def fails(missing: Missing, _: bool, __: Callable[[Reply], None]) -> list[Failure]:
+    return [Failure(one.about, "HTTP 500") for one, _ in missing]
+
+
+def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(tmp_path: Path) -> None:
+    """Roles make two requests of one prompt: the order must not be that of the cells."""
+    requests = [
+        Request({"messages": [{"role": role, "content": "Rate."}]}, about=role)
+        for role in ("user", "system", "assistant", "tool", "developer", "critic")
+    ]
+    told = []
+    for order in (requests, requests[::-1]):
+        with Store(tmp_path, "m") as store, pytest.raises(UserError) as error:
+            obtain(order, store, fails)
+        told.append(error.value.where)
+    assert told[0] == told[1] and len(set(told[0].split(", "))) == 5
+
+
+def test_passed_over_lines_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    obtain([], journal(tmp_path, b"not ours\n"), fails)
+    assert "passed over: 1" in capsys.readouterr().out
+    obtain([], journal(tmp_path, b""), fails)
+    assert "passed over" not in capsys.readouterr().out
+
+
+def test_files_with_an_error_are_dropped_wherever_they_are(tmp_path: Path) -> None:
+    paths = [tmp_path / place for place in ("replies/d/a", "replies/d/b", "made/a", "scores/a")]
+    for path, status in zip(paths, ("error", "ok", "error", "error"), strict=True):
+        rows = [
+            {"judge": "j", "draw": 0, "status": "ok"},
+            {"judge": "j", "draw": 1, "status": status},
+        ]
+        write_table("answers", table_of("answers", rows), path.with_suffix(".parquet"))
+    assert drop_answers(tmp_path) == 2
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.parquet")}
+    assert left == {"replies/d/b.parquet", "scores/a.parquet"}
+    assert drop_answers(tmp_path) == 0

@@ -25,8 +25,11 @@ def made(
 
     def obtain(requests: Sequence[Request]) -> Replies:
         rounds.append([request.prompt for request in requests])
-        texts = {one.key: says[one.about][len(rounds) - 1] for one in requests}
-        return {(key, 0): Reply(key, 0, text) for key, text in texts.items()}
+        return {
+            (one.key, draw): Reply(one.key, draw, says[one.about][len(rounds) - 1])
+            for one in requests
+            for draw in range(one.draws)
+        }
 
     parents = dict.fromkeys(says, PARENT)
     found = make_texts(parents, ask_for=ask_for, obtain=obtain, checks=checks, attempts=attempts)
@@ -52,6 +55,27 @@ def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() ->
 def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
     found, rounds = made({"a": [PARENT] * 9}, attempts=attempts)
     assert len(rounds) == attempts and found["a"].status == "failed: it is the same text"
+
+
+def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> None:
+    """The same reason makes the same request: without a new draw its reply would come again."""
+    good = "The dog sat on the mat."
+    drawn: list[int] = []
+
+    def obtain(requests: Sequence[Request]) -> Replies:
+        drawn.extend(one.draws for one in requests)
+        texts = [PARENT, good]
+        return {
+            (one.key, draw): Reply(one.key, draw, texts[draw])
+            for one in requests
+            for draw in range(one.draws)
+        }
+
+    def ask_for(item: str, parent: str, problem: str | None) -> Request:
+        return Request({"messages": [{"role": "user", "content": f"{parent} {problem}"}]})
+
+    found = make_texts({"a": PARENT}, ask_for=ask_for, obtain=obtain, checks=CHECKS, attempts=4)
+    assert drawn == [1, 1, 2] and found["a"].text == good
 
 
 def said(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:

@@ -39,6 +39,9 @@ def journal(folder: Path, content: bytes, name: str = "a") -> Store:
         (b'"status":', b'"state":'),
         (b'"draw":0', b'"draw":"0"'),
         (b'"draw":0', b'"drawn":0'),
+        (KEY.encode() + b'"', KEY.encode() + b'0"'),
+        (b"}\n", b',"attempt":null}\n'),
+        (b"}\n", b',"forget":"x"}\n'),
     ],
 )
 def test_a_line_that_is_no_whole_reply_is_passed_over(
@@ -48,6 +51,29 @@ def test_a_line_that_is_no_whole_reply_is_passed_over(
     assert journal(tmp_path, whole).read({KEY: 1})
     store = journal(tmp_path, whole.replace(before, after))
     assert (store.read({KEY: 1}), store.skipped) == ({}, 1)
+
+
+def test_a_short_key_is_not_ours(tmp_path: Path) -> None:
+    whole = line(tmp_path, Reply(KEY, 0, "HTTP 400", status="error"))
+    store = journal(tmp_path, whole.replace(KEY.encode(), b"abc"))
+    assert store.errors() == {}
+
+
+def test_what_follows_half_a_line_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that was full takes a part of one line; the next one is not glued to it."""
+    write = os.write
+
+    def full(file: int, content: bytes) -> int:
+        write(file, content[:20])
+        raise OSError(28, "No space left on device")
+
+    with Store(tmp_path, "m") as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            with pytest.raises(OSError, match="No space"):
+                store.append(Reply(KEY, 0, "4"))
+        store.append(Reply(KEY, 1, "5"))
+    assert [one.text for one in Store(tmp_path, "m").read({KEY: 2}).values()] == ["5"]
 
 
 def test_lines_are_counted_for_the_last_reading_alone(tmp_path: Path) -> None:

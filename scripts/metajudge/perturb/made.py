@@ -1,6 +1,8 @@
 """Texts made by a model: asked for, checked, asked for again with the reason, or failed."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from metajudge.engines.asked import Reply, Request
@@ -34,15 +36,19 @@ def make_texts(
     """Return item -> the text made from its parent.
 
     ask_for(item, parent, problem) is the request for a text; problem tells why the one before
-    cannot be used. Each round asks for all that are still open at once.
+    cannot be used. Each round asks for all that are still open at once. A request whose reply
+    could not be used for the reason that it names is asked for its next draw.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
+    drawn: Counter[tuple[str, str]] = Counter()
     for _ in range(attempts):
         requests = {item: ask_for(item, parents[item], why) for item, why in problems.items()}
-        replies = obtain(list(requests.values()))
+        drawn.update((item, request.key) for item, request in requests.items())
+        wanted = [replace(one, draws=drawn[item, one.key]) for item, one in requests.items()]
+        replies = obtain(wanted)
         for item, request in requests.items():
-            reply = replies[request.key, 0]
+            reply = replies[request.key, drawn[item, request.key] - 1]
             text, problem = checked(reply, parents[item], checks)
             status = f"failed: {problem}" if problem else "ok"
             made[item] = Made(parents[item] if problem else text, status, request, reply)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from metajudge.plan.applicability import not_applicable
 from metajudge.plan.checks import check_derived, check_judge, check_perturbation, check_study
+from metajudge.plan.rehearsal import rehearse
 from metajudge.prompts import Templates, load
 from metajudge.schema.cards import (
     ASKED,
@@ -206,6 +207,7 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
         check_derived(card, judges)
     for perturbation in plan.perturbations.values():
         check_perturbation(perturbation, models, cards.names("dataset"))
+    rehearse(plan)
     return plan
 
 

@@ -18,6 +18,16 @@ from metajudge.schema.errors import UserError
 SUFFIX = ".jinja"
 Templates = Mapping[str, str]
 """File name -> template, a form's own and all that it includes."""
+FAULTS = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+)
+"""What code in a template can raise: a form is the user's program."""
 
 
 def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
@@ -47,7 +57,7 @@ def _read(name: str, folders: list[Path], where: str) -> str:
     for folder in folders:
         path = folder / "prompts" / name
         if path.is_file():
-            return path.read_text(encoding="utf-8")
+            return _text(path)
     there = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
     raise UserError(
         "there is no prompt of this name",
@@ -58,17 +68,28 @@ def _read(name: str, folders: list[Path], where: str) -> str:
     )
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"this prompt is not UTF-8: {error.reason}",
+            where=f"prompts/{path.name}, byte {error.start}",
+            todo="save it as UTF-8",
+        ) from None
+
+
 def messages(form: str, templates: Templates, **values: Any) -> list[dict[str, str]]:
     """Return the filled template as one user message.
 
-    Raises UserError when the template uses a name that it is not given.
+    Raises UserError when the template uses a name that it is not given, or fails with what it is.
     """
     try:
         text = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
         return [{"role": "user", "content": text.render(**values).strip()}]
-    except TemplateError as error:
+    except FAULTS as error:
         raise UserError(
-            f"this prompt cannot be filled: {error}",
+            f"this prompt cannot be filled: {str(error) or type(error).__name__}",
             where=f"prompts/{form}{SUFFIX}",
             allowed=list(values),
         ) from None

@@ -20,7 +20,8 @@ from metajudge.engines.asked import Reply
 from metajudge.schema.slugs import slug
 
 HEAD = b'{"key":"'
-KEY = slice(len(HEAD), len(HEAD) + 64)
+KEY_LENGTH = 64
+KEY = slice(len(HEAD), len(HEAD) + KEY_LENGTH)
 SYNC_SECONDS = 1.0
 """A crash of the machine loses at most the replies of so long; one of the process loses none."""
 
@@ -42,6 +43,7 @@ class Store:
         self.forgotten: dict[Draw, int] = {}
         self._file: int | None = None
         self._synced = 0.0
+        self._torn = False
 
     def read(self, wanted: Mapping[str, int]) -> dict[Draw, Reply]:
         """Return the replies to the wanted keys, draws 0 to wanted[key] - 1.
@@ -104,8 +106,12 @@ class Store:
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
         if self._file is None:
             self._file = self._open()
+        if self._torn:
+            line = b"\n" + line
+        self._torn = True
         while line:  # a full disk takes part of a line, then raises
             line = line[os.write(self._file, line) :]
+        self._torn = False
         if time.monotonic() - self._synced > SYNC_SECONDS:
             os.fsync(self._file)
             self._synced = time.monotonic()
@@ -133,12 +139,15 @@ class Store:
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
+    """Return a line of ours, or None: a reply with all its fields, or an error to be forgotten."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
     whole = {"key", "draw", "forget"} <= set(row) or set(row) >= _FIELDS
-    return row if whole and isinstance(row["draw"], int) else None
+    numbers = [row["draw"], row.get("forget", 1), row.get("attempt", 1)] if whole else [None]
+    ours = all(isinstance(number, int) for number in numbers) and len(row["key"]) == KEY_LENGTH
+    return row if ours else None
 
 
 def _reply(row: dict[str, Any]) -> Reply:

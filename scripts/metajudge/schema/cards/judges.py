@@ -10,8 +10,8 @@ from metajudge.schema.cards.base import Card, Scale, Slug
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
-    temperature: float = Field(0, ge=0, description="0: always the likeliest word.")
-    top_p: float = Field(1, gt=0, le=1, description="Only the likeliest words of this mass.")
+    temperature: float = Field(0.0, ge=0, description="0: always the likeliest word.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Only the likeliest words of this mass.")
     max_tokens: int = Field(512, ge=1, description="A longer reply is cut, and no answer then.")
     seed: Literal["request", "study"] = Field(
         "request",

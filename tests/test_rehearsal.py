@@ -1,0 +1,68 @@
+"""Prompts are filled once before anything is asked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import Study
+from metajudge.plan.study import Plan, load_plan
+from metajudge.schema.errors import UserError
+from running import HOME
+from scripted import Endpoint, reply
+
+
+def planned(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, form: str, used: str = "judge", **keys: Any
+) -> Plan:
+    """Return the plan of a study whose judge or writer is asked with this form."""
+    monkeypatch.chdir(folder)
+    (folder / "config" / "prompts").mkdir(parents=True)
+    (folder / "config" / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
+    study = Study(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
+    if used == "judge":
+        study.card("judges", "terse", model="loop", form="mine", **keys)
+        more: dict[str, Any] = {}
+    else:
+        card = {"name": "Wrong fact", "level": "word", "method": "llm", "model": "loop"}
+        study.card("perturbations", "wrong", form="mine", **card)
+        more = {"perturbations": ["wrong"], "methods": ["discernment"]}
+    config = {
+        "study": "asked",
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness"],
+        "judges": ["terse"],
+        "methods": ["agreement"],
+    }
+    return load_plan(config | more, HOME, source="study.yaml")
+
+
+@pytest.mark.parametrize("used", ["judge", "writer"])
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ("Rate this.", "does not show the text that it is about"),
+        ("{{ text }} {{ txet }}", "cannot be filled: 'txet' is undefined"),
+        ("{{ text }} {{ text / 2 }}", "cannot be filled: unsupported operand"),
+    ],
+)
+def test_a_form_that_cannot_work_is_found_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str, form: str, says: str
+) -> None:
+    with pytest.raises(UserError, match=says) as error:
+        planned(monkeypatch, tmp_path, form, used)
+    assert error.value.where == "prompts/mine.jinja"
+
+
+def test_a_form_is_tried_with_all_that_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = "{{ text | upper }} {{ scale.min }} {{ aspect.name }} {{ source | length }}"
+    assert planned(monkeypatch, tmp_path, form).templates["mine"]["mine.jinja"] == form
+
+
+def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="cannot be filled"):
+        planned(monkeypatch, tmp_path, "{{ text }}{% if problem %}{{ why }}{% endif %}", "writer")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from metajudge.statistics.coefficients import Statistic
 from metajudge.statistics.correlation import LEVELS, STATISTICS, Level
@@ -14,6 +15,7 @@ from metajudge.statistics.permutation import (
     Permute,
     all_flips,
     flips_of,
+    kappa_test,
     permutation_tests,
 )
 from vectors import load
@@ -169,3 +171,32 @@ def test_it_errs_as_often_as_it_says(level: Level) -> None:
         test = compare(flat(x1, x2, y), flips, level=level, statistics=["kendall_b"])
         p.append(test["kendall_b"].p)
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=3 * (0.05 * 0.95 / 600) ** 0.5)
+
+
+@pytest.mark.parametrize("permute", PERMUTES)
+def test_kappa_of_every_permutation_written_out_gives_the_same_p(permute: Permute) -> None:
+    x1, x2, y = data(4)
+    x1[0, 0] = NAN
+    flips = flips_of(np.random.default_rng(5), {"inputs": 9, "systems": 5, "both": 45}[permute], 60)
+    a, b, gold, source, system = flat(x1, x2, y)
+    unit = {"inputs": source, "systems": system, "both": np.arange(45)}[permute]
+    found = kappa_test(a, b, gold, [1, 2, 3, 4, 5], unit, flips)
+    there = ~np.isnan(a)
+
+    def kappa(x: Any) -> float:
+        table = [gold[there].astype(int), x[there].astype(int)]
+        return float(cohen_kappa_score(*table, labels=[1, 2, 3, 4, 5], weights="linear"))
+
+    observed = kappa(a) - kappa(b)
+    each = [kappa(np.where(flip[unit], b, a)) - kappa(np.where(flip[unit], a, b)) for flip in flips]
+    k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
+    assert found.difference == pytest.approx(observed, abs=1e-12)
+    assert (found.p, found.n) == ((k + 1) / 61, 44)
+
+
+def test_kappa_of_equal_judges_is_no_difference() -> None:
+    x1, _, y = data(6)
+    a, gold, source, _ = flat(x1, y)
+    flips = flips_of(np.random.default_rng(7), 9, 99)
+    found = kappa_test(a, a, gold, [1, 2, 3, 4, 5], source, flips)
+    assert (found.difference, found.p) == (0, 1)

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metajudge.methods.measures import mean_rating
+from metajudge.methods.measures import Place, against, classes_with, lower_median, mean_rating
 from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Panel
-from metajudge.statistics.coefficients import Statistic
 from metajudge.statistics.comparison import (
     detectable,
     difference,
@@ -17,10 +16,17 @@ from metajudge.statistics.comparison import (
     ranks,
     sources_needed,
 )
-from metajudge.statistics.correlation import Level, correlations
-from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
+from metajudge.statistics.correlation import STATISTICS, correlations
+from metajudge.statistics.estimate import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
+from metajudge.statistics.kappa import on_classes
 from metajudge.statistics.multiple import benjamini_hochberg, holm
-from metajudge.statistics.permutation import Flips, PairedTest, flips_of, permutation_tests
+from metajudge.statistics.permutation import (
+    Flips,
+    PairedTest,
+    flips_of,
+    kappa_test,
+    permutation_tests,
+)
 from metajudge.statistics.resampling import Replicated
 from metajudge.streams import stream
 
@@ -28,7 +34,8 @@ LEVEL_OF_TESTS = 0.05
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
 Row = dict[str, Any]
-Found = Mapping[tuple[Statistic, Level], Replicated]
+Found = Mapping[Place, Replicated]
+KAPPA: Place = ("kappa_linear", "pooled")
 
 
 class _Pair(NamedTuple):
@@ -38,7 +45,7 @@ class _Pair(NamedTuple):
     other: str
     first: Found
     second: Found
-    tests: Mapping[tuple[Statistic, Level], PairedTest]
+    tests: Mapping[Place, PairedTest]
 
 
 class _Field:
@@ -47,9 +54,19 @@ class _Field:
     def __init__(self, study: DatasetStudy, panel: Panel, aspect: str, flips: Flips) -> None:
         self.study, self.panel, self.flips = study, panel, flips
         self.wanted = study.spec["comparison"]
-        self.people = mean_rating(panel.ratings(aspect))
+        ratings = panel.ratings(aspect)
+        self.people, self.gold = mean_rating(ratings), lower_median(ratings)
+        self.correlations = [name for name in STATISTICS if name in self.wanted["statistics"]]
+        self.places: list[Place] = [
+            (name, level) for name in self.correlations for level in self.wanted["levels"]
+        ]
         scores = {name: panel.scores(name, aspect) for name in _judges(study)}
         self.scores = {name: x for name, x in scores.items() if x is not None}
+        classes = {name: classes_with(study, name, aspect, self.gold) for name in self.scores}
+        self.classes = {name: own for name, (own, _) in classes.items()}
+        self.why = {name: reason for name, (_, reason) in classes.items()}
+        if KAPPA[0] in self.wanted["statistics"] and any(self.classes.values()):
+            self.places.append(KAPPA)
         self._found: dict[tuple[str, bytes], Found] = {}
 
     def of(self, judge: str, mask: Any) -> Found:
@@ -57,16 +74,28 @@ class _Field:
         key = (judge, mask.tobytes())
         if key not in self._found:
             x = np.where(mask, self.scores[judge], np.nan)
-            self._found[key] = correlations(
+            told = correlations(
                 x,
                 self.people,
                 self.panel.source,
                 self.panel.system,
                 weights=self.study.weights,
-                statistics=self.wanted["statistics"],
+                statistics=self.correlations,
                 levels=self.wanted["levels"],
             )
+            found: dict[Place, Replicated] = {(*place,): one for place, one in told.items()}
+            if KAPPA in self.places:
+                found[KAPPA] = self._kappa(judge, x)
+            self._found[key] = found
         return self._found[key]
+
+    def _kappa(self, judge: str, x: Any) -> Replicated:
+        classes, weights = self.classes[judge], self.study.weights
+        if classes is None:
+            nothing = np.full(len(weights) + 1, np.nan)
+            return Replicated(Estimate.undefined(self.why[judge]), nothing)
+        found = on_classes(self.gold, x, classes, self.panel.source, weights)[KAPPA[0]]
+        return found._replace(estimate=against(found.estimate, "lower median"))
 
     def own(self, judge: str) -> Found:
         """Return a judge's correlations on all targets that it has."""
@@ -76,7 +105,10 @@ class _Field:
         """Return two judges on the targets that both have."""
         x1, x2 = self.scores[judge], self.scores[other]
         both = ~(np.isnan(x1) | np.isnan(x2))
-        tests: dict[tuple[Statistic, Level], PairedTest] = {}
+        tests: dict[Place, PairedTest] = {}
+        classes = self.classes[judge]
+        if KAPPA in self.places and classes and classes == self.classes[other]:
+            tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, self._unit(), self.flips)
         for level in self.wanted["levels"]:
             found = permutation_tests(
                 x1,
@@ -87,10 +119,15 @@ class _Field:
                 self.flips,
                 level=level,
                 permute=self.wanted["permute"],
-                statistics=self.wanted["statistics"],
+                statistics=self.correlations,
             )
             tests |= {(statistic, level): test for statistic, test in found.items()}
         return _Pair(judge, other, self.of(judge, both), self.of(other, both), tests)
+
+    def _unit(self) -> Any:
+        """Return what is swapped together: the code of each target's source, system or own."""
+        own = {"inputs": self.panel.source, "systems": self.panel.system}
+        return own.get(self.wanted["permute"], np.arange(len(self.panel.targets)))
 
 
 def rows(study: DatasetStudy) -> list[Row]:
@@ -105,9 +142,8 @@ def rows(study: DatasetStudy) -> list[Row]:
         if len(panel.ratings(aspect)):
             field = _Field(study, panel, aspect, flips)
             pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
-            for statistic in study.spec["comparison"]["statistics"]:
-                for level in study.spec["comparison"]["levels"]:
-                    found += _rows(study, field, aspect, statistic, level, pairs)
+            for place in field.places:
+                found += _rows(study, field, aspect, place, pairs)
     return [row | {"systems": WITHOUT_REFERENCES if fair else None} for row in found]
 
 
@@ -130,12 +166,12 @@ def _rows(
     study: DatasetStudy,
     field: _Field,
     aspect: str,
-    statistic: Statistic,
-    level: Level,
+    place: Place,
     pairs: list[_Pair],
 ) -> Iterator[Row]:
-    place = (statistic, level)
-    names = list(field.scores)
+    names, level = list(field.scores), place[1]
+    untested = [pair for pair in pairs if place not in pair.tests]
+    pairs = [pair for pair in pairs if place in pair.tests]
     p = np.array([pair.tests[place].p for pair in pairs])
     adjusted, fdr = holm(p), benjamini_hochberg(p)
     different = np.zeros((len(names), len(names)), dtype=bool)
@@ -147,13 +183,19 @@ def _rows(
         told = _of_pair(study, pair, place, p_values, len(field.flips))
         for name, estimate in told.items():
             yield study.row(pair.judge, aspect, name, level, estimate, judge_b=pair.other)
+    for pair in untested:
+        reasons = [field.why[name] for name in (pair.judge, pair.other)]
+        why = next(filter(None, reasons), DIFFERENT_SCALES)
+        nothing = Estimate.undefined(why)
+        name = f"difference_{place[0]}"
+        yield study.row(pair.judge, aspect, name, level, nothing, judge_b=pair.other)
 
 
 def _ranks(
     study: DatasetStudy,
     field: _Field,
     aspect: str,
-    place: tuple[Statistic, Level],
+    place: Place,
     names: list[str],
     different: Any,
 ) -> Iterator[Row]:
@@ -174,7 +216,7 @@ def _ranks(
 def _of_pair(
     study: DatasetStudy,
     pair: _Pair,
-    place: tuple[Statistic, Level],
+    place: Place,
     p_values: list[float],
     permutations: int,
 ) -> dict[str, Estimate]:

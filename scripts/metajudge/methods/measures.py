@@ -39,31 +39,28 @@ def ranked(study: DatasetStudy, panel: Panel, x: Floats, y: Floats) -> dict[Plac
         accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(told))
     found["acc_eq", BY_SOURCE] = accuracy
     found["spa", BY_SYSTEM] = soft_pairwise_accuracy(x, y, *place, weights=study.weights)
-    return {at: one._replace(estimate=_against(one.estimate, "mean")) for at, one in found.items()}
+    return {at: one._replace(estimate=against(one.estimate, "mean")) for at, one in found.items()}
 
 
 def categorical(
     study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, gold: Floats
 ) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
-    classes = classes_of(study, judge, aspect)
-    known = gold[np.isfinite(gold)]
-    wrong = classes is not None and not np.isin(known, classes).all()
-    if classes is None or wrong:
-        reason = OFF_SCALE if wrong else CONTINUOUS
+    classes, reason = classes_with(study, judge, aspect, gold)
+    if classes is None:
         yield from (
             ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
         )
         return
-    floor = f"floor {cem_floor(gold, classes):.3f}" if known.size else ""
+    floor = f"floor {cem_floor(gold, classes):.3f}" if np.isfinite(gold).any() else ""
     for name, found in on_classes(gold, x, classes, panel.source, study.weights).items():
-        one = _against(found.estimate, "lower median")
+        one = against(found.estimate, "lower median")
         yield (name, POOLED), one.with_note(floor) if name == "cem_ord" else one
     pair = alpha(study, panel, np.stack([gold, x]), classes)
-    yield ("alpha_pair", POOLED), _against(pair, "lower median")
+    yield ("alpha_pair", POOLED), against(pair, "lower median")
 
 
-def _against(estimate: Estimate, which: str) -> Estimate:
+def against(estimate: Estimate, which: str) -> Estimate:
     """Say in `method` which of the raters' values a judge is held against."""
     told = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
     return replace(estimate, method=told)
@@ -79,6 +76,18 @@ def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | No
     if rated is None or grid is None or not card["discrete"]:
         return None
     return sorted({*rated, *grid})
+
+
+def classes_with(
+    study: DatasetStudy, judge: str, aspect: str, gold: Floats
+) -> tuple[list[float] | None, str]:
+    """Return the classes of judge and gold ratings, or None and the reason why there are none."""
+    classes = classes_of(study, judge, aspect)
+    if classes is None:
+        return None, CONTINUOUS
+    if not np.isin(gold[np.isfinite(gold)], classes).all():
+        return None, OFF_SCALE
+    return classes, ""
 
 
 def alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:

@@ -48,4 +48,4 @@ def _labelled(folded: str) -> list[re.Match[str]]:
 
 
 def _letter(match: re.Match[str]) -> str:
-    return next(filter(None, match.groups()))
+    return match[1] or match[2]

@@ -6,6 +6,7 @@ from typing import Final, Self
 
 # Why a value is undefined: the closed vocabulary of `note` (detail is appended with `with_note`).
 CONTINUOUS: Final = "continuous"
+DIFFERENT_SCALES: Final = "the judges have different scales"
 OFF_SCALE: Final = "ratings off the aspect's scale"
 CONSTANT_JUDGE: Final = "constant judge"
 CONSTANT_RATINGS: Final = "constant ratings"

@@ -41,9 +41,7 @@ def on_classes(
     rows = whole_and_resamples(source, weights)
     counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
     tables = np.tensordot(rows, counts, axes=1)
-    place = np.arange(len(classes))
-    distance = np.abs(place[:, None] - place)
-    values = (_kappa(tables, distance), _kappa(tables, distance**2), _cem_ord(tables))
+    values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
     return {
         name: replicated(
             found if n >= 2 else np.full(len(rows), np.nan),
@@ -93,11 +91,14 @@ def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     return found
 
 
-def _kappa(counts: Floats, distance: Codes) -> Floats:
-    """Return kappa of each table, NaN where no disagreement is expected: (rows, k, k) -> (rows,).
+def kappas(counts: Floats, *, power: int = 1) -> Floats:
+    """Return kappa of each table of gold by predicted: (rows, k, k) -> (rows,).
 
-    Up to the last division all numbers are whole, so no round-off hides a zero.
+    `power` of the distance of two classes: 1 is linear, 2 quadratic. NaN where no disagreement is
+    expected. Up to the last division all numbers are whole, so no round-off hides a zero.
     """
+    place = np.arange(counts.shape[1])
+    distance = np.abs(place[:, None] - place) ** power
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed

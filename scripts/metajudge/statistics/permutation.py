@@ -1,6 +1,6 @@
 """Paired permutation tests: would two judges differ so if nobody knew whose scores are whose?"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -17,6 +17,7 @@ from metajudge.statistics.coefficients import (
     within_rows,
 )
 from metajudge.statistics.correlation import SAME_MEAN, STATISTICS, Level
+from metajudge.statistics.kappa import confusion_counts, kappas
 
 Permute = Literal["inputs", "systems", "both"]
 Flips = NDArray[np.bool_]
@@ -93,6 +94,31 @@ def permutation_tests(
     second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
     n = int(there.sum())
     return {name: _test(first[name] - second[name], n, exact) for name in statistics}
+
+
+def kappa_test(
+    x1: Floats,
+    x2: Floats,
+    gold: Floats,
+    classes: Sequence[float],
+    unit: Codes,
+    flips: Flips,
+) -> PairedTest:
+    """Return the test of the linear kappa of x1 with gold classes minus that of x2, pooled.
+
+    As `permutation_tests`, with nothing standardised: both judges give classes of one scale. x1,
+    x2, gold (targets,), NaN = missing; unit (targets,), the code of what is swapped together.
+    ValueError for a value that is no class.
+    """
+    there = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(gold))
+    swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
+    first, second = (
+        confusion_counts(gold[there], x[there], classes, unit[there], flips.shape[1])
+        for x in (x1, x2)
+    )
+    moved = np.tensordot(swapped.astype(np.float64), second - first, axes=1)
+    own = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
+    return _test(own, int(there.sum()), exact=False)
 
 
 def _standardised(values: Floats) -> Floats:

@@ -11,8 +11,11 @@ class Comparison(Card):
     """How judges are compared with each other; table comparison.csv."""
 
     judges: list[Slug] = Field([], description="Only these judges; default: all of the study.")
-    statistics: list[Literal["pearson", "spearman", "kendall_b"]] = Field(
-        ["pearson", "spearman", "kendall_b"], min_length=1, description="Of agreement with people."
+    statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
+        ["pearson", "spearman", "kendall_b", "kappa_linear"],
+        min_length=1,
+        description="Of agreement with people; kappa_linear is pooled, whatever the levels, and of "
+        "judges that give classes of one scale.",
     )
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1, description="At these levels."

@@ -8,7 +8,7 @@ import numpy as np
 
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.accuracy import acc_eq
-from metajudge.statistics.alpha import krippendorff_alpha
+from metajudge.statistics.alpha import Measurement, krippendorff_alpha
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
 from metajudge.statistics.ceiling import ceilings
@@ -22,6 +22,7 @@ Place = tuple[str, str]
 """(statistic, level)."""
 Named = Iterator[tuple[Place, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
+MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 LARGEST_CEILING = 50
 """Of more raters (crowds, of whom each rated little), pairs would be too many and too thin."""
 
@@ -90,10 +91,16 @@ def classes_with(
     return classes, ""
 
 
-def alpha(study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]) -> Estimate:
-    """Return the ordinal alpha of raters on a panel."""
+def alpha(
+    study: DatasetStudy,
+    panel: Panel,
+    ratings: Floats,
+    classes: list[float] | None,
+    measurement: Measurement = "ordinal",
+) -> Estimate:
+    """Return the alpha of raters on a panel; classes None: of numbers, interval alone."""
     return krippendorff_alpha(
-        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
+        ratings, level=measurement, domain=classes, source=panel.source, weights=study.weights
     )
 
 
@@ -151,10 +158,14 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         reason = f"ratings are {study.spec['ratings']}, not human"
     elif len(ratings) < 2:
         reason = "one rater"
-    if reason or classes is None:
-        yield ("alpha_ordinal", POOLED), Estimate.undefined(reason or CONTINUOUS)
-    else:
-        yield ("alpha_ordinal", POOLED), alpha(study, panel, ratings, classes)
+    for measurement in MEASUREMENTS:
+        numbers = measurement == "interval"
+        why = reason or (CONTINUOUS if classes is None and not numbers else "")
+        own = None if numbers else classes
+        yield (
+            (f"alpha_{measurement}", POOLED),
+            Estimate.undefined(why) if why else alpha(study, panel, ratings, own, measurement),
+        )
     if reason or len(ratings) > LARGEST_CEILING:
         return
     n_sources = np.unique(panel.source).size

@@ -37,6 +37,8 @@ STATISTICS = {
     "length_slope": Term("Length slope", numbers.amount, "points above people per doubling"),
     "self_preference": Term("Self-preference", numbers.amount, "points more for its own family"),
     "alpha_ordinal": Term("Krippendorff α", numbers.correlation, "agreement of raters, ordinal"),
+    "alpha_nominal": Term("Krippendorff α, nominal", numbers.correlation, "of equal ratings only"),
+    "alpha_interval": Term("Krippendorff α, interval", numbers.correlation, "of raters' numbers"),
     "alpha_pair": Term(
         "α of the pair", numbers.correlation, "Krippendorff α of judge and median rating"
     ),

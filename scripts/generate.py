@@ -9,6 +9,7 @@ from metajudge.perturb import RULES
 from metajudge.schema import cards
 from metajudge.schema.cards import KINDS, Card
 from metajudge.schema.loading import adapter
+from metajudge.statistics.registry import OF_OTHERS, STATISTICS, Statistic
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core",)
@@ -44,6 +45,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     guide = HOME / "config" / "README.md"
     head = guide.read_text(encoding="utf-8").partition(MARK)[0]
     yield guide, head + MARK + "\n" + "".join(key_table(*one) for one in SECTIONS) + rules_table()
+    yield HOME / "docs" / "statistics.md", statistics_text()
     for stage in STAGES:
         yield HOME / "envs" / f"{stage}.yaml", conda_text(HOME / "envs" / f"{stage}.txt")
 
@@ -75,6 +77,28 @@ def _values(told: dict[str, object]) -> str:
     kinds = {"array": "list", "object": "mapping", "boolean": "`true`, `false`"}
     plain = {"string": "text", "number": "number", "integer": "whole number", "null": "null"}
     return (kinds | plain).get(str(told.get("type")), "mapping")
+
+
+def statistics_text() -> str:
+    """Return docs/statistics.md: every statistic of the result tables."""
+    shown = [(f"`{name}`", told) for name, told in STATISTICS.items()]
+    about = [(f"`{prefix}_<other>`", told) for prefix, told in OF_OTHERS.items()]
+    return (
+        "# Statistics of the result tables\n\n"
+        "Generated from scripts/metajudge/statistics/registry.py by `make generated`. A name never "
+        "changes its meaning.\n"
+        + _statistics_table(shown)
+        + "\nOf another statistic or status:\n"
+        + _statistics_table(about)
+    )
+
+
+def _statistics_table(rows: list[tuple[str, Statistic]]) -> str:
+    lines = ["\n| statistic | in the report | meaning | range | source |", "|---|---|---|---|---|"]
+    for name, told in rows:
+        label = told.label.replace("{}", "…")
+        lines.append(f"| {name} | {label} | {told.meaning} | {told.range} | {told.source} |")
+    return "\n".join(lines) + "\n"
 
 
 def rules_table() -> str:

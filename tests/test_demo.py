@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from math import inf
 from pathlib import Path
 
 import pytest
 
+from metajudge.statistics.registry import statistic
 from running import HOME, copy_project, outputs, rows, run
 
 DEMO = HOME / "config" / "demo"
@@ -55,6 +57,16 @@ def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
             assert f"stat:{row['statistic']}" in row["signature"]
             assert "seed:20261120" in row["signature"]
             assert row["note"] if row["value"] is None else row["n"] > 0
+
+
+@pytest.mark.slow
+def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
+    ends = {"-1 to 1": (-1, 1), "0 to 1": (0, 1), "up to 1": (-inf, 1), "0 and above": (0, inf)}
+    for path in sorted((demo / "results" / "demo" / "tables").glob("*.csv")):
+        for row in rows(demo / "results" / "demo", path.stem):
+            least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
+            for value in (row[name] for name in ("value", "lo", "hi") if row[name] is not None):
+                assert least - 1e-9 <= value <= most + 1e-9, row
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ from metajudge.report.elements import (
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import agreed_with, bodies, labelled
-from metajudge.report.words import LEVELS, STATISTICS, SWAYS, label
+from metajudge.report.words import LEVELS, SWAYS, label
+from metajudge.statistics.registry import STATISTICS
 
 PEOPLE = "human"
 """The judge's name in rows about what people reach among themselves."""

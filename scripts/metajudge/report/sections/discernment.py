@@ -34,7 +34,8 @@ from metajudge.report.numbers import listed
 from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import bodies, labelled
-from metajudge.report.words import STATISTICS, label, spoken
+from metajudge.report.words import label, spoken
+from metajudge.statistics.registry import STATISTICS
 
 SERIES = (
     Series("D_avg", "blue", FILL_BLUE, BLUE),

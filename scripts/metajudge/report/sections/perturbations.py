@@ -15,7 +15,8 @@ from metajudge.report.numbers import count
 from metajudge.report.report import Damage, Dataset, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import per_dataset
-from metajudge.report.words import STATISTICS, spoken
+from metajudge.report.words import spoken
+from metajudge.statistics.registry import STATISTICS
 
 OUTCOMES = {
     "share_ok": "ok",

@@ -6,7 +6,8 @@ from metajudge.report.elements import Block, Body, Cell, Column, Section, Table,
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import bodies, per_dataset
-from metajudge.report.words import STATISTICS, label
+from metajudge.report.words import label
+from metajudge.statistics.registry import STATISTICS
 
 REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
 PAIRS = (

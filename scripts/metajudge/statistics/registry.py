@@ -1,0 +1,268 @@
+"""Every statistic of the result tables: its name, meaning, range and source.
+
+A listed name never changes its meaning. docs/statistics.md is generated from these lists.
+"""
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
+"""How a value is written for people."""
+
+
+class Statistic(NamedTuple):
+    """What a statistic is called, how its value is written, and what it means."""
+
+    label: str
+    kind: Kind
+    meaning: str
+    range: str
+    source: str
+
+
+SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and above", "any number"
+DHP = "paper 000, 3.3"
+OURS = "this project"
+
+STATISTICS: dict[str, Statistic] = {
+    "pearson": Statistic("Pearson r", "correlation", "linear correlation", SIGNED, "Pearson 1895"),
+    "spearman": Statistic(
+        "Spearman ρ", "correlation", "correlation of ranks", SIGNED, "Spearman 1904"
+    ),
+    "kendall_b": Statistic(
+        "Kendall τ-b",
+        "correlation",
+        "pairs in the same order, ties counted",
+        SIGNED,
+        "Kendall 1945",
+    ),
+    "kappa_linear": Statistic(
+        "Linear κ",
+        "correlation",
+        "agreement on ratings beyond chance",
+        UP_TO_1,
+        "Cohen 1968; paper 002",
+    ),
+    "kappa_quadratic": Statistic(
+        "Quadratic κ", "correlation", "as linear κ, larger misses weigh more", UP_TO_1, "Cohen 1968"
+    ),
+    "cem_ord": Statistic(
+        "CEM-ORD",
+        "correlation",
+        "closeness of classes, rare ones weigh more",
+        "a floor that the note tells, to 1",
+        "Amigó et al. 2020",
+    ),
+    "acc_eq": Statistic(
+        "acc_eq",
+        "correlation",
+        "share of pairs ordered or tied as people do",
+        SHARE,
+        "Deutsch, Foster, Freitag 2023",
+    ),
+    "spa": Statistic(
+        "SPA",
+        "correlation",
+        "systems told apart as surely as people do",
+        SHARE,
+        "Thompson et al. 2024",
+    ),
+    "alpha_ordinal": Statistic(
+        "Krippendorff α",
+        "correlation",
+        "agreement of raters, ordinal",
+        UP_TO_1,
+        "Krippendorff 2011; paper 003",
+    ),
+    "alpha_nominal": Statistic(
+        "Krippendorff α, nominal",
+        "correlation",
+        "of equal ratings only",
+        UP_TO_1,
+        "Krippendorff 2011",
+    ),
+    "alpha_interval": Statistic(
+        "Krippendorff α, interval",
+        "correlation",
+        "of raters' numbers",
+        UP_TO_1,
+        "Krippendorff 2011",
+    ),
+    "alpha_pair": Statistic(
+        "α of the pair",
+        "correlation",
+        "Krippendorff α of judge and median rating",
+        UP_TO_1,
+        "paper 003",
+    ),
+    "alt_test_winrate": Statistic(
+        "Alt-test winning rate",
+        "percent",
+        "share of raters whose place it may take",
+        SHARE,
+        "Calderon, Reichart, Dror 2025",
+    ),
+    "alt_test_advantage": Statistic(
+        "Alt-test advantage",
+        "percent",
+        "how often it is as near to the others as a rater",
+        SHARE,
+        "Calderon, Reichart, Dror 2025",
+    ),
+    "partial_pearson": Statistic(
+        "Partial r", "correlation", "Pearson r given length", SIGNED, "Yule 1907"
+    ),
+    "partial_spearman": Statistic(
+        "Partial ρ", "correlation", "Spearman ρ given length", SIGNED, "Yule 1907"
+    ),
+    "length_slope": Statistic(
+        "Length slope", "amount", "points above people per doubling", ANY, OURS
+    ),
+    "self_preference": Statistic(
+        "Self-preference", "amount", "points more for its own family", ANY, OURS
+    ),
+    "D": Statistic("D", "score", "as published", POSITIVE, DHP),
+    "D_ew": Statistic("D_ew", "score", "as published, aspects weighted", POSITIVE, DHP),
+    "D_hmp": Statistic("D_hmp", "score", "from the harmonic mean p", POSITIVE, "Wilson 2019"),
+    "D_exact": Statistic(
+        "D_exact", "score", "from a p that holds its level", POSITIVE, "Wilson 2019"
+    ),
+    "D_avg": Statistic("D_avg", "score", "average over perturbations, as published", POSITIVE, DHP),
+    "D_avg_ew": Statistic("D_avg_ew", "score", "average, aspects weighted", POSITIVE, DHP),
+    "D_avg_exact": Statistic("D_avg_exact", "score", "average of D_exact", POSITIVE, OURS),
+    "D_min": Statistic("D_min", "score", "hardest perturbation, as published", POSITIVE, DHP),
+    "D_min_ew": Statistic(
+        "D_min_ew", "score", "hardest perturbation, aspects weighted", POSITIVE, DHP
+    ),
+    "D_min_exact": Statistic(
+        "D_min_exact", "score", "hardest perturbation by D_exact", POSITIVE, OURS
+    ),
+    "rank_biserial": Statistic(
+        "Rank-biserial correlation", "correlation", "effect size", SIGNED, "Kerby 2014"
+    ),
+    "mean_drop": Statistic(
+        "Mean drop", "amount", "original minus damaged, in points of the judge", ANY, OURS
+    ),
+    "p_wilcoxon": Statistic(
+        "p", "p_value", "exact one-sided Wilcoxon test", SHARE, "Wilcoxon 1945"
+    ),
+    "p_scipy": Statistic(
+        "p, as published", "p_value", "one-sided Wilcoxon test as scipy has it", SHARE, DHP
+    ),
+    "p_holm": Statistic(
+        "Holm-adjusted p", "p_value", "one-sided Wilcoxon test", SHARE, "Holm 1979"
+    ),
+    "alpha_draws": Statistic(
+        "α over draws", "correlation", "the draws as raters", UP_TO_1, "Krippendorff 2011"
+    ),
+    "flip_rate": Statistic("Flips", "percent", "texts of which two draws differ", SHARE, OURS),
+    "tied_modes": Statistic(
+        "Tied modes", "percent", "texts without one most frequent rating", SHARE, OURS
+    ),
+    "reliability": Statistic(
+        "Reliability", "correlation", "of one draw, ICC(1)", UP_TO_1, "Shrout, Fleiss 1979"
+    ),
+    "draws_needed": Statistic(
+        "Draws needed",
+        "amount",
+        "for 95 % of the attainable",
+        "1 and above",
+        "Spearman 1910, Brown 1910",
+    ),
+    "attainable_share": Statistic(
+        "Share of the attainable",
+        "percent",
+        "correlation with k draws, of that with any number",
+        SHARE,
+        "Spearman 1910, Brown 1910",
+    ),
+    "order_consistency": Statistic(
+        "Consistent", "percent", "same verdict in both orders", SHARE, "paper 002"
+    ),
+    "first_position_rate": Statistic("First chosen", "percent", "of decided votes", SHARE, OURS),
+    "nontransitive_share": Statistic(
+        "Circles", "percent", "of decided triples", SHARE, "Kendall, Babington Smith 1940"
+    ),
+    "accuracy_comparison": Statistic(
+        "Right", "percent", "as people do; a tie is wrong", SHARE, "paper 002"
+    ),
+    "accuracy_comparison_half": Statistic(
+        "Right, ties half", "percent", "a tie is half right", SHARE, OURS
+    ),
+    "tie_rate": Statistic("Ties", "percent", "pairs without a verdict", SHARE, OURS),
+    "notice_rate": Statistic(
+        "Faults noticed", "percent", "scored below the good text", SHARE, OURS
+    ),
+    "miss_rate": Statistic(
+        "Faults missed", "percent", "scored no lower than the good text", SHARE, OURS
+    ),
+    "edits": Statistic("Edits", "amount", "mean number per text", POSITIVE, OURS),
+    "edit_distance": Statistic(
+        "Edit distance", "amount", "mean Levenshtein distance", POSITIVE, "Levenshtein 1966"
+    ),
+    "coverage": Statistic("Coverage", "percent", "planned judgments that can be used", SHARE, OURS),
+    "replies": Statistic("Replies", "amount", "replies of a model", POSITIVE, OURS),
+    "prompt_tokens": Statistic(
+        "Prompt tokens", "amount", "as the endpoint counted", POSITIVE, OURS
+    ),
+    "completion_tokens": Statistic(
+        "Completion tokens", "amount", "as the endpoint counted", POSITIVE, OURS
+    ),
+    "usd": Statistic(
+        "US dollars", "amount", "tokens by the prices of the model card", POSITIVE, OURS
+    ),
+}
+
+OF_OTHERS: dict[str, Statistic] = {
+    "rank": Statistic(
+        "Rank by {}",
+        "amount",
+        "1 is the best; judges sharing a letter are not told apart",
+        "1 and above",
+        "Piepho 2004 (letters)",
+    ),
+    "difference": Statistic(
+        "Difference of {}", "amount", "first judge minus second, on shared targets", ANY, OURS
+    ),
+    "p": Statistic(
+        "p for {}",
+        "p_value",
+        "paired permutation test, two-sided",
+        SHARE,
+        "Deutsch, Dror, Roth 2021",
+    ),
+    "p_holm": Statistic(
+        "Holm-adjusted p for {}", "p_value", "over all pairs of an aspect", SHARE, "Holm 1979"
+    ),
+    "p_fdr": Statistic(
+        "FDR-adjusted p for {}",
+        "p_value",
+        "over all pairs of an aspect",
+        SHARE,
+        "Benjamini, Hochberg 1995",
+    ),
+    "detectable": Statistic(
+        "Detectable difference of {}",
+        "amount",
+        "least true one shown with power .8",
+        POSITIVE,
+        OURS,
+    ),
+    "sources_needed": Statistic(
+        "Sources needed for {}", "amount", "for the wished difference", POSITIVE, OURS
+    ),
+    "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
+    "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
+}
+"""Prefix -> a statistic about another one, whose label stands for {}."""
+
+
+def statistic(name: str) -> Statistic:
+    """Return what a name of a result table means; KeyError for a name that is not listed."""
+    if name in STATISTICS:
+        return STATISTICS[name]
+    for prefix in sorted(OF_OTHERS, key=len, reverse=True):
+        if name.startswith(prefix + "_"):
+            rest = name.removeprefix(prefix + "_")
+            inner = STATISTICS[rest].label if rest in STATISTICS else rest.replace("_", " ")
+            return OF_OTHERS[prefix]._replace(label=OF_OTHERS[prefix].label.format(inner))
+    raise KeyError(name)

@@ -1,0 +1,40 @@
+"""The list of all statistics."""
+
+from typing import get_args
+
+import pytest
+
+from metajudge.report.words import WRITTEN, label, written
+from metajudge.statistics.registry import OF_OTHERS, STATISTICS, Kind, statistic
+
+
+def test_every_statistic_tells_all_of_itself() -> None:
+    for told in (*STATISTICS.values(), *OF_OTHERS.values()):
+        assert all(told) and told.kind in get_args(Kind)
+    assert set(WRITTEN) == set(get_args(Kind))
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("p_holm", "Holm-adjusted p"),
+        ("p_holm_kendall_b", "Holm-adjusted p for Kendall τ-b"),
+        ("p_kappa_linear", "p for Linear κ"),
+        ("rank_pearson", "Rank by Pearson r"),
+        ("share_not_applicable", "Share not applicable"),
+        ("sources_needed_spearman", "Sources needed for Spearman ρ"),
+    ],
+)
+def test_a_statistic_about_another_is_called_after_it(name: str, called: str) -> None:
+    assert label(name) == called
+
+
+@pytest.mark.parametrize("name", ["", "pearson_r", "rankpearson", "P"])
+def test_no_other_name_is_known(name: str) -> None:
+    with pytest.raises(KeyError):
+        statistic(name)
+
+
+def test_values_are_written_by_their_kind() -> None:
+    told = [written(*one) for one in [("pearson", -0.5), ("p_scipy", 1e-9), ("tie_rate", 0.25)]]
+    assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]

@@ -1,0 +1,856 @@
+"""The rows of result tables, made of one small dataset in memory."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from metajudge import __version__
+from metajudge.methods import agreement, comparison, pairwise, repeatability
+from metajudge.methods.agreement import AVERAGE, BIASES, below_controls
+from metajudge.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
+from metajudge.methods.measures import (
+    LARGEST_CEILING,
+    classes_of,
+    classes_with,
+    lower_median,
+    mean_rating,
+    ranked,
+)
+from metajudge.methods.repeatability import CURVE
+from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy
+from metajudge.schema.cards.study import Comparison
+from metajudge.schema.tables import table_of, write_table
+from metajudge.statistics.estimate import (
+    CONSTANT_JUDGE,
+    CONTINUOUS,
+    DIFFERENT_SCALES,
+    OFF_SCALE,
+    UNDEFINED_JUDGE,
+    UNRELIABLE,
+)
+from metajudge.statistics.kappa import ON_CLASSES
+from metajudge.statistics.multiple import benjamini_hochberg, holm
+from metajudge.statistics.repeatability import spearman_brown
+from metajudge.statistics.resampling import percentile_interval
+
+Floats = NDArray[np.float64]
+Row = dict[str, Any]
+NAN = float("nan")
+ITEMS, SYSTEMS = 15, 4
+N = ITEMS * SYSTEMS
+ITEM, SYSTEM = np.divmod(np.arange(N), SYSTEMS)
+TARGETS = [f"i{item:02}.s{system}" for item, system in zip(ITEM, SYSTEM, strict=True)]
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+HALVES = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
+ASPECTS = ("clear", "true")
+ALPHAS = {"alpha_nominal", "alpha_ordinal", "alpha_interval"}
+PEARSON = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
+
+
+def points(values: ArrayLike) -> Floats:
+    """Return the values as points of 1 to 5, 3 where they are 0."""
+    return np.clip(np.round(3 + np.asarray(values)), 1, 5)
+
+
+RNG = np.random.default_rng(5)
+QUALITY = RNG.normal(size=(2, N)) + 0.4 * SYSTEM
+RATINGS = {
+    aspect: points(q + 0.5 * RNG.normal(size=(3, N)))
+    for aspect, q in zip(ASPECTS, QUALITY, strict=True)
+}
+NOISE = RNG.normal(size=(9, 2, N))
+GOOD, FAIR, NOISY = (
+    dict(zip(ASPECTS, points(QUALITY + size * noise), strict=True))
+    for size, noise in zip((0.4, 1.5, 6.0), NOISE, strict=False)
+)
+CONSTANT = dict.fromkeys(ASPECTS, np.full(N, 5.0))
+FIELD = {"good": GOOD, "noisy": NOISY, "constant": CONSTANT, "fair-control": FAIR}
+
+
+def study(
+    scores: Mapping[str, Mapping[str, ArrayLike]],
+    people: Mapping[str, ArrayLike] = RATINGS,
+    /,
+    *,
+    cards: Mapping[str, Mapping[str, Any]] | None = None,
+    draws: Iterable[Row] = (),
+    targets: Iterable[Row] = (),
+    texts: bool = True,
+    values: list[float] | None = FIVE,
+    **spec: Any,
+) -> DatasetStudy:
+    """Return 15 items of 4 systems: scores (60,) and ratings (raters, 60) by aspect, NaN = none."""
+    own = {"dataset": "d"}
+    card: dict[str, Any] = {
+        **{"card": "c0de", "form": "points", "draws": 1, "family": None},
+        **{"references": False, "discrete": True},
+        **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
+    }
+    compared = Comparison().model_dump() | {"permutations": 99} | spec.pop("comparison", {})
+    known = {
+        name: {
+            **card,
+            "engine": "control" if "control" in name else "llama",
+            **(cards or {}).get(name, {}),
+        }
+        for name in (*scores, *(cards or {}))
+    }
+    return DatasetStudy(
+        spec={
+            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
+            **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+            "aspects": {aspect: {"values": values, "ends": [1.0, 5.0]} for aspect in ASPECTS},
+            **{"judges": known, "comparison": compared},
+            **spec,
+        },
+        items=table_of("items", [own | {"item": f"i{item:02}"} for item in range(ITEMS)]),
+        targets=table_of(
+            "targets",
+            [
+                {
+                    **{**own, "target": target, "item": target[:3], "system": target[4:]},
+                    **{"perturbation": "systems", "text": "word " * (1 + at % 7) * texts},
+                }
+                for at, target in reversed(list(enumerate(TARGETS)))
+            ]
+            + [own | row for row in targets],
+        ),
+        ratings=table_of(
+            "ratings",
+            [
+                {**own, "target": target, "aspect": aspect, "rater": f"r{at:02}", "value": value}
+                for aspect, raters in people.items()
+                for at, rater in enumerate(np.asarray(raters, dtype=np.float64))
+                for target, value in zip(TARGETS, rater.tolist(), strict=True)
+                if not np.isnan(value)
+            ],
+        ),
+        scores=table_of(
+            "scores",
+            [
+                {
+                    **{**own, "perturbation": "systems", "judge": judge, "aspect": aspect},
+                    **{"target": target, "value": None if np.isnan(value) else value},
+                }
+                for judge, aspects in scores.items()
+                for aspect, cell in aspects.items()
+                for target, value in zip(TARGETS, np.asarray(cell).tolist(), strict=True)
+            ],
+        ),
+        draws=table_of("draws", [{**own, "perturbation": "systems", **row} for row in draws]),
+        statuses=table_of("statuses", []),
+    )
+
+
+def clear(**judges: ArrayLike) -> dict[str, dict[str, ArrayLike]]:
+    """Return judges that score one aspect."""
+    return {name: {"clear": values} for name, values in judges.items()}
+
+
+def of(rows: Iterable[Row], *names: str, **where: Any) -> list[Row]:
+    """Return the rows of some statistics (all, if none is named) with these values in columns."""
+    return [
+        row
+        for row in rows
+        if (not names or row["statistic"] in names)
+        and all(row.get(key) == value for key, value in where.items())
+    ]
+
+
+def one(rows: Iterable[Row], statistic: str, **where: Any) -> Row:
+    (row,) = of(rows, statistic, **where)
+    return row
+
+
+def less(values: ArrayLike, missing: Any) -> Floats:
+    found = np.array(values, dtype=np.float64)
+    found[missing] = NAN
+    return found
+
+
+def r_of(x: Floats, y: Floats) -> float:
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+@cache
+def agreed() -> list[Row]:
+    return agreement.rows(study(FIELD))
+
+
+@cache
+def compared() -> list[Row]:
+    return comparison.rows(study(FIELD))
+
+
+# What people's ratings come to
+
+
+def test_the_mean_and_the_lower_median_of_what_was_given() -> None:
+    ratings = np.array([[1, 4, NAN, NAN], [2, 5, 3, NAN], [5, NAN, NAN, NAN], [4, 5, NAN, NAN]])
+    assert mean_rating(ratings) == pytest.approx([3, 14 / 3, 3, NAN], nan_ok=True)
+    assert lower_median(ratings) == pytest.approx([2, 5, 3, NAN], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("card", "values", "classes"),
+    [
+        ({}, FIVE, FIVE),
+        ({"grid": {"clear": HALVES}}, FIVE, HALVES),
+        ({"grid": {"clear": [1.0, 3.0, 5.0]}}, FIVE, FIVE),
+        ({"grid": {"clear": None}}, FIVE, None),
+        ({"discrete": False}, FIVE, None),
+        ({}, None, None),
+    ],
+)
+def test_the_classes_of_a_judge_are_its_values_and_peoples(
+    card: Any, values: Any, classes: Any
+) -> None:
+    told = study(clear(judge=np.ones(N)), cards={"judge": card}, values=values)
+    assert classes_of(told, "judge", "clear") == classes
+    gold = np.array([1.0, 5.0, NAN])
+    assert classes_with(told, "judge", "clear", gold) == (classes, "" if classes else CONTINUOUS)
+    off = (None, OFF_SCALE if classes else CONTINUOUS)
+    assert classes_with(told, "judge", "clear", np.array([1.0, 2.25])) == off
+
+
+# Agreement: warnings
+
+
+def row(judge: str, value: float | None, **more: Any) -> Row:
+    place = {"aspect": "clear", "statistic": "pearson", "level": "pooled"}
+    return {"judge": judge, **place, "value": value, "note": "", **more}
+
+
+def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
+    told = study({}, cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")})
+    controls = [row("control-a", 0.3), row("control-b", 0.5), row("control-c", 0.5)]
+    below = [row("judge", 0.4), row("judge", -0.9, note="no interval: 9 sources")]
+    apart = [
+        *(row("judge", value) for value in (0.5, 0.6, None)),
+        row("human", 0.1),
+        *(row("judge", -1.0, statistic=name) for name in sorted(BIASES)),
+        *(row("control-c", -1.0, statistic=name) for name in sorted(BIASES)),
+        *(row("control-c", 1.0, statistic=name) for name in sorted(BIASES)),
+        row("judge", 0.1, aspect="true"),
+        row("judge", 0.1, level="by_source"),
+        row("judge", 0.1, statistic="spearman"),
+        row("control-a", None, statistic="spearman"),
+    ]
+    found = below_controls(told, [*below, *controls, *apart])
+    warning = "warning: below control control-b (0.500)"
+    assert [row["note"] for row in found[:2]] == [warning, f"no interval: 9 sources; {warning}"]
+    assert found[2:] == [*controls, *apart]
+
+
+def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_good_nowhere() -> None:
+    control = {
+        (row["aspect"], row["statistic"], row["level"]): row["value"]
+        for row in of(agreed(), judge="fair-control")
+    }
+    warned = 0
+    for found in agreed():
+        best = control.get((found["aspect"], found["statistic"], found["level"]))
+        lower = None not in (best, found["value"]) and found["value"] < best
+        named = found["judge"] in {"noisy", "constant"} and found["statistic"] not in BIASES
+        assert ("below control fair-control" in found["note"]) == (lower and named), found
+        warned += lower and named
+    assert warned > 30
+    assert not any("below" in row["note"] for row in of(agreed(), judge="good"))
+    lower = one(agreed(), "kappa_linear", judge="constant", aspect="clear")
+    assert lower["value"] == 0 and lower["note"].startswith("warning: below control fair-control")
+
+
+@pytest.mark.parametrize(("others", "given", "share"), [(3, 60, "95.0%"), (2, 50, "96.0%")])
+def test_a_judge_of_nearly_one_score_is_degenerate(others: int, given: int, share: str) -> None:
+    x = np.where(np.arange(N) < others, [1.0, 2.0] * (N // 2), 4.0)
+    rows = agreement.rows(study(clear(judge=less(x, slice(given, None)))))
+    flagged = of(rows, "pearson", "spearman", "kendall_b", judge="judge", level="pooled")
+    assert len(flagged) == 3
+    for each in flagged:
+        assert each["note"].endswith(f"degenerate: {share} of the scores are 4")
+    assert sum("degenerate" in row["note"] for row in rows) == 3
+
+
+@pytest.mark.parametrize("others", [0, 4])
+def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(others: int) -> None:
+    rows = agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0))))
+    assert not any("degenerate" in row["note"] for row in rows)
+    pooled = one(rows, "pearson", judge="judge", level="pooled")
+    assert (pooled["note"] == CONSTANT_JUDGE) == (others == 0)
+
+
+@pytest.mark.parametrize(("lost", "thin"), [(1, False), (2, True)])
+@pytest.mark.parametrize("value", [NAN, 3.0])
+def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: float) -> None:
+    x = np.where(
+        np.isin(ITEM, range(lost)), value, GOOD["clear"] + SYSTEM / 9
+    )  # a varied score elsewhere
+    cards = {"judge": {"discrete": False}}
+    rows = agreement.rows(study(clear(judge=x), cards=cards))
+    pearson = one(rows, "pearson", judge="judge", level="by_source")
+    assert (pearson["n"], pearson["note"].count("warning: rests on 87% of the sources")) == (
+        ITEMS - lost,
+        int(thin),
+    )
+    has_pairs = not np.isnan(value)  # a tie of scores is a judgment of a pair
+    accuracy = one(rows, "acc_eq", judge="judge")
+    assert ("rests on" in accuracy["note"]) == (thin and not has_pairs)
+    others = [row for row in rows if row["level"] != "by_source"]
+    assert not any("rests on" in row["note"] for row in others)
+
+
+# Agreement: what there is
+
+
+def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
+    found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
+    assert found["value"] == pytest.approx(r_of(GOOD["true"], RATINGS["true"].mean(axis=0)))
+    assert found["method"].startswith("against the raters' mean; bootstrap over 15 sources")
+    classes = of(agreed(), *ON_CLASSES, "alpha_pair", judge="good", aspect="true")
+    assert len(classes) == 4
+    for each in classes:
+        assert each["method"].startswith("against the raters' lower median; ")
+    perfect = study(clear(judge=np.median(RATINGS["clear"], axis=0)))
+    for each in of(agreement.rows(perfect), *ON_CLASSES, "alpha_pair", judge="judge"):
+        assert each["value"] == pytest.approx(1)
+    assert one(agreed(), "cem_ord", judge="good", aspect="true")["note"].startswith("floor 0.")
+
+
+def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
+    rows = of(agreed(), "pearson", "spearman", "kendall_b", judge="constant", aspect="clear")
+    assert len(rows) == 9
+    assert {(row["value"], row["note"]) for row in rows} == {(None, CONSTANT_JUDGE)}
+
+
+def test_the_average_is_that_of_the_aspects_resample_by_resample() -> None:
+    told = study(FIELD)
+    each = [ranked(told, told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
+    averages = of(agreed(), judge="good", aspect=AVERAGE)
+    assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
+    for row in averages:
+        place = (row["statistic"], row["level"])
+        mean = np.mean([one[place].rows for one in each], axis=0)
+        assert row["value"] == pytest.approx(mean[0])
+        assert (row["lo"], row["hi"]) == pytest.approx(percentile_interval(mean[1:]))
+        assert row["n"] == 2 and row["method"].startswith("mean over aspects; ")
+
+
+def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() -> None:
+    half = {"clear": GOOD["clear"], "true": CONSTANT["true"]}
+    rows = agreement.rows(study({"half": half} | clear(single=GOOD["clear"])))
+    assert not of(rows, judge="single", aspect=AVERAGE)
+    for name in ("pearson", "spearman", "kendall_b"):
+        for average in of(rows, name, judge="half", aspect=AVERAGE):
+            told = (average["value"], average["n"], average["note"])
+            assert told == (None, 1, "undefined on 1 of 2 aspects")
+    assert one(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
+
+
+def test_what_was_not_scored_or_not_rated_has_no_rows() -> None:
+    rows = agreement.rows(study({"good": GOOD} | clear(some=GOOD["clear"])))
+    assert {row["aspect"] for row in of(rows, judge="some")} == {"clear"}
+    rows = agreement.rows(study({"good": GOOD}, {"true": RATINGS["true"]}))
+    assert {row["aspect"] for row in rows} == {"true"}
+
+
+@pytest.mark.parametrize(
+    ("card", "more", "rating", "reason"),
+    [
+        ({"grid": {"clear": None}}, {}, 2.0, CONTINUOUS),
+        ({"discrete": False}, {}, 2.0, CONTINUOUS),
+        ({}, {"values": None}, 2.0, CONTINUOUS),
+        ({}, {"ratings": "planned"}, 2.25, OFF_SCALE),
+    ],
+)
+def test_no_classes_no_kappa_and_the_reason(
+    card: Any, more: Any, rating: float, reason: str
+) -> None:
+    ratings = np.where(np.arange(N) == 9, rating, RATINGS["clear"][0])
+    cards = {"judge": card}
+    told = study(clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more)
+    rows = agreement.rows(told)
+    classes = of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
+    assert [(row["value"], row["note"]) for row in classes] == [(None, reason)] * 4
+    assert one(rows, "pearson", judge="judge", level="pooled")["value"] is not None
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_what_sways_a_judge_is_told_where_it_can_be_known(given: bool) -> None:
+    ends = {"clear": [1.0, 5.0] if given else None}
+    cards = {"judge": {"family": "f", "ends": ends}}
+    told = study(clear(judge=GOOD["clear"]), cards=cards, families={"s0": "f", "s1": "g"})
+    named = {row["statistic"] for row in agreement.rows(told)}
+    scaled = {"length_slope", "self_preference", "alt_test_winrate", "alt_test_advantage"}
+    assert {"partial_pearson", "partial_spearman"} <= named
+    assert named & scaled == (scaled if given else set())
+
+
+def test_without_texts_length_and_without_families_preference_are_no_rows() -> None:
+    named = {row["statistic"] for row in agreement.rows(study({"good": GOOD}, texts=False))}
+    assert "alt_test_winrate" in named and not named & BIASES
+
+
+# Agreement: people
+
+
+def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> None:
+    people = of(agreed(), judge="human", aspect="clear")
+    assert all(row["value"] is not None for row in people)
+    places = {(row["statistic"], row["level"]) for row in people}
+    judged = {(row["statistic"], row["level"]) for row in of(agreed(), judge="good")}
+    apart = {(name, "pooled") for name in (*BIASES, "alpha_pair")}
+    tests = {("alt_test_winrate", "pooled"), ("alt_test_advantage", "pooled")}
+    assert places - {(name, "pooled") for name in ALPHAS} == judged - apart - tests
+    ratings = RATINGS["clear"]
+    each = [r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0)) for at in range(3)]
+    ceiling = one(people, "pearson", level="pooled")
+    assert ceiling["value"] == pytest.approx(np.mean(each))
+    assert ceiling["method"].startswith("each rater against the mean of the others")
+
+
+@pytest.mark.parametrize(
+    ("raters", "kind", "reason"),
+    [(1, "human", "one rater"), (3, "planned", "ratings are planned, not human")],
+)
+def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
+    raters: int, kind: str, reason: str
+) -> None:
+    rows = agreement.rows(
+        study(clear(judge=GOOD["clear"]), {"clear": RATINGS["clear"][:raters]}, ratings=kind)
+    )
+    people = of(rows, judge="human")
+    assert {row["statistic"] for row in people} == ALPHAS
+    assert {(row["value"], row["note"]) for row in people} == {(None, reason)}
+    places = of(rows, "alt_test_winrate", "alt_test_advantage")
+    assert [row["note"] for row in places] == (
+        ["fewer than 3 raters"] * 2 if kind == "human" else []
+    )
+
+
+def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classes() -> None:
+    rows = agreement.rows(study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None))
+    notes = {row["statistic"]: row["note"] for row in of(rows, *ALPHAS)}
+    assert notes["alpha_nominal"] == notes["alpha_ordinal"] == CONTINUOUS
+    assert one(rows, "alpha_interval")["value"] > 0.5
+    named = {row["statistic"] for row in rows}
+    assert {"pearson", "acc_eq", "spa"} <= named and not named & set(ON_CLASSES)
+
+
+def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
+    crowd = np.tile(RATINGS["clear"], (LARGEST_CEILING // 3 + 1, 1))
+    rows = agreement.rows(study({}, {"clear": crowd}))
+    assert {row["statistic"] for row in rows} == ALPHAS
+    assert all(row["value"] is not None for row in rows)
+
+
+# Judges beside each other
+
+
+def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_shown() -> None:
+    letters: dict[str, set[str]] = {}
+    ranks = of(compared(), "rank_pearson", aspect="clear", level="pooled")
+    for row in ranks:
+        if row["judge"] == "constant":
+            assert (row["value"], row["note"]) == (None, CONSTANT_JUDGE)
+        else:
+            _, _, group = row["note"].partition("group ")
+            letters[row["judge"]] = set(group)
+    values = {row["judge"]: row["value"] for row in ranks}
+    assert values == {"good": 1, "fair-control": 2, "noisy": 3, "constant": None}
+    assert {row["n"] for row in ranks} == {3} and "a" in letters["good"]
+    tests = of(compared(), "p_holm_pearson", aspect="clear", level="pooled")
+    known = [row for row in tests if row["value"] is not None]
+    assert len(tests) == 6 and len(known) == 3
+    for row in known:
+        differ = not letters[row["judge"]] & letters[row["judge_b"]]
+        assert differ == (row["value"] <= 0.05)
+    assert letters["good"] != letters["noisy"]
+
+
+def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() -> None:
+    there = study({"good": GOOD, "noisy": NOISY})
+    back = study({"noisy": NOISY, "good": GOOD})
+    rows, turned = comparison.rows(there), comparison.rows(back)
+    y = RATINGS["clear"].mean(axis=0)
+    gap = one(rows, "difference_pearson", aspect="clear", level="pooled")
+    assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
+    assert gap["value"] == pytest.approx(r_of(GOOD["clear"], y) - r_of(NOISY["clear"], y))
+    assert gap["lo"] < gap["value"] < gap["hi"]
+    other = {(row["statistic"], row["aspect"], row["level"]): row for row in of(turned)}
+    pairs = 0
+    for row in rows:
+        if row["statistic"].startswith("rank_"):
+            continue
+        match = other[row["statistic"], row["aspect"], row["level"]]
+        assert (match["judge"], match["judge_b"]) == ("noisy", "good")
+        if row["statistic"].startswith("difference_"):
+            ends = (-row["value"], -row["hi"], -row["lo"])
+            assert (match["value"], match["lo"], match["hi"]) == pytest.approx(ends)
+        else:
+            assert match["value"] == pytest.approx(row["value"])
+        pairs += 1
+    assert pairs == 2 * 10 * 6  # aspects, places, statistics of a pair
+
+
+def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:
+    places = {(row["aspect"], row["level"]) for row in of(compared(), "p_pearson")}
+    assert len(places) == 6
+    for aspect, level in places:
+        p, by_holm, by_fdr = (
+            [row["value"] for row in of(compared(), name, aspect=aspect, level=level)]
+            for name in ("p_pearson", "p_holm_pearson", "p_fdr_pearson")
+        )
+        known = [value for value in p if value is not None]
+        assert len(p) == 6 and len(known) == 3  # the constant judge has no test, and counts in none
+        assert [value for value in by_holm if value is not None] == pytest.approx(holm(known))
+        corrected = [value for value in by_fdr if value is not None]
+        assert corrected == pytest.approx(benjamini_hochberg(known))
+        for raw, fdr, family in zip(known, corrected, holm(known), strict=True):
+            assert 1 / 100 <= raw <= fdr * (1 + 1e-12) <= family * (1 + 1e-9) <= 1 + 1e-9
+
+
+def test_a_pair_with_an_undefined_judge_says_so() -> None:
+    pair = of(compared(), judge="good", judge_b="constant", aspect="clear", level="by_source")
+    assert len(pair) == 18
+    assert {(row["value"], row["note"]) for row in pair} == {(None, UNDEFINED_JUDGE)}
+
+
+def test_a_judge_and_its_twin_differ_in_nothing() -> None:
+    rows = comparison.rows(study({"good": GOOD, "twin": GOOD}))
+    values = {row["value"] for row in rows if row["statistic"].startswith("difference")}
+    assert values == {0}
+    assert {row["value"] for row in rows if row["statistic"].startswith("p_")} == {1}
+    ranks = [row for row in rows if row["statistic"].startswith("rank")]
+    assert {(row["value"], row["note"]) for row in ranks} == {(1.5, "group a")}
+
+
+def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
+    first, last = less(GOOD["clear"], slice(20)), less(FAIR["clear"], slice(48, None))
+    rows = comparison.rows(study(clear(first=first, last=last), comparison=PEARSON))
+    y, both = RATINGS["clear"].mean(axis=0), slice(20, 48)
+    gap = one(rows, "difference_pearson")
+    want = r_of(first[both], y[both]) - r_of(last[both], y[both])
+    assert (gap["value"], gap["n"]) == (pytest.approx(want), 28)
+    assert gap["n_missing"] == N - 28
+    assert one(rows, "p_pearson")["n"] == 28
+    own = [r_of(first[20:], y[20:]), r_of(last[:48], y[:48])]
+    assert [row["value"] for row in of(rows, "rank_pearson")] == [
+        2 - (own[0] > own[1]),
+        1 + (own[0] > own[1]),
+    ]
+
+
+def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
+    half = np.maximum(GOOD["clear"] - 0.5, 1)
+    judges = clear(good=GOOD["clear"], fair=FAIR["clear"], halves=half, free=NOISE[0, 0])
+    cards: Any = {"halves": {"grid": {"clear": HALVES}}, "free": {"grid": {"clear": None}}}
+    told = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
+    rows = comparison.rows(told)
+    assert {row["level"] for row in rows} == {"pooled"}
+    gaps = {(row["judge"], row["judge_b"]): row for row in of(rows, "difference_kappa_linear")}
+    assert gaps.pop(("good", "fair"))["value"] > 0
+    assert {pair: (row["value"], row["note"]) for pair, row in gaps.items()} == {
+        ("good", "halves"): (None, DIFFERENT_SCALES),
+        ("fair", "halves"): (None, DIFFERENT_SCALES),
+        ("good", "free"): (None, CONTINUOUS),
+        ("fair", "free"): (None, CONTINUOUS),
+        ("halves", "free"): (None, CONTINUOUS),
+    }
+    tested = {(row["judge"], row["judge_b"]) for row in of(rows, "p_kappa_linear")}
+    assert tested == {("good", "fair")}
+    p, corrected = (one(rows, name)["value"] for name in ("p_kappa_linear", "p_holm_kappa_linear"))
+    assert corrected == pytest.approx(p)  # the family is one pair
+    ranks = {row["judge"]: row for row in of(rows, "rank_kappa_linear")}
+    assert ranks["free"]["note"] == CONTINUOUS and ranks["good"]["value"] == 1
+
+
+def test_without_classes_of_any_judge_there_is_no_kappa() -> None:
+    rows = comparison.rows(study({"good": GOOD, "noisy": NOISY}, values=None))
+    assert rows and not any("kappa" in row["statistic"] for row in rows)
+
+
+def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
+    wanted = PEARSON | {"judges": ["noisy", "good"]}
+    rows = comparison.rows(study(FIELD, comparison=wanted))
+    assert {row["judge"] for row in rows} == {"good", "noisy"}
+    assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {("good", "noisy")}
+    assert {row["level"] for row in rows} == {"pooled"}
+    assert all(row["statistic"].endswith("_pearson") for row in rows)
+    alone = comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]}))
+    told = [(row["statistic"], row["aspect"], row["value"], row["note"]) for row in alone]
+    assert told == [("rank_pearson", aspect, 1, "group a") for aspect in ASPECTS]
+
+
+@pytest.mark.parametrize(
+    ("judges", "wanted", "permutations"),
+    [(2, None, FEWEST_PERMUTATIONS), (8, None, FOR_EACH_PAIR * 28), (8, 123, 123)],
+)
+def test_permutations_grow_with_the_pairs(
+    judges: int, wanted: int | None, permutations: int
+) -> None:
+    field = {f"judge-{at}": {"clear": points(NOISE[at, 0])} for at in range(judges)}
+    rows = comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted}))
+    tests = of(rows, "p_pearson")
+    told = f"PERM-INPUTS, {permutations} permutations, two-sided"
+    assert len(tests) == judges * (judges - 1) // 2
+    assert {row["method"] for row in tests} == {told}
+    steps = [row["value"] * (permutations + 1) for row in tests]
+    assert steps == pytest.approx(np.round(steps))
+
+
+@pytest.mark.parametrize("permute", ["inputs", "systems", "both"])
+def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(permute: str) -> None:
+    judges = clear(good=GOOD["clear"], noisy=NOISY["clear"])
+    wanted = {"permute": permute, "permutations": 999}
+    rows = comparison.rows(study(judges, comparison=wanted))
+    for name in ("p_pearson", "p_kappa_linear"):
+        test = one(rows, name, level="pooled")
+        assert test["method"] == f"PERM-{permute.upper()}, 999 permutations, two-sided"
+        # all or none of 4 systems are swapped once in 8
+        assert test["value"] > 0.05 if permute == "systems" else test["value"] < 0.05
+
+
+def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
+    rows = comparison.rows(
+        study(clear(good=GOOD["clear"], fair=FAIR["clear"]), comparison=PEARSON | {"wished": 0.1})
+    )
+    least, needed = one(rows, "detectable_pearson"), one(rows, "sources_needed_pearson")
+    assert least["value"] > 0 and (least["lo"], least["hi"]) == (None, None)
+    assert needed["value"] == np.ceil(ITEMS * (least["value"] / 0.1) ** 2)
+    assert needed["method"] == "for a difference of 0.1, power .8 at .05"
+
+
+# Systems that are the references
+
+
+def referred(**spec: Any) -> DatasetStudy:
+    cards = {"metric": {"references": True}}
+    judges = clear(metric=GOOD["clear"], plain=FAIR["clear"])
+    return study(judges, cards=cards, reference_systems=["s3"], comparison=PEARSON, **spec)
+
+
+@pytest.mark.parametrize("exclude", [True, False])
+def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(exclude: bool) -> None:
+    rows = agreement.rows(referred(exclude_reference_systems=exclude))
+    found = of(rows, "pearson", judge="metric", level="pooled")
+    apart = SYSTEM != 3
+    y = RATINGS["clear"].mean(axis=0)
+    want: dict[Any, Any] = {
+        WITHOUT_REFERENCES: (45, pytest.approx(r_of(GOOD["clear"][apart], y[apart])))
+    }
+    if not exclude:
+        want[None] = (60, pytest.approx(r_of(GOOD["clear"], y)))
+    assert {row["systems"]: (row["n"], row["value"]) for row in found} == want
+    plain = one(rows, "pearson", judge="plain", level="pooled")
+    assert (plain["systems"], plain["n"]) == (None, 60)
+    people = of(rows, judge="human")
+    assert people and {row.get("systems") for row in people} == {None}
+
+
+def test_judges_are_compared_without_references_where_one_of_them_needs_it() -> None:
+    rows = comparison.rows(referred())
+    assert {row["systems"] for row in rows} == {WITHOUT_REFERENCES}
+    assert one(rows, "p_pearson")["n"] == 45
+    wanted = PEARSON | {"judges": ["plain", "other"]}
+    judges = {"metric": GOOD, "plain": FAIR, "other": NOISY}
+    cards = {"metric": {"references": True}}
+    told = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
+    rows = comparison.rows(told)
+    assert {row["systems"] for row in rows} == {None}
+    assert {row["n"] for row in of(rows, "p_pearson")} == {60}
+
+
+# Draws
+
+
+def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
+    """Return the rows of draws (draws, 60) of one aspect, null where NaN."""
+    place = {"judge": judge, "aspect": "clear", **more}
+    return [
+        {**place, "target": target, "draw": draw, "value": None if np.isnan(value) else value}
+        for draw, values in enumerate(np.asarray(table, dtype=np.float64))
+        for target, value in zip(TARGETS, values.tolist(), strict=True)
+    ]
+
+
+def repeated(table: ArrayLike, *more: Row, draws: int = 3) -> list[Row]:
+    cards = {"judge": {"draws": draws}, "once": {}}
+    return repeatability.rows(study({}, cards=cards, draws=[*draws_of("judge", table), *more]))
+
+
+def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> None:
+    table = points(QUALITY[0] + 0.5 * NOISE[:3, 0])
+    table[1:, 0] = NAN  # one draw is no unit
+    elsewhere = draws_of("judge", table[::-1], perturbation="original")
+    foreign = draws_of("gone", table)
+    single = draws_of("once", table[:1])
+    rows = repeated(table, *elsewhere, *foreign, *single)
+    assert {(row["judge"], row["aspect"], row["level"]) for row in rows} == {
+        ("judge", "clear", "pooled")
+    }
+    flips = one(rows, "flip_rate")
+    assert flips["value"] == pytest.approx(np.mean(np.ptp(table[:, 1:], axis=0) > 0))
+    assert (flips["n"], flips["n_missing"]) == (N - 1, 1)
+    reliability = one(rows, "reliability")
+    shares = of(rows, "attainable_share")
+    assert tuple(row["k"] for row in shares) == CURVE
+    for row in shares:
+        for end in ("value", "lo", "hi"):
+            assert row[end] == pytest.approx(spearman_brown(reliability[end], row["k"]))
+    assert [row["value"] for row in shares] == sorted({row["value"] for row in shares})
+
+
+def test_a_judge_that_draws_at_random_attains_nothing_and_the_reason_is_told() -> None:
+    rows = repeated(np.tile([[1.0, 5.0], [5.0, 1.0]], (1, N // 2)), draws=2)
+    assert one(rows, "reliability")["value"] < 0
+    shares = of(rows, "attainable_share")
+    assert [(row["value"], row["note"]) for row in shares] == [(None, UNRELIABLE)] * len(CURVE)
+
+
+# Votes
+
+Vote = Callable[[int, int], float | None]
+
+
+def votes_of(judge: str, vote: Vote, **more: Any) -> list[Row]:
+    """Return every pair of an item's texts in both orders; `vote` sees two targets' numbers."""
+    pairs = [(a, b) for a in range(N) for b in range(N) if ITEM[a] == ITEM[b] and a != b]
+    place = {"judge": judge, "aspect": "clear", "draw": 0, **more}
+    return [
+        {**place, "target": TARGETS[a], "target_b": TARGETS[b], "value": vote(a, b)}
+        for a, b in pairs
+    ]
+
+
+def voted(vote: Vote) -> dict[str, tuple[Any, int, int]]:
+    told = study({}, cards={"judge": {}}, draws=votes_of("judge", vote))
+    return {
+        row["statistic"]: (row["value"], row["n"], row["n_missing"]) for row in pairwise.rows(told)
+    }
+
+
+PEOPLE = RATINGS["clear"].mean(axis=0)
+PAIRS = [(a, b) for a in range(N) for b in range(a + 1, N) if ITEM[a] == ITEM[b]]
+DECIDED = sum(PEOPLE[a] != PEOPLE[b] for a, b in PAIRS)
+
+
+def test_who_votes_as_people_do_is_right_wherever_people_decide() -> None:
+    found = voted(lambda a, b: float(np.sign(PEOPLE[a] - PEOPLE[b])))
+    assert found["accuracy_comparison"] == (1, DECIDED, 0)
+    assert found["accuracy_comparison_half"] == (1, DECIDED, 0)
+    assert found["tie_rate"] == (0, DECIDED, 0)
+    assert found["order_consistency"] == (1, len(PAIRS), 0)
+    assert found["first_position_rate"] == (0.5, 2 * DECIDED, 0)
+    assert found["nontransitive_share"][0] == 0
+    assert 0 < DECIDED < len(PAIRS)
+
+
+def test_who_always_takes_the_first_says_nothing() -> None:
+    found = voted(lambda a, b: 1.0)
+    assert found["order_consistency"] == (0, len(PAIRS), 0)
+    assert found["first_position_rate"] == (1, 2 * len(PAIRS), 0)
+    assert found["accuracy_comparison"] == (0, DECIDED, 0)
+    assert found["accuracy_comparison_half"] == (0.5, DECIDED, 0)
+    assert found["tie_rate"] == (1, DECIDED, 0)
+    assert found["nontransitive_share"] == (None, 0, ITEMS * 4)
+
+
+def test_who_goes_round_in_circles_is_found_out() -> None:
+    # of four systems 0 beats 1, 1 beats 2, 2 beats 3, 3 beats 0, 0 beats 2 and 1 beats 3:
+    # the triples 0 1 3 and 0 2 3 are circles, 0 1 2 and 1 2 3 are not
+    beaten = {(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)}
+    found = voted(lambda a, b: 1.0 if (SYSTEM[a], SYSTEM[b]) in beaten else -1.0)
+    assert found["nontransitive_share"] == (0.5, ITEMS * 4, 0)
+    assert found["order_consistency"] == (1, len(PAIRS), 0)
+
+
+def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
+    def vote(a: int, b: int) -> float | None:
+        if ITEM[a] == 0 or a > b:
+            return None
+        return float(np.sign(PEOPLE[a] - PEOPLE[b]))
+
+    unknown = sum(PEOPLE[a] != PEOPLE[b] for a, b in PAIRS if ITEM[a] == 0)
+    found = voted(vote)
+    assert found["accuracy_comparison"] == (pytest.approx(1 - unknown / DECIDED), DECIDED, unknown)
+    assert found["accuracy_comparison_half"] == (1, DECIDED - unknown, unknown)
+    assert found["order_consistency"] == (None, 0, len(PAIRS))
+
+
+def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
+    others = [
+        {
+            **{"target": f"{name}.x", "item": name[:3], "system": name[4:], "text": "x"},
+            **{"perturbation": "typo", "degree": "2"},
+        }
+        for name in TARGETS
+    ]
+    votes = votes_of("judge", lambda a, b: float(np.sign(b - a)), perturbation="typo.2")
+    votes = [
+        row | {"target": f"{row['target']}.x", "target_b": f"{row['target_b']}.x"} for row in votes
+    ]
+    gone = votes_of("gone", lambda a, b: 1.0)
+    rows = pairwise.rows(study({}, cards={"judge": {}}, targets=others, draws=[*votes, *gone]))
+    assert {(row["judge"], row["perturbation"], row["degree"]) for row in rows} == {
+        ("judge", "typo", "2")
+    }
+    assert {row["statistic"] for row in rows} == {
+        *("order_consistency", "first_position_rate", "nontransitive_share"),
+    }
+
+
+# All tables
+
+
+def test_a_signature_says_what_makes_the_number_again() -> None:
+    cards = {"good": {"prompt": "ab12", "draws": 3, "temperature": 0.7, "parser": "number@1"}}
+    told = study({"good": GOOD}, cards=cards)
+    assert told.signature("good", "pearson", "by_source") == (
+        "judge:good|card:c0de|prompt:ab12|draws:3|temperature:0.7|parser:number@1"
+        f"|data:d@0123abcd|stat:pearson|level:by_source|seed:7|v:{__version__}"
+    )
+    assert told.signature("human", "alpha_ordinal", "") == (
+        f"judge:human|data:d@0123abcd|stat:alpha_ordinal|seed:7|v:{__version__}"
+    )
+
+
+def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -> None:
+    draws = draws_of("good", points(QUALITY[0] + NOISE[:2, 0]))
+    votes = votes_of("noisy", lambda a, b: 1.0)
+    told = study(FIELD, cards={"good": {"draws": 2}, "noisy": {}}, draws=[*draws, *votes])
+    tables = {
+        **{"agreement": agreed(), "comparison": compared()},
+        **{"repeatability": repeatability.rows(told), "pairwise": pairwise.rows(told)},
+    }
+    for name, rows in tables.items():
+        write_table("results", table_of("results", rows), tmp_path / f"{name}.parquet")
+        assert len({row["signature"] for row in rows}) > 1
+        for row in rows:
+            said = (
+                *(f"judge:{row['judge']}|", "data:d@0123abcd|", "|seed:7|"),
+                f"|stat:{row['statistic']}|level:{row['level']}|",
+            )
+            assert all(part in row["signature"] for part in said)
+
+
+def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does() -> None:
+    judges = clear(good=GOOD["clear"], fair=FAIR["clear"])
+    told, other = study(judges), study(judges, seed=8)
+    backwards = {
+        name: table.take(np.arange(table.num_rows)[::-1])
+        for name in ("items", "targets", "ratings", "scores")
+        for table in [getattr(told, name)]
+    }
+    turned = replace(told, **backwards)
+    for method in (agreement, comparison):
+        assert method.rows(turned) == method.rows(told)
+    first, second = (
+        one(agreement.rows(each), "pearson", judge="good", level="pooled") for each in (told, other)
+    )
+    assert first["value"] == second["value"] and first["lo"] != second["lo"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from generate import generated
-from metajudge.schema.cards import FOLDERS
+from metajudge.schema.cards import FOLDERS, Scale
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import Cards, load_yaml, read_card, validate_card
 
@@ -140,3 +140,8 @@ def test_asking_side_imports_no_heavy_package() -> None:
         "assert heavy <= {'pydantic'}, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+
+
+def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:
+    tenths = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+    assert Scale(min=0, max=1, step=0.1).values() == tenths

@@ -546,6 +546,63 @@ def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
     ]
 
 
+@pytest.mark.parametrize("statistics", [["pearson", "kendall_b"], ["kappa_linear"]])
+def test_judges_that_share_no_target_are_not_compared(statistics: list[str]) -> None:
+    nothing = np.full(N, NAN)
+    judges = clear(none=nothing, good=GOOD["clear"])
+    rows = comparison.rows(study(judges, comparison={"statistics": statistics}))
+    gaps = [row for row in rows if row.get("judge_b")]
+    assert gaps and {row["value"] for row in gaps} == {None}
+    assert all(row["note"] for row in gaps)
+
+
+def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> None:
+    few = less(GOOD["clear"], ITEM > 2)
+    judges = clear(few=few, fair=FAIR["clear"], noisy=NOISY["clear"])
+    rows = comparison.rows(study(judges, comparison=PEARSON))
+    gap = one(rows, "difference_pearson", judge="few", judge_b="fair")
+    assert gap["value"] is not None and gap["lo"] is None and "3 sources" in gap["note"]
+    needed = one(rows, "sources_needed_pearson", judge="few", judge_b="fair")
+    assert (needed["value"], needed["n"]) == (None, 3)
+    assert one(rows, "sources_needed_pearson", judge="fair")["n"] == ITEMS
+    ranks = of(rows, "rank_pearson")
+    assert {row["lo"] for row in ranks} == {None}
+
+
+def test_two_systems_have_no_correlation_and_no_test() -> None:
+    judges = clear(a=less(GOOD["clear"], SYSTEM > 1), b=less(FAIR["clear"], SYSTEM > 1))
+    wanted = PEARSON | {"levels": ["by_system"]}
+    rows = comparison.rows(study(judges, comparison=wanted))
+    assert {row["value"] for row in rows} == {None}
+
+
+def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
+    """On all texts the control is better; on those that are no references it says nothing."""
+    y = RATINGS["clear"].mean(axis=0)
+    control = np.where(SYSTEM == 3, np.round(y), 3)
+    metric = np.where(SYSTEM == 3, NOISY["clear"], FAIR["clear"])
+    cards = {"metric": {"references": True}}
+    judges: Any = clear(metric=metric) | {"a-control": {"clear": control}}
+    rows = agreement.rows(study(judges, cards=cards, reference_systems=["s3"]))
+    own = one(rows, "pearson", judge="metric", level="pooled")
+    best = {
+        row["systems"]: row["value"]
+        for row in of(rows, "pearson", judge="a-control", level="pooled")
+    }
+    assert best[WITHOUT_REFERENCES] is None and own["value"] < best[None]
+    assert "below control" not in own["note"]
+
+
+def test_tenths_are_classes_whatever_their_round_off() -> None:
+    tenths = [round(at / 10, 12) for at in range(11)]
+    people = {"clear": [np.arange(N) % 11 * 0.1, (np.arange(N) + 1) % 11 / 10]}
+    cards = {"judge": {"grid": {"clear": tenths}, "ends": {"clear": (0.0, 1.0)}}}
+    judges: Any = clear(judge=np.arange(N) % 11 / 10)
+    told = study(judges, people, cards=cards, values=tenths)
+    found = one(agreement.rows(told), "kappa_linear", judge="judge")
+    assert found["value"] is not None
+
+
 def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     half = np.maximum(GOOD["clear"] - 0.5, 1)
     judges = clear(good=GOOD["clear"], fair=FAIR["clear"], halves=half, free=NOISE[0, 0])
@@ -568,6 +625,8 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     assert corrected == pytest.approx(p)  # the family is one pair
     ranks = {row["judge"]: row for row in of(rows, "rank_kappa_linear")}
     assert ranks["free"]["note"] == CONTINUOUS and ranks["good"]["value"] == 1
+    assert "not tested against good, fair" in ranks["halves"]["note"]
+    assert ranks["good"]["note"].endswith("not tested against halves")
 
 
 def test_without_classes_of_any_judge_there_is_no_kappa() -> None:

@@ -90,3 +90,10 @@ def test_vectors_of_the_others(name: str, adjust: Adjust) -> None:
 @given(p_values)
 def test_yekutieli_equals_scipy(p: NDArray[np.float64]) -> None:
     assert benjamini_yekutieli(p) == pytest.approx(false_discovery_control(p, method="by"))
+
+
+def test_a_p_that_equals_its_level_stays_at_it() -> None:
+    """Through logs .05 would become .05000000000000001."""
+    assert holm([0.05])[0] == 0.05
+    assert holm([0.005] * 10).tolist() == [0.05] * 10
+    assert benjamini_hochberg([0.05, 0.05]).tolist() == [0.05, 0.05]

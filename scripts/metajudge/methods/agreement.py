@@ -104,19 +104,23 @@ def _average(each: list[Replicated], n_sources: int) -> Estimate:
 def below_controls(study: DatasetStudy, found: list[Row]) -> list[Row]:
     """Note on every judge's number which control ranks above it, with the control's value.
 
-    By point estimate; the best control of each statistic, the first of equals.
+    By point estimate; the best control of each statistic on the same texts, the first of equals.
     """
     controls = {name for name, card in study.spec["judges"].items() if card["engine"] == "control"}
-    best: dict[tuple[str, ...], Row] = {}
+    best: dict[tuple[str | None, ...], Row] = {}
+
+    def of(row: Row) -> tuple[str | None, ...]:
+        return row["aspect"], row["statistic"], row["level"], row.get("systems")
+
     for row in found:
-        place = (row["aspect"], row["statistic"], row["level"])
+        place = of(row)
         if row["judge"] not in controls or row["value"] is None:
             continue
         if place not in best or row["value"] > best[place]["value"]:
             best[place] = row
     told = []
     for row in found:
-        over = best.get((row["aspect"], row["statistic"], row["level"]))
+        over = best.get(of(row))
         apart = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
         if over and not apart and row["value"] is not None and row["value"] < over["value"]:
             said = f"warning: below control {over['judge']} ({over['value']:.3f})"

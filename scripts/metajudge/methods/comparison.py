@@ -46,6 +46,7 @@ class _Pair(NamedTuple):
     first: Found
     second: Found
     tests: Mapping[Place, PairedTest]
+    sources: int
 
 
 class _Field:
@@ -101,6 +102,10 @@ class _Field:
         """Return a judge's correlations on all targets that it has."""
         return self.of(judge, ~np.isnan(self.scores[judge]))
 
+    def sources(self, judge: str) -> int:
+        """Return the number of sources of which a judge has scores."""
+        return np.unique(self.panel.source[~np.isnan(self.scores[judge])]).size
+
     def pair(self, judge: str, other: str) -> _Pair:
         """Return two judges on the targets that both have."""
         x1, x2 = self.scores[judge], self.scores[other]
@@ -122,7 +127,8 @@ class _Field:
                 statistics=self.correlations,
             )
             tests |= {(statistic, level): test for statistic, test in found.items()}
-        return _Pair(judge, other, self.of(judge, both), self.of(other, both), tests)
+        sources = np.unique(self.panel.source[both]).size
+        return _Pair(judge, other, self.of(judge, both), self.of(other, both), tests, sources)
 
     def _unit(self) -> Any:
         """Return what is swapped together: the code of each target's source, system or own."""
@@ -178,7 +184,13 @@ def _rows(
     for pair, own in zip(pairs, adjusted, strict=True):
         i, j = names.index(pair.judge), names.index(pair.other)
         different[i, j] = different[j, i] = own <= LEVEL_OF_TESTS
-    yield from _ranks(study, field, aspect, place, names, different)
+    others = {
+        name: [
+            other for pair in untested for other in pair[:2] if name in pair[:2] and other != name
+        ]
+        for name in names
+    }
+    yield from _ranks(study, field, aspect, place, names, different, others)
     for pair, *p_values in zip(pairs, p, adjusted, fdr, strict=True):
         told = _of_pair(study, pair, place, p_values, len(field.flips))
         for name, estimate in told.items():
@@ -198,6 +210,7 @@ def _ranks(
     place: Place,
     names: list[str],
     different: Any,
+    untested: Mapping[str, list[str]],
 ) -> Iterator[Row]:
     statistic, level = place
     values = (
@@ -206,10 +219,12 @@ def _ranks(
     known = [at for at in range(len(names)) if not np.isnan(values[at, 0])]
     order = sorted(known, key=lambda at: (-values[at, 0], names[at]))
     groups = letters(order, different)
-    n_sources = np.unique(field.panel.source).size
-    for name, rank, group in zip(names, ranks(values, n_sources), groups, strict=True):
+    fewest = min((field.sources(names[at]) for at in known), default=0)
+    for name, rank, group in zip(names, ranks(values, fewest), groups, strict=True):
         why = field.own(name)[place].estimate.note
         one = rank.with_note(f"group {group}") if group else Estimate.undefined(why, n=rank.n)
+        apart = [other for other in untested.get(name, []) if group and not field.why[other]]
+        one = one.with_note(f"not tested against {', '.join(apart)}") if apart else one
         yield study.row(name, aspect, f"rank_{statistic}", level, one)
 
 
@@ -224,19 +239,20 @@ def _of_pair(
     statistic, _ = place
     wanted = study.spec["comparison"]
     first, second, test = pair.first[place], pair.second[place], pair.tests[place]
-    n_sources = len(study.item_order)
-    gap = difference(first, second, n_sources)
+    gap = difference(first, second, pair.sources)
     how = f"PERM-{wanted['permute'].upper()}, {permutations} permutations, two-sided"
     told = {f"difference_{statistic}": gap}
     for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
         told[f"{name}_{statistic}"] = _plain(value, test.n, how)
-    least = detectable(first, second) if gap.value is not None else None
+    least = detectable(first, second) if gap.lo is not None else None
     told[f"detectable_{statistic}"] = _plain(
-        float("nan") if least is None else least, n_sources, "power .8 at .05, two-sided"
+        float("nan") if least is None else least, pair.sources, "power .8 at .05, two-sided"
     )
-    needed = float("nan") if least is None else sources_needed(n_sources, least, wanted["wished"])
+    needed = (
+        float("nan") if least is None else sources_needed(pair.sources, least, wanted["wished"])
+    )
     told[f"sources_needed_{statistic}"] = _plain(
-        needed, n_sources, f"for a difference of {wanted['wished']:g}, power .8 at .05"
+        needed, pair.sources, f"for a difference of {wanted['wished']:g}, power .8 at .05"
     )
     return told
 

@@ -14,7 +14,7 @@ from metajudge.statistics.bias import length_slope, partial_correlation, self_pr
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
-from metajudge.statistics.kappa import ON_CLASSES, cem_floor, on_classes
+from metajudge.statistics.kappa import ON_CLASSES, are_classes, cem_floor, on_classes
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.soft import soft_pairwise_accuracy
 
@@ -86,7 +86,7 @@ def classes_with(
     classes = classes_of(study, judge, aspect)
     if classes is None:
         return None, CONTINUOUS
-    if not np.isin(gold[np.isfinite(gold)], classes).all():
+    if not are_classes(gold, classes):
         return None, OFF_SCALE
     return classes, ""
 

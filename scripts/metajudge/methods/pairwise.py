@@ -47,7 +47,7 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> d
     pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
     source = np.array([panel.source[place[one]] for one, _ in pairs], dtype=np.int64)
     ahead, back = (
-        np.array([np.nanmean(_given(votes.get(p, []))) for p in each])
+        np.array([_mean(votes.get(p, [])) for p in each])
         for each in (pairs, [(b, a) for a, b in pairs])
     )
     first, second = np.sign(ahead), -np.sign(back)
@@ -69,9 +69,9 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> d
     return told
 
 
-def _given(votes: list[float]) -> Floats:
-    known = np.array([vote for vote in votes if not np.isnan(vote)])
-    return known if known.size else np.array([np.nan])
+def _mean(votes: list[float]) -> float:
+    known = [vote for vote in votes if not np.isnan(vote)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def _circles(

@@ -75,12 +75,15 @@ class DatasetStudy:
         """Return the panels on which a judge is compared with people, by the column `systems`.
 
         A judge that compares with references is rated without the texts that are the references
-        (methods.md 5), and with them beside if the study wants both.
+        (methods.md 5), and with them beside if the study wants both. Controls are rated both ways,
+        so that each number has theirs on the same texts.
         """
-        if not (self.spec["reference_systems"] and self.spec["judges"][judge]["references"]):
+        card = self.spec["judges"][judge]
+        control = card["engine"] == "control"
+        if not (self.spec["reference_systems"] and (card["references"] or control)):
             return {None: self.systems}
         fair: dict[str | None, Panel] = {WITHOUT_REFERENCES: self.without_references}
-        both = not self.spec["exclude_reference_systems"]
+        both = control or not self.spec["exclude_reference_systems"]
         return ({None: self.systems} if both else {}) | fair
 
     def panel(self, perturbation: str) -> "Panel":

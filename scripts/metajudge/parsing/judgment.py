@@ -46,7 +46,7 @@ class Scale:
         if self.step is None:
             return None
         count = int((self.max - self.min) / self.step + _TOLERANCE) + 1
-        return [self.min + index * self.step for index in range(count)]
+        return [round(self.min + index * self.step, 12) for index in range(count)]
 
     def value_of(self, label: int) -> float:
         """Return the value of the category word at this place, 0 being the worst."""

@@ -11,6 +11,8 @@ from metajudge.statistics.resampling import Replicated, replicated, whole_and_re
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+ROUND_OFF: Final = 1e-9
+"""A value so near to a class is it: tenths are no exact numbers."""
 ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", "cem_ord")
 
 
@@ -82,13 +84,22 @@ def confusion_counts(
 
 def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     """Return the place of each value in `classes`; ValueError names a value that is not there."""
-    scale = np.asarray(classes, dtype=np.float64)
-    order = np.argsort(scale)
-    found: Codes = order[np.searchsorted(scale[order], values).clip(max=scale.size - 1)]
-    wrong = scale[found] != values
+    found, wrong = _places(values, classes)
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
     return found
+
+
+def are_classes(values: Floats, classes: Sequence[float]) -> bool:
+    """Return whether every value is one of `classes`; NaN is passed over."""
+    return not _places(values[~np.isnan(values)], classes)[1].any()
+
+
+def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, NDArray[np.bool_]]:
+    scale = np.asarray(classes, dtype=np.float64)
+    order = np.argsort(scale)
+    near = np.searchsorted(scale[order], values - ROUND_OFF).clip(max=scale.size - 1)
+    return order[near], np.abs(scale[order[near]] - values) > ROUND_OFF
 
 
 def kappas(counts: Floats, *, power: int = 1) -> Floats:

@@ -4,6 +4,8 @@ Family-wise: Bonferroni and Holm. False discovery rate: Benjamini-Hochberg and, 
 have in common, Benjamini-Yekutieli.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,9 +18,9 @@ def holm(p: ArrayLike, *, log: bool = False) -> NDArray[np.float64]:
     """
     values, tested, order = _ascending(p, log)
     m = order.size
-    raised = values[tested][order] + np.log(np.arange(m, 0, -1))
-    values[tested] = _reordered(np.maximum.accumulate(raised), order)
-    return values if log else np.exp(values)
+    raised = _times(values[tested][order], np.arange(m, 0, -1), log)
+    values[tested] = _reordered(np.maximum.accumulate(raised), order, log)
+    return values
 
 
 def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> NDArray[np.float64]:
@@ -48,27 +50,31 @@ def bonferroni(p: ArrayLike) -> NDArray[np.float64]:
 def _false_discovery(p: ArrayLike, log: bool, factor: float) -> NDArray[np.float64]:
     values, tested, order = _ascending(p, log)
     m = order.size
-    raised = values[tested][order] + np.log(factor * m / np.arange(1, m + 1))
-    values[tested] = _reordered(np.minimum.accumulate(raised[::-1])[::-1], order)
-    return values if log else np.exp(values)
+    raised = _times(values[tested][order], factor * m / np.arange(1, m + 1), log)
+    values[tested] = _reordered(np.minimum.accumulate(raised[::-1])[::-1], order, log)
+    return values
+
+
+def _times(p: NDArray[np.float64], factors: NDArray[Any], log: bool) -> NDArray[np.float64]:
+    """Return p times the factors; plain p are never taken through logs, which would round them."""
+    return np.asarray(p + np.log(factors) if log else p * factors)
 
 
 def _ascending(
     p: ArrayLike, log: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
-    """Return a copy of ln p, which of it was tested, and the order of those."""
+    """Return a copy of p or ln p, which of it was tested, and the order of those."""
     values = np.array(p, np.float64)
     if np.any(values > (0 if log else 1)) or (not log and np.any(values < 0)):
         raise ValueError(f"no {'ln p' if log else 'p'}: {np.nanmin(values)}..{np.nanmax(values)}")
-    if not log:
-        with np.errstate(divide="ignore"):
-            values = np.log(values)
     tested = ~np.isnan(values)
     return values, tested, np.argsort(values[tested], kind="stable")
 
 
-def _reordered(ascending: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return values, sorted by `order`, in their first order and capped at ln 1."""
+def _reordered(
+    ascending: NDArray[np.float64], order: NDArray[np.intp], log: bool
+) -> NDArray[np.float64]:
+    """Return values, sorted by `order`, in their first order and capped at a p of 1."""
     restored = np.empty_like(ascending)
-    restored[order] = np.minimum(ascending, 0.0)
+    restored[order] = np.minimum(ascending, 0.0 if log else 1.0)
     return restored

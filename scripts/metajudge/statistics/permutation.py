@@ -16,7 +16,7 @@ from metajudge.statistics.coefficients import (
     over_rows,
     within_rows,
 )
-from metajudge.statistics.correlation import SAME_MEAN, STATISTICS, Level
+from metajudge.statistics.correlation import FEWEST_SYSTEMS, SAME_MEAN, STATISTICS, Level
 from metajudge.statistics.kappa import confusion_counts, kappas
 
 Permute = Literal["inputs", "systems", "both"]
@@ -81,18 +81,20 @@ def permutation_tests(
     (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
     or targets. Scores on different scales cannot be swapped, so both judges are standardised first
     at the levels that mix sources (not by_source, where each value belongs to one source).
-    NaN where a judge has no value. Deutsch, Dror, Roth 2021, "A Statistical Analysis of
-    Summarization Evaluation Metrics", section 4.
+    NaN where a judge has no value, or by_system with fewer than 3 systems. Deutsch,
+    Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics", section 4.
     """
     there = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(y))
     unit = {"inputs": source, "systems": system, "both": np.arange(y.size)}[permute]
     data = _Data(x1[there], x2[there], y[there], source[there], system[there], unit[there])
     if standardise and level != "by_source":
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
+    n = int(there.sum())
+    if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
+        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n, exact))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
     first = _at_level(data, swapped, level, statistics)
     second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
-    n = int(there.sum())
     return {name: _test(first[name] - second[name], n, exact) for name in statistics}
 
 

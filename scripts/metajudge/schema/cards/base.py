@@ -56,4 +56,4 @@ class Scale(Card):
         if self.step is None:
             return None
         count = int((self.max - self.min) / self.step + 1e-9) + 1
-        return [self.min + index * self.step for index in range(count)]
+        return [round(self.min + index * self.step, 12) for index in range(count)]

@@ -68,6 +68,9 @@ def discernment() -> Iterator[Row]:
                 continue
             d = 6 * BETTER.get(judge, 0.0) + 1
             yield from (row(dataset, judge, name, d) for name in HEADLINES)
+            if judge != "alpha":
+                gap = row(dataset, "alpha", "difference_D_avg_exact", 4.6 - d)
+                yield {**gap, "judge_b": judge}
             for number, (perturbation, degree) in enumerate(DAMAGES):
                 place = {"perturbation": perturbation, "degree": degree}
                 note = "beyond 5: an artefact of the tail" if d > 5 else ""
@@ -77,6 +80,23 @@ def discernment() -> Iterator[Row]:
                 for aspect in ASPECTS:
                     for name in ("rank_biserial", "mean_drop", "p_holm"):
                         yield row(dataset, judge, name, 0.3, aspect=aspect, **place)
+
+
+def responses() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for judge in JUDGES:
+            if judge == "shuffled":
+                continue
+            for name, mean in (("original", 4.0), ("all", 3.0)):
+                yield row(dataset, judge, "score_mean", mean, perturbation=name)
+                for k in range(1, 21):
+                    share = {18: 0.75, 12: 0.25}.get(k, 0.0)
+                    yield row(dataset, judge, "score_share", share, perturbation=name, k=k)
+            yield row(dataset, judge, "range_bottom", 1.0)
+            yield row(dataset, judge, "range_top", 5.0)
+            if dataset == "chat":
+                place = {"level": "pooled", "perturbation": "systems"}
+                yield row(dataset, judge, "pearson", BETTER.get(judge), **place)
 
 
 def faults() -> Iterator[Row]:
@@ -121,7 +141,8 @@ def cost() -> Iterator[Row]:
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     **{"agreement": agreement, "discernment": discernment, "faults": faults},
-    **{"perturbations": perturbations, "coverage": coverage, "cost": cost},
+    **{"perturbations": perturbations, "responses": responses},
+    **{"coverage": coverage, "cost": cost},
 }
 
 

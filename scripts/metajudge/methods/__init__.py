@@ -11,11 +11,12 @@ METHODS = {
     "repeatability": "metajudge.methods.repeatability",
     "pairwise": "metajudge.methods.pairwise",
     "perturbations": "metajudge.methods.perturbations",
+    "responses": "metajudge.methods.responses",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
 """Result table -> its module. `BESIDE` tells which belong to a method."""
 
-BESIDE = {"agreement": ["comparison"], "discernment": ["perturbations"]}
+BESIDE = {"agreement": ["comparison"], "discernment": ["perturbations", "responses"]}
 """Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
 and pairwise to those with judges of several draws, and of comparisons."""

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import exp, lcm
+from itertools import combinations
+from math import exp, lcm, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metajudge.methods.absence import ends, nothing_judged, nothing_made
 from metajudge.methods.study import DatasetStudy, Floats, aligned
 from metajudge.statistics.combination import average, discernment, minimum
+from metajudge.statistics.comparison import difference
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.multiple import holm
-from metajudge.statistics.resampling import with_interval
+from metajudge.statistics.resampling import Replicated, with_interval
 from metajudge.statistics.wilcoxon import (
     Method,
     exact_differences,
@@ -27,6 +30,8 @@ from metajudge.statistics.wilcoxon import (
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
 """Statistic -> field of `combination.Discernment`."""
+BESIDE_WEIGHTS = "D_hmp_less_ew"
+"""D without the unweighted formula's log_20 M, less D_ew; where experts gave weights."""
 HEADLINES = {
     "D_avg": ("D", average),
     "D_avg_ew": ("D_ew", average),
@@ -41,17 +46,17 @@ ARTEFACT = 5.0
 """Beyond this a score is an artefact of the normal tail (methods.md 1)."""
 MOST_DRAWS = 20
 """Beyond this the least common multiple of 1..draws is too large for exact floats."""
-NO_PAIRS = "no item has a score for both texts"
 
 
 @dataclass(frozen=True)
 class Tests:
-    """Log p of one set of pairs by both tests: of the data, and of every resample."""
+    """Log p of one set of pairs by both tests: of the data, then of every resample.
 
-    asymptotic: float
-    exact: float
-    asymptotic_resampled: Floats
-    exact_resampled: Floats
+    Shape (1 + resamples,) each.
+    """
+
+    asymptotic: Floats
+    exact: Floats
 
 
 @dataclass(frozen=True)
@@ -89,31 +94,46 @@ class Discerning:
         self.planned: list[list[str]] = study.spec["perturbed"]
         self.method: Method = table_method(len(study.item_order))
         self._tested: dict[tuple[bytes, bytes], Tests] = {}
+        self._ends = ends(study)
+        self._summed: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
     def judge_rows(self, judge: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headline."""
-        combined: list[dict[str, Estimate]] = []
-        resampled: list[dict[str, Floats]] = []
         for name, degree, _ in self.planned:
             place = {"perturbation": name, "degree": degree}
-            pairs = self._pairs(judge, f"{name}.{degree}")
+            pairs = self._pairs(f"{name}.{degree}", judge)
             tests = {aspect: self._test(one) for aspect, one in pairs.items()}
             for aspect, statistic, found in self._aspect_estimates(pairs, tests):
                 yield self.study.row(judge, aspect, statistic, "", found, **place)
-            scores, replicates = self._combine(name, pairs, tests)
-            for statistic, found in scores.items():
+            absent = self._absent(f"{name}.{degree}", judge, tests)
+            for aspect, nothing in absent.items():
+                yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **place)
+            scores = self._combine(name, pairs, tests, absent)
+            for statistic, (found, _) in scores.items():
                 noted = self._noted(judge, statistic, found, scores)
                 yield self.study.row(judge, "", statistic, "", noted, **place)
-            combined.append(scores)
-            resampled.append(replicates)
-        planned = len(self.study.items_given(judge))
-        for statistic, found in self._headlines(combined, resampled, planned):
+        for statistic, (found, _) in self._headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", found)
 
-    def _pairs(self, judge: str, perturbation: str) -> dict[str, Pairs]:
-        """Return aspect -> pairs, without aspects on which no item has both scores."""
+    def pair_rows(self, judge: str, other: str) -> Iterator[dict[str, Any]]:
+        """Yield the differences of two judges' headlines, on the items that both were given.
+
+        Both rest on the same resamples of items, so that what they share cancels.
+        """
+        first, second = self._headlines(judge, other), self._headlines(other, judge)
+        told = self.study.told_share(judge, other)
+        for statistic, one in first.items():
+            sources = min(one.estimate.n, second[statistic].estimate.n)
+            gap = difference(one, second[statistic], sources).with_note(told)
+            yield self.study.row(judge, "", f"difference_{statistic}", "", gap, judge_b=other)
+
+    def _pairs(self, perturbation: str, judge: str, *beside: str) -> dict[str, Pairs]:
+        """Return aspect -> pairs, without aspects on which no item has both scores.
+
+        Only items that the judges `beside` were given, too.
+        """
         original, damaged = (
-            self.study.panel(name).given(judge) for name in ("original", perturbation)
+            self.study.panel(name).given(judge, *beside) for name in ("original", perturbation)
         )
         card = self.study.spec["judges"][judge]
         found = {}
@@ -134,11 +154,12 @@ class Discerning:
         if key not in self._tested:
             weights = self.study.weights
             exact = log_p_exact if self.method == "exact" else log_p_asymptotic
+            resampled: list[Method] = ["asymptotic", self.method]
             self._tested[key] = Tests(
-                log_p_asymptotic(d),
-                exact(d),
-                replicate_log_p(d, weights, source, "asymptotic"),
-                replicate_log_p(d, weights, source, self.method),
+                *(
+                    np.concatenate(([point(d)], replicate_log_p(d, weights, source, method)))
+                    for point, method in zip((log_p_asymptotic, exact), resampled, strict=True)
+                )
             )
         return self._tested[key]
 
@@ -146,14 +167,14 @@ class Discerning:
         self, pairs: dict[str, Pairs], tests: dict[str, Tests]
     ) -> Iterator[tuple[str, str, Estimate]]:
         """Yield (aspect, statistic, estimate); a p-value has no interval."""
-        adjusted = holm(np.array([test.exact for test in tests.values()]), log=True)
+        adjusted = holm(np.array([test.exact[0] for test in tests.values()]), log=True)
         family = f"Holm over {len(tests)} aspects of the perturbation"
         for aspect, log_p_holm in zip(tests, adjusted, strict=True):
             found = pairs[aspect].estimates()
             yield from ((aspect, name, estimate) for name, estimate in found.items())
             p_values = {
-                "p_wilcoxon": (tests[aspect].exact, self.method),
-                "p_scipy": (tests[aspect].asymptotic, "asymptotic, no continuity correction"),
+                "p_wilcoxon": (tests[aspect].exact[0], self.method),
+                "p_scipy": (tests[aspect].asymptotic[0], "asymptotic, no continuity correction"),
                 "p_holm": (float(log_p_holm), f"{self.method}; {family}"),
             }
             counts = found["mean_drop"]
@@ -169,61 +190,72 @@ class Discerning:
                         method=f"one-sided Wilcoxon, {method}",
                     ),
                 )
-        for aspect in self.study.spec["aspects"]:
-            if aspect not in tests:
-                yield aspect, "p_wilcoxon", Estimate.undefined(NO_PAIRS)
+
+    def _absent(
+        self, perturbation: str, judge: str, tests: dict[str, Tests]
+    ) -> dict[str, Estimate]:
+        """Return aspect -> why there is no test, for those without one."""
+        aspects = [name for name in self.study.spec["aspects"] if name not in tests]
+        if aspects and (why := nothing_made(self.study, perturbation)):
+            return dict.fromkeys(aspects, Estimate.undefined(why))
+        return {
+            aspect: nothing_judged(self._ends, perturbation, judge, aspect) for aspect in aspects
+        }
 
     def _combine(
-        self, perturbation: str, pairs: dict[str, Pairs], tests: dict[str, Tests]
-    ) -> tuple[dict[str, Estimate], dict[str, Floats]]:
-        """Return the scores of a perturbation over aspects, and those of every resample."""
+        self,
+        perturbation: str,
+        pairs: dict[str, Pairs],
+        tests: dict[str, Tests],
+        absent: dict[str, Estimate],
+    ) -> dict[str, Replicated]:
+        """Return the scores of a perturbation over aspects, with those of every resample."""
         aspects = self.study.spec["aspects"]
-        missing = [aspect for aspect in aspects if aspect not in tests]
-        if missing:
-            nothing = Estimate.undefined(f"{NO_PAIRS}: {', '.join(missing)}")
-            empty = np.full(len(self.study.weights), np.nan)
-            return dict.fromkeys(SCORES, nothing), dict.fromkeys(SCORES, empty)
-        weights, which = self._weights(perturbation)
+        if absent:
+            reasons = "; ".join(dict.fromkeys(one.note for one in absent.values()))
+            which = "" if len(absent) == len(aspects) else f" ({', '.join(absent)})"
+            nothing = Estimate.undefined(reasons + which)
+            empty = np.full(1 + len(self.study.weights), np.nan)
+            return dict.fromkeys(SCORES, Replicated(nothing, empty))
+        weights, which, given = self._weights(perturbation)
         told = [tests[aspect] for aspect in aspects]
-        point = discernment(
-            [test.asymptotic for test in told], [test.exact for test in told], weights
-        )
-        resampled = discernment(
-            np.stack([test.asymptotic_resampled for test in told], axis=-1),
-            np.stack([test.exact_resampled for test in told], axis=-1),
+        scored = discernment(
+            np.stack([test.asymptotic for test in told], axis=-1),
+            np.stack([test.exact for test in told], axis=-1),
             weights,
         )
+        rows = {name: getattr(scored, field) for name, field in SCORES.items()}
+        if given:
+            rows[BESIDE_WEIGHTS] = rows["D"] - log(len(aspects), 20) - rows["D_ew"]
         counts = [len(pairs[aspect].differences) for aspect in aspects]
         planned = max(pairs[aspect].n_planned for aspect in aspects)
         sources = len({code for aspect in aspects for code in pairs[aspect].source.tolist()})
-        method = f"{len(aspects)} aspects, {which}"
-        found, replicates = {}, {}
-        for name, field in SCORES.items():
-            value = Estimate(
-                float(getattr(point, field)),
-                n=min(counts),
-                n_missing=planned - min(counts),
-                method=method,
-            )
-            replicates[name] = getattr(resampled, field)
-            found[name] = with_interval(value, replicates[name], sources)
-        return found, replicates
+        counted = Estimate(
+            0.0,
+            n=min(counts),
+            n_missing=planned - min(counts),
+            method=f"{len(aspects)} aspects, {which}",
+        )
+        return {name: _replicated(counted, own, sources) for name, own in rows.items()}
 
-    def _weights(self, perturbation: str) -> tuple[Floats, str]:
-        """Return the weights of the aspects, and which these are: uniform where none are given."""
+    def _weights(self, perturbation: str) -> tuple[Floats, str, bool]:
+        """Return the weights of the aspects, which these are, and whether experts gave them.
+
+        They are uniform where none are given.
+        """
         aspects, given = list(self.study.spec["aspects"]), self.study.spec["weights"]
         if given and perturbation in given["of"]:
             own = given["of"][perturbation]
             shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
-            return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}"
+            return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
         beside = f" ({given['id']} has none for it)" if given else ""
-        return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}"
+        return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
     def _noted(
-        self, judge: str, statistic: str, found: Estimate, scores: dict[str, Estimate]
+        self, judge: str, statistic: str, found: Estimate, scores: dict[str, Replicated]
     ) -> Estimate:
         """Return the estimate with the warnings that belong to it."""
-        value, exact = found.value, scores["D_exact"].value
+        value, exact = found.value, scores["D_exact"].estimate.value
         if statistic in ASYMPTOTIC and value is not None and value > ARTEFACT:
             found = found.with_note("beyond 5: an artefact of the normal tail, see rank_biserial")
         length = self.study.spec["judges"][judge]["form"] == "length"
@@ -231,49 +263,64 @@ class Discerning:
             found = found.with_note("solved by length")
         return found
 
-    def _headlines(
-        self,
-        combined: list[dict[str, Estimate]],
-        resampled: list[dict[str, Floats]],
-        planned: int,
-    ) -> Iterator[tuple[str, Estimate]]:
-        """Yield the averages and minima over the planned perturbations."""
-        allowed = self.study.spec["allow_missing"]
+    def _headlines(self, judge: str, *beside: str) -> dict[str, Replicated]:
+        """Return the averages and minima over the planned perturbations, with their resamples.
+
+        Only of items that the judges `beside` were given, too.
+        """
+        items = self.study.items_given(judge, *beside)
+        if (judge, items) not in self._summed:
+            combined = []
+            for name, degree, _ in self.planned:
+                pairs = self._pairs(f"{name}.{degree}", judge, *beside)
+                tests = {aspect: self._test(one) for aspect, one in pairs.items()}
+                absent = self._absent(f"{name}.{degree}", judge, tests)
+                combined.append(self._combine(name, pairs, tests, absent))
+            self._summed[judge, items] = self._summarise(combined, len(items))
+        return self._summed[judge, items]
+
+    def _summarise(
+        self, combined: list[dict[str, Replicated]], n_items: int
+    ) -> dict[str, Replicated]:
         names = [f"{name}.{degree}" for name, degree, _ in self.planned]
-        gaps = [name for name, one in zip(names, combined, strict=True) if one["D"].value is None]
-        for statistic, (score, summed) in HEADLINES.items():
-            if len(gaps) == len(names) or (gaps and not allowed):
-                reasons = {one[score].note for one in combined if one[score].value is None}
-                why = f"planned perturbations without a score: {', '.join(gaps)}"
-                yield statistic, Estimate.undefined(f"{why} ({'; '.join(sorted(reasons))})")
-                continue
-            found = self._headline(score, summed, combined, resampled, gaps)
-            yield statistic, replace(found, n_missing=planned - found.n)
+        gaps = [
+            name
+            for name, one in zip(names, combined, strict=True)
+            if one["D"].estimate.value is None
+        ]
+        if len(gaps) == len(names) or (gaps and not self.study.spec["allow_missing"]):
+            notes = {one["D"].estimate.note for one in combined if one["D"].estimate.value is None}
+            why = f"planned perturbations without a score: {', '.join(gaps)}"
+            nothing = Estimate.undefined(f"{why} ({'; '.join(sorted(notes))})")
+            empty = np.full(1 + len(self.study.weights), np.nan)
+            return dict.fromkeys(HEADLINES, Replicated(nothing, empty))
+        return {
+            statistic: self._headline([one[score] for one in combined], summed, gaps, n_items)
+            for statistic, (score, summed) in HEADLINES.items()
+        }
 
     def _headline(
-        self,
-        score: str,
-        summed: Any,
-        combined: list[dict[str, Estimate]],
-        resampled: list[dict[str, Floats]],
-        gaps: list[str],
-    ) -> Estimate:
-        values = np.array(
-            [np.nan if one[score].value is None else one[score].value for one in combined]
-        )
-        replicates = np.stack([one[score] for one in resampled], axis=-1)
+        self, scores: list[Replicated], summed: Any, gaps: list[str], n_items: int
+    ) -> Replicated:
         how: dict[str, Any] = {"allow_missing": bool(gaps)}
         if summed is average:
             how["levels"] = [level for _, _, level in self.planned]
-        least = min(one[score].n for one in combined if one[score].value is not None)
-        note = f"without {', '.join(gaps)}: renormalised within the level" if gaps else ""
-        found = Estimate(
-            float(summed(values, **how)),
+        least = min(one.estimate.n for one in scores if one.estimate.value is not None)
+        counted = Estimate(
+            0.0,
             n=least,
-            method=f"{len(self.planned) - len(gaps)} perturbations",
-            note=note,
+            n_missing=n_items - least,
+            method=f"{len(scores) - len(gaps)} perturbations",
+            note=f"without {', '.join(gaps)}: renormalised within the level" if gaps else "",
         )
-        return with_interval(found, summed(replicates, **how), least)
+        rows = summed(np.stack([one.rows for one in scores], axis=-1), **how)
+        return _replicated(counted, rows, least)
+
+
+def _replicated(counted: Estimate, rows: Floats, n_sources: int) -> Replicated:
+    """Return rows[0] as a value, with the counts of `counted` and the interval of the others."""
+    found = replace(counted, value=float(rows[0]))
+    return Replicated(with_interval(found, rows[1:], n_sources), rows)
 
 
 def _unit(card: dict[str, Any], aspect: str) -> int | None:
@@ -301,4 +348,9 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
             found += [study.row(judge, "", name, "", nothing) for name in HEADLINES]
         else:
             found += discerning.judge_rows(judge)
+    wanted = study.spec["compared"]
+    judges = [name for name in study.spec["judges"] if name not in excluded]
+    compared = [name for name in judges if not wanted or name in wanted]
+    for pair in combinations(compared, 2):
+        found += discerning.pair_rows(*pair)
     return found

@@ -312,7 +312,11 @@ class Specs:
             "allow_missing": plan.study.allow_missing,
             "families": card.families,
             **bought,
-            **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
+            **(
+                {"weights": weights_of(plan, dataset), "compared": plan.study.comparison.judges}
+                if table == "discernment"
+                else {}
+            ),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,

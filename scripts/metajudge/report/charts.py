@@ -94,7 +94,7 @@ def chart_spec(
     """Return the Vega-Lite specification: a band per group, a slot per series, a vertical line."""
     import altair as alt
 
-    labels = {name: _label(name) for name in groups}
+    labels = {name: label_of(name) for name in groups}
     values = [
         {"group": labels[p.group], "series": p.series, "value": p.value, "lo": p.lo, "hi": p.hi}
         for p in points
@@ -181,5 +181,6 @@ def _chart(values: list[dict[str, Any]]) -> "alt.Chart":
     return alt.Chart(alt.InlineData(values=values))
 
 
-def _label(text: str) -> str:
+def label_of(text: str) -> str:
+    """Return a group's name, cut where the figure has no room for more."""
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-Place = tuple[str, str, str, str, str, str, str]
+Place = tuple[str, str, str, str, str, str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Row:
     perturbation: str
     degree: str
     criterion: str
+    judge_b: str
+    k: int
     systems: str
     signature: str
 
@@ -35,9 +37,9 @@ class Row:
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
         plain: dict[str, Any] = {name: record.get(name) for name in cls.__slots__}
-        for name in ("n", "n_missing", "n_tied"):
+        for name in ("n", "n_missing", "n_tied", "k"):
             plain[name] = plain[name] or 0
-        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied"}
+        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied", "k"}
         texts = {name: plain[name] or "" for name in plain if name not in numbers}
         return cls(**{**plain, **texts})
 
@@ -45,7 +47,7 @@ class Row:
     def place(self) -> Place:
         """Return what tells the row from all others of its table that the report shows."""
         where = (self.dataset, self.judge, self.aspect, self.statistic, self.level)
-        return (*where, self.cell, self.criterion)
+        return (*where, self.cell, self.criterion, self.judge_b, self.k)
 
     @property
     def cell(self) -> str:
@@ -99,9 +101,12 @@ class Rows:
         level: str = "",
         cell: str = "",
         criterion: str = "",
+        judge_b: str = "",
+        k: int = 0,
     ) -> Row | None:
         """Return the one row in this place, or None."""
-        return self._index.get((dataset, judge, aspect, statistic, level, cell, criterion))
+        place = (dataset, judge, aspect, statistic, level, cell, criterion, judge_b, k)
+        return self._index.get(place)
 
     @cached_property
     def _index(self) -> dict[Place, Row]:

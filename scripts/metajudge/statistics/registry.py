@@ -126,6 +126,13 @@ STATISTICS: dict[str, Statistic] = {
     "D_exact": Statistic(
         "D_exact", "score", "from a p that holds its level", POSITIVE, "Wilson 2019"
     ),
+    "D_hmp_less_ew": Statistic(
+        "D_hmp − D_ew",
+        "score",
+        "evidence beside the aspects that experts name; above 0: their aspects show less",
+        ANY,
+        DHP,
+    ),
     "D_avg": Statistic("D_avg", "score", "average over perturbations, as published", POSITIVE, DHP),
     "D_avg_ew": Statistic("D_avg_ew", "score", "average, aspects weighted", POSITIVE, DHP),
     "D_avg_exact": Statistic("D_avg_exact", "score", "average of D_exact", POSITIVE, OURS),
@@ -135,6 +142,18 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "D_min_exact": Statistic(
         "D_min_exact", "score", "hardest perturbation by D_exact", POSITIVE, OURS
+    ),
+    "score_mean": Statistic(
+        "Mean score", "score", "in points of the judge, of texts' means over aspects", ANY, DHP
+    ),
+    "score_share": Statistic(
+        "Share of texts", "percent", "whose mean over aspects lies in bin k of 20", SHARE, DHP
+    ),
+    "range_bottom": Statistic(
+        "Bottom of the range", "amount", "of its scale, else the lowest score", ANY, OURS
+    ),
+    "range_top": Statistic(
+        "Top of the range", "amount", "of its scale, else the highest score", ANY, OURS
     ),
     "rank_biserial": Statistic(
         "Rank-biserial correlation", "correlation", "effect size", SIGNED, "Kerby 2014"

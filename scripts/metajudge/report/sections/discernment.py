@@ -1,5 +1,6 @@
 """Discernment: does a judge score a damaged text below its original?"""
 
+from dataclasses import replace
 from functools import partial
 
 from metajudge.report.charts import (
@@ -32,7 +33,8 @@ from metajudge.report.elements import (
 )
 from metajudge.report.numbers import listed
 from metajudge.report.report import Damage, Dataset, Judge, Report
-from metajudge.report.rows import Rows
+from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.responses import style_blocks
 from metajudge.report.sections.shared import bodies, labelled
 from metajudge.report.words import label, spoken
 from metajudge.statistics.registry import STATISTICS
@@ -85,6 +87,9 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         blocks += [
             _figure(dataset, rows, present),
             _heat(dataset, rows, present, damages),
+            *style_blocks(report, dataset, present),
+            *_pairs(dataset, rows, present),
+            *_beside_weights(dataset, rows, present, damages),
             *_effects(report, dataset, rows, present, damages),
         ]
     if absent:
@@ -172,6 +177,25 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
     return Table(caption, "Judge", columns, bodies(judges, cells), notes)
 
 
+def _beside_weights(
+    dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]
+) -> list[Fold]:
+    """Return, folded, how much evidence lies beside the aspects that experts name."""
+    name = "D_hmp_less_ew"
+    weighted = {row.cell for row in rows.where(statistic=name)}
+    shown = [damage for damage in damages if damage.cell in weighted]
+    if not shown:
+        return []
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [estimate(rows.at(dataset.id, judge.id, name, cell=one.cell)) for one in shown]
+
+    columns = [Column(_named(damage), group=damage.level) for damage in shown]
+    caption = f"{dataset.name}: {label(name)}, {STATISTICS[name].meaning}."
+    table = Table(caption, "Judge", columns, bodies(judges, cells))
+    return [Fold(f"Evidence beside the experts' aspects for {dataset.name}", [table])]
+
+
 def _shade(value: float | None) -> str:
     steps = (1, 2, 3, 5)
     return f"heat-{sum(value >= step for step in steps)}" if value is not None else ""
@@ -179,6 +203,36 @@ def _shade(value: float | None) -> str:
 
 def _named(damage: Damage) -> str:
     return f"{damage.name}, {damage.degree}" if damage.degree else damage.name
+
+
+def _pairs(dataset: Dataset, rows: Rows, judges: list[Judge]) -> list[Fold]:
+    """Return, folded, the differences of all pairs of judges."""
+    name = "D_avg_exact"
+    known = {(row.judge, row.judge_b): row for row in rows.where(statistic=f"difference_{name}")}
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [
+            estimate(known.get((judge.id, other.id)) or turned(known.get((other.id, judge.id))))
+            if other is not judge
+            else Cell("", style="none")
+            for other in judges
+        ]
+
+    if not known:
+        return []
+    columns = [Column(judge.id) for judge in judges]
+    caption = f"{dataset.name}: {label(name)} of the row's judge less that of the column's."
+    note = "Both on the same resamples of items. An interval that holds 0 tells no judge apart."
+    table = Table(caption, "Judge", columns, bodies(judges, cells), [note])
+    return [Fold(f"Differences between judges for {dataset.name}", [table])]
+
+
+def turned(row: Row | None) -> Row | None:
+    """Return the row of a difference the other way round."""
+    if row is None or row.value is None:
+        return row
+    ends = (None, None) if row.lo is None or row.hi is None else (-row.hi, -row.lo)
+    return replace(row, value=-row.value, lo=ends[0], hi=ends[1])
 
 
 def _effects(

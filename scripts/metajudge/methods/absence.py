@@ -1,0 +1,48 @@
+"""Why a judge has no score at all where one was planned."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from metajudge.methods.study import DatasetStudy
+from metajudge.statistics.estimate import Estimate
+
+NO_PAIRS = "no item has a score for both texts"
+MADE = {"ok", "short"}
+
+Ends = Mapping[tuple[str, str, str], Counter[tuple[str, str]]]
+"""(perturbation, judge, aspect) -> how many judgments ended with which (status, rule)."""
+
+
+def ends(study: DatasetStudy) -> Ends:
+    """Return how the judgments of every cell ended."""
+    found: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
+    for row in study.statuses.to_pylist():
+        cell = found.setdefault((row["perturbation"], row["judge"], row["aspect"]), Counter())
+        cell[row["status"], row["rule"] or ""] += row["n"]
+    return found
+
+
+def nothing_made(study: DatasetStudy, perturbation: str) -> str:
+    """Return how many texts of a set could not be made, "" where some could."""
+    told = study.panel(perturbation).rows["status"].to_pylist()
+    outcomes = Counter(status.partition(":")[0] for status in told)
+    if MADE & set(outcomes):
+        return ""
+    counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    return f"no text could be made ({counted or 'none planned'})"
+
+
+def nothing_judged(found: Ends, perturbation: str, judge: str, aspect: str) -> Estimate:
+    """Return the undefined estimate of a cell on which no original and damaged text has a score.
+
+    It says whether the judge could not be asked at all, or what became of its replies.
+    """
+    for name in ("original", perturbation):
+        cell = found.get((name, judge, aspect), Counter())
+        statuses = {status for status, _ in cell}
+        if cell and "ok" not in statuses:
+            told = ", ".join(sorted({rule or status for status, rule in cell}))
+            only = statuses == {"not_applicable"}
+            why = f"not applicable: {told}" if only else f"no reply could be read: {told}"
+            return Estimate.undefined(why, n_missing=cell.total())
+    return Estimate.undefined(NO_PAIRS)

@@ -1,0 +1,295 @@
+"""The rows of discernment.csv and responses.csv, made of one small dataset in memory."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metajudge.methods import discernment, responses
+from metajudge.methods.study import DatasetStudy
+from metajudge.schema.tables import table_of
+from metajudge.shares import share_of
+
+Floats = NDArray[np.float64]
+Row = dict[str, Any]
+Scores = Mapping[str, Mapping[str, Floats]]
+"""Set of targets -> aspect -> a score per item, NaN = none."""
+ITEMS = 40
+ASPECTS = ("clear", "true")
+TYPOS, CUTS = ("typos", "minor", "character"), ("cuts", "single", "word")
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+RNG = np.random.default_rng(11)
+BEFORE = RNG.integers(3, 6, (2, ITEMS)).astype(float)
+NAN = float("nan")
+
+
+def scored(drop: float, share: float = 1.0, seed: int = 1) -> dict[str, dict[str, Floats]]:
+    """Return a judge that drops `clear` by so much in a share of the damaged texts, else noise."""
+    rng = np.random.default_rng(seed)
+    found = {"original": dict(zip(ASPECTS, BEFORE, strict=True))}
+    for name in ("typos.minor", "cuts.single"):
+        fall = drop * (rng.random(ITEMS) < share)
+        noise = rng.choice([-1.0, 0.0, 1.0], ITEMS)
+        found[name] = {
+            "clear": np.clip(BEFORE[0] - fall, 1, 5),
+            "true": np.clip(BEFORE[1] + noise, 1, 5),
+        }
+    return found
+
+
+def study(
+    judges: Mapping[str, Scores],
+    *,
+    cards: Mapping[str, Mapping[str, Any]] | None = None,
+    status: Mapping[str, str] | None = None,
+    ended: Mapping[tuple[str, str], tuple[str, str]] | None = None,
+    **spec: Any,
+) -> DatasetStudy:
+    """Return 40 items; `status` is that of a set's texts, `ended` (set, judge) -> status, rule."""
+    card: dict[str, Any] = {
+        **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
+        **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
+        **{"references": False},
+    }
+    items = [f"i{item:02}" for item in range(ITEMS)]
+    sets = ["original", "typos.minor", "cuts.single"]
+    targets = [
+        {
+            **{"dataset": "d", "target": f"{item}:{name}", "item": item, "system": "s"},
+            **{"perturbation": name.partition(".")[0], "degree": name.partition(".")[2] or None},
+            **{"text": "words", "status": (status or {}).get(name, "ok")},
+        }
+        for name in sets
+        for item in items
+    ]
+    scores = [
+        {
+            **{"dataset": "d", "perturbation": name, "judge": judge, "aspect": aspect},
+            **{"target": f"{item}:{name}", "value": None if np.isnan(value) else value},
+        }
+        for judge, each in judges.items()
+        for name, aspects in each.items()
+        for aspect, values in aspects.items()
+        for item, value in zip(items, values.tolist(), strict=True)
+    ]
+    statuses = [
+        {
+            **{"dataset": "d", "perturbation": name, "judge": judge, "aspect": aspect},
+            **{"status": how, "rule": rule, "n": ITEMS},
+        }
+        for (name, judge), (how, rule) in (ended or {}).items()
+        for aspect in ASPECTS
+    ]
+    return DatasetStudy(
+        spec={
+            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "none"},
+            "aspects": {aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS},
+            "judges": {name: {**card, **(cards or {}).get(name, {})} for name in judges},
+            **{"perturbed": [TYPOS, CUTS], "excluded": [], "allow_missing": False},
+            **{"weights": None, "compared": [], "targets": sets, "reference_systems": []},
+            **spec,
+        },
+        items=table_of("items", [{"dataset": "d", "item": item} for item in items]),
+        targets=table_of("targets", targets),
+        ratings=table_of("ratings", []),
+        scores=table_of("scores", scores),
+        draws=table_of("draws", []),
+        statuses=table_of("statuses", statuses),
+    )
+
+
+def of(rows: list[Row], *names: str, **where: Any) -> list[Row]:
+    return [
+        row
+        for row in rows
+        if row["statistic"] in names and all(row.get(key) == told for key, told in where.items())
+    ]
+
+
+def one(rows: list[Row], name: str, **where: Any) -> Row:
+    (row,) = of(rows, name, **where)
+    return row
+
+
+# Judges beside each other
+
+
+def test_judges_are_compared_on_the_same_resamples_and_a_twin_differs_in_nothing() -> None:
+    rows = discernment.rows(
+        study({"good": scored(1, 0.8), "twin": scored(1, 0.8), "blind": scored(0)})
+    )
+    for name in discernment.HEADLINES:
+        good, blind = (one(rows, name, judge=judge)["value"] for judge in ("good", "blind"))
+        gap = one(rows, f"difference_{name}", judge="good", judge_b="blind")
+        assert gap["value"] == pytest.approx(good - blind, abs=1e-12)
+        same = one(rows, f"difference_{name}", judge="good", judge_b="twin")
+        assert (same["value"], same["lo"], same["hi"]) == (0.0, 0.0, 0.0)
+    gap = one(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
+    own = one(rows, "D_avg_exact", judge="good")
+    assert gap["lo"] > 0 and gap["n"] == ITEMS and "bootstrap over 40" in gap["method"]
+    assert own["lo"] < own["value"] and gap["note"] == ""
+
+
+def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> None:
+    whole, part = scored(1, 0.8), scored(1, 0.4, seed=2)
+    cards = {"part": {"share": 0.5}}
+    items = [f"i{item:02}" for item in range(ITEMS)]
+    chosen = share_of(items, 0.5, seed=7, dataset="d")
+    given = np.array([item in chosen for item in items])
+    own = {
+        name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
+        for name, aspects in part.items()
+    }
+    rows = discernment.rows(study({"whole": whole, "part": own}, cards=cards))
+    gap = one(rows, "difference_D_avg", judge="whole")
+    cut = {
+        name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
+        for name, aspects in whole.items()
+    }
+    alone = discernment.rows(
+        study({"whole": cut, "part": own}, cards={**cards, "whole": cards["part"]})
+    )
+    expected = [one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")]
+    assert gap["value"] == pytest.approx(expected[0] - expected[1], abs=1e-12)
+    assert (
+        gap["n"] == 20 and gap["note"] == "of a share of the items that all of them judge: 20 of 40"
+    )
+    assert one(rows, "D_avg", judge="whole")["n"] == ITEMS
+
+
+def test_only_the_judges_that_the_study_wants_are_compared() -> None:
+    judges = {name: scored(1, 0.5, seed) for seed, name in enumerate(("a", "b", "c"))}
+    rows = discernment.rows(study(judges, compared=["a", "c"]))
+    pairs = {(row["judge"], row["judge_b"]) for row in rows if row.get("judge_b")}
+    assert pairs == {("a", "c")}
+
+
+def test_an_undefined_judge_has_no_difference() -> None:
+    empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
+    rows = discernment.rows(study({"good": scored(1, 0.8), "mute": empty}))
+    gap = one(rows, "difference_D_avg")
+    assert gap["value"] is None and gap["note"] == "one of the judges is undefined"
+
+
+# Weights
+
+
+def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -> None:
+    weights = {"id": "w@1", "of": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    rows = discernment.rows(study({"good": scored(1, 0.8)}, weights=weights))
+    for name in ("typos", "cuts"):
+        place = {"perturbation": name, "aspect": ""}
+        beside = one(rows, "D_hmp_less_ew", **place)
+        d, weighted = (one(rows, which, **place)["value"] for which in ("D", "D_ew"))
+        assert beside["value"] == pytest.approx(d - math.log(2, 20) - weighted, abs=1e-12)
+        assert beside["lo"] <= beside["value"] <= beside["hi"]
+        # the judge lowers `clear` alone: evidence is where experts look for it, or is not
+        assert (beside["value"] < 0) == (name == "typos")
+    uniform = discernment.rows(study({"good": scored(1, 0.8)}))
+    assert of(uniform, "D_hmp_less_ew") == []
+
+
+# What is not there
+
+
+def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_the_rest() -> None:
+    judge = scored(1, 0.8)
+    del judge["cuts.single"]
+    told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
+    rows = discernment.rows(told)
+    why = "no text could be made (40 failed)"
+    assert one(rows, "D_exact", perturbation="cuts")["note"] == why
+    assert one(rows, "D_exact", perturbation="typos", aspect="")["value"] > 1
+    for name in discernment.HEADLINES:
+        row = one(rows, name)
+        assert row["value"] is None
+        assert row["note"] == f"planned perturbations without a score: cuts.single ({why})"
+    allowed = discernment.rows(
+        study(
+            {"good": judge},
+            status={"cuts.single": "failed: it is the same text"},
+            allow_missing=True,
+        )
+    )
+    assert "without cuts.single" in one(allowed, "D_avg")["note"]
+
+
+@pytest.mark.parametrize(
+    ("how", "rule", "why"),
+    [
+        ("not_applicable", "no_other_reference", "not applicable: no_other_reference"),
+        ("unparsed", "", "no reply could be read: unparsed"),
+    ],
+)
+def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
+    empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
+    ended = {(name, "mute"): (how, rule) for name in empty}
+    told = study({"mute": empty}, ended=ended)
+    rows = discernment.rows(told)
+    for aspect in ASPECTS:
+        assert one(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"] == why
+    assert one(rows, "D", perturbation="typos", aspect="")["note"] == why
+    assert why in one(rows, "D_avg")["note"]
+    mean = one(responses.rows(told), "score_mean", perturbation="original")
+    assert mean["value"] is None and mean["note"] == why
+    assert of(responses.rows(told), "score_share", "range_top") == []
+
+
+def test_one_missing_aspect_is_named() -> None:
+    judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
+    judge["typos.minor"]["true"] = np.full(ITEMS, NAN)
+    rows = discernment.rows(study({"good": judge}))
+    note = one(rows, "D", perturbation="typos", aspect="")["note"]
+    assert note == "no item has a score for both texts (true)"
+
+
+# Response styles
+
+
+def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
+    judge = scored(1, 0.8)
+    judge["typos.minor"]["clear"][:4] = NAN
+    rows = responses.rows(study({"good": judge}))
+    before = np.mean([judge["original"][aspect] for aspect in ASPECTS], axis=0)
+    after = np.concatenate(
+        [
+            np.mean([judge[name][a] for a in ASPECTS], axis=0)
+            for name in ("typos.minor", "cuts.single")
+        ]
+    )
+    for name, values in (("original", before), ("all", after)):
+        mean = one(rows, "score_mean", perturbation=name)
+        assert mean["value"] == pytest.approx(np.nanmean(values))
+        assert mean["lo"] < mean["value"] < mean["hi"]
+        shares = of(rows, "score_share", perturbation=name)
+        assert [row["k"] for row in shares] == list(range(1, 21))
+        found, _ = np.histogram(values[np.isfinite(values)], bins=20, range=(1, 5))
+        assert [row["value"] for row in shares] == pytest.approx(found / found.sum())
+        assert {row["n_missing"] for row in shares} == {int(np.isnan(values).sum())}
+    assert one(rows, "score_mean", perturbation="typos")["n_missing"] == 4
+    assert [one(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [1.0, 5.0]
+    assert "[4.8, 5]" in of(rows, "score_share", perturbation="all", k=20)[0]["method"]
+    assert of(rows, "pearson") == []
+
+
+@pytest.mark.parametrize(("values", "ends"), [([0.2, 0.9], (0.2, 0.9)), ([7.0, 7.0], (6.5, 7.5))])
+def test_a_judge_without_a_scale_has_the_range_of_its_scores(
+    values: list[float], ends: tuple[float, float]
+) -> None:
+    cell = np.resize(values, ITEMS)
+    judge = {name: dict.fromkeys(ASPECTS, cell) for name in scored(0)}
+    cards = {"free": {"ends": dict.fromkeys(ASPECTS)}}
+    rows = responses.rows(study({"free": judge}, cards=cards))
+    assert tuple(one(rows, f"range_{end}")["value"] for end in ("bottom", "top")) == ends
+    assert sum(
+        row["value"] for row in of(rows, "score_share", perturbation="all")
+    ) == pytest.approx(1)
+
+
+def test_without_perturbations_and_for_excluded_judges_there_are_no_styles() -> None:
+    assert responses.rows(study({"good": scored(0)}, perturbed=[])) == []
+    excluded = [["good", "original", "not applicable: needs ratings"]]
+    assert responses.rows(study({"good": scored(0)}, excluded=excluded)) == []

@@ -1,0 +1,126 @@
+"""Response styles and differences between judges in the report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report.charts import LONGEST_LABEL, svg
+from metajudge.report.elements import Figure, Fold, Table
+from metajudge.report.histograms import Distribution, histogram_spec
+from metajudge.report.report import Report
+from metajudge.report.rows import Row
+from metajudge.report.sections import discernment
+from metajudge.report.sections.discernment import turned
+from metajudge.report.sections.responses import SERIES, style_blocks
+
+NAMES = ["one", "b" * 40]
+FOUND = [
+    Distribution("one", "original", [0.0, 0.25, 0.75], 0.75),
+    Distribution("one", "all", [0.5, 0.5, 0.0], 0.5),
+    Distribution("b" * 40, "original", [1.0, 0.0, 0.0], None),
+]
+
+
+def layers(spec: dict[str, Any]) -> list[tuple[str, list[dict[str, float]]]]:
+    return [
+        (layer["mark"]["type"], spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]
+    ]
+
+
+def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
+    drawn = layers(histogram_spec(FOUND, NAMES, SERIES, x="score"))
+    assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
+    (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn
+    assert [one["line"] for one in lines] == [0.5, 1.5]
+    assert all(bar["end"] < bar["line"] for bar in up)
+    assert all(bar["end"] > bar["line"] for bar in down)
+    assert len(up) == 3 and len(down) == 2  # no bar where nothing is
+    tall, low = (bar["line"] - bar["end"] for bar in sorted(up[:2], key=lambda bar: -bar["from"]))
+    assert tall == pytest.approx(3 * low)
+    assert down[0]["end"] - down[0]["line"] == pytest.approx(2 * low)  # both on one measure
+    assert (up[0]["from"], up[0]["to"]) == pytest.approx((1 / 3, 2 / 3))
+    assert [one["mean"] for one in (*mean, *mean_below)] == [0.75, 0.5]
+
+
+def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
+    spec = histogram_spec(FOUND, NAMES, SERIES, x="score")
+    other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
+    drawn = svg(spec)
+    assert svg(other).replace("monospace", "sans-serif") == drawn
+    assert drawn.count("b" * (LONGEST_LABEL - 1) + "…") == 1 and ">one</text>" in drawn
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return Report.load(study.make(tmp_path_factory.mktemp("report")))
+
+
+def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
+    report: Report,
+) -> None:
+    for dataset in report.datasets:
+        (figure,) = style_blocks(report, dataset, report.judges)
+        assert isinstance(figure, Figure)
+        assert "alpha 4.00 [3.90, 4.10] and 3.00 [2.90, 3.10]" in figure.summary
+        assert "constant-top" not in figure.summary
+        heads = [line.head for body in figure.table.bodies for line in body.lines]
+        assert "shuffled" not in heads and "length" in heads
+        columns = [column.text for column in figure.table.columns]
+        assert ("Pearson r" in columns) == (dataset.id == "chat")
+
+
+def test_without_the_table_there_are_no_styles(tmp_path: Path) -> None:
+    bare = Report.load(study.make(tmp_path, {"discernment": list(study.discernment())}))
+    assert style_blocks(bare, bare.datasets[0], bare.judges) == []
+
+
+def folded(report: Report, summary: str) -> list[Table]:
+    section = discernment.section(report)
+    assert section is not None
+    folds = [block for block in section.blocks if isinstance(block, Fold)]
+    return [
+        table
+        for fold in folds
+        if fold.summary.startswith(summary)
+        for table in fold.blocks
+        if isinstance(table, Table)
+    ]
+
+
+def test_a_difference_is_read_in_both_directions(report: Report) -> None:
+    tables = folded(report, "Differences between judges")
+    assert len(tables) == 2  # one for each dataset
+    (real, controls) = tables[0].bodies
+    columns = [column.text for column in tables[0].columns]
+    cells = {
+        line.head: {name: cell.text for name, cell in zip(columns, line.cells, strict=True)}
+        for body in (real, controls)
+        for line in body.lines
+    }
+    assert cells["alpha"]["beta"] == "2.4" and cells["beta"]["alpha"] == "−2.4"
+    assert cells["alpha"]["alpha"] == ""
+    assert cells["beta"]["rules"] == "–"  # no such pair in these tables
+
+
+def test_a_turned_row_has_its_ends_exchanged() -> None:
+    row = Row.of(study.row("d", "a", "difference_D_avg", 2.0))
+    back = turned(row)
+    assert back is not None and (back.value, back.lo, back.hi) == (-2.0, -2.1, -1.9)
+    assert turned(None) is None
+    nothing = Row.of(study.row("d", "a", "difference_D_avg", None))
+    assert turned(nothing) == nothing
+
+
+def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
+    report: Report, tmp_path: Path
+) -> None:
+    assert folded(report, "Evidence beside") == []
+    place = {"perturbation": "typos", "degree": "minor"}
+    told = study.row("news", "alpha", "D_hmp_less_ew", -0.5, **place)
+    rows = [*study.discernment(), told]
+    (table,) = folded(Report.load(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
+    assert [column.text for column in table.columns] == ["typos, minor"]
+    assert table.bodies[0].lines[0].cells[0].text == "−0.50"

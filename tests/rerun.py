@@ -218,6 +218,12 @@ def new_judge(place: Place) -> None:
     place.study(judges=["terse", "wordy", "rules", "third"])
 
 
+def stronger(place: Place) -> None:
+    """Reorder three sentences in place of two."""
+    degrees = {"minor": {"k": 3}, "major": {"k": "all"}}
+    place.change("perturbations", "reordering", degrees=degrees)
+
+
 ALONE = {"constant-top": 8, "length": 8, "most-frequent": 2, "random": 8, "shuffled": 2}
 """Judges that the study has by itself (the controls) -> cells."""
 CELLS = {"rules": 8, "terse": 8, "wordy": 8} | ALONE
@@ -230,7 +236,7 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT = {"preflight": 1}, {"report": 1}
-TABLES = {"statistics": 12, "table": 6} | REPORT
+TABLES = {"statistics": 14, "table": 7} | REPORT
 ALL_TABLES = {"collect": 2} | TABLES
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
 """What one plain call runs when the asking jobs run again: all cells of their judges."""
@@ -284,8 +290,8 @@ CHANGES = [
         lambda place: place.change("judges", "terse", draws=3),
         requests=2 * 94,
         asking=ASK,
-        rest=CHECK | scores({"terse": 8}) | ALL_TABLES | {"statistics": 14, "table": 7},
-        plain=CHECK | OF_MODEL | {"statistics": 14, "table": 7},
+        rest=CHECK | scores({"terse": 8}) | ALL_TABLES | {"statistics": 16, "table": 8},
+        plain=CHECK | OF_MODEL | {"statistics": 16, "table": 8},
         executed=True,
     ),
     Change(
@@ -314,12 +320,12 @@ CHANGES = [
         | {"compute control": 1, "compute lexical": 1},
         rest=CHECK
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
-        | {"collect": 1, "statistics": 7, "table": 6, "report": 1},
+        | {"collect": 1, "statistics": 8, "table": 7, "report": 1},
         plain=CHECK
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
         | {"compute control": 1, "compute lexical": 1}
         | scores({judge: count // 2 for judge, count in CELLS.items()})
-        | {"collect": 1, "statistics": 7, "table": 6, "report": 1},
+        | {"collect": 1, "statistics": 8, "table": 7, "report": 1},
         executed=True,
     ),
     Change(
@@ -348,10 +354,19 @@ CHANGES = [
         executed=True,
     ),
     Change(
+        "one degree of a perturbation, k from 2 to 3",
+        stronger,
+        requests=18,
+        asking={"perturb reordering": 2} | ASK | COMPUTE,
+        rest=CHECK | scores(dict.fromkeys(("length", "rules", "terse", "wordy"), 2)) | ALL_TABLES,
+        plain=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES,
+        executed=True,
+    ),
+    Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 6} | REPORT,
-        plain=CHECK | {"table": 6} | REPORT,
+        rest=CHECK | {"table": 7} | REPORT,
+        plain=CHECK | {"table": 7} | REPORT,
         executed=True,
     ),
     Change(

@@ -74,7 +74,7 @@ def write_study(folder: Path, **keys: Any) -> Path:
     return path
 
 
-def write_card(folder: Path, kind: str, name: str, **changes: Any) -> None:
+def write_card(folder: Path, kind: str, name: str, /, **changes: Any) -> None:
     """Write a changed copy of a shipped card into the config folder of `folder`."""
     card = yaml.safe_load((HOME / "config" / kind / f"{name}.yaml").read_text(encoding="utf-8"))
     path = folder / "config" / kind / f"{name}.yaml"

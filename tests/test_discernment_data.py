@@ -1,70 +1,22 @@
 """Datasets without systems and ratings, from shipped cards and self-written files to the tables."""
 
 import csv
-import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from dhp import STORY, write_data
 from running import rows, snakemake, write_study
-from test_data_originals import COLUMNS, xml
 
 pytestmark = pytest.mark.slow
-
-COUNT = 104
-PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
-STORY = "story_cloze/cloze_test_val__spring2016 - cloze_test_ALL_val.csv"
-
-
-def write_stories(folder: Path) -> None:
-    with (folder / STORY).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for number in range(COUNT):
-            who = PEOPLE[number % 4]
-            start = [
-                f"{who} went to town {number}.",
-                "It was late.",
-                "It rained.",
-                "A shop was open.",
-            ]
-            ends = [f"{who} bought umbrella number {number}.", f"{who} hated dry weather {number}."]
-            right = number % 2
-            writer.writerow([f"story-{number}", *start, *(ends[right:] + ends[:right]), right + 1])
-
-
-def write_answers(folder: Path) -> None:
-    rows = []
-    for number in range(COUNT):
-        base = {"qid": f"q{number}", "question": f"Why {number}?", "context": "It was said."}
-        long = f"Because {PEOPLE[number % 4]} had said so in letter {number}, " + "and again " * 15
-        for reference in ("They said so.", long.strip() + "."):
-            rows.append(base | {"reference": reference, "candidate": "Unknown", "score": 0})
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "answer_equivalence" / "v1" / "train.jsonl").write_text(text, encoding="utf-8")
-
-
-def write_translations(folder: Path) -> None:
-    documents = [f"doc{number // 5}" for number in range(5 * COUNT)]
-    words = "The mayor of the town said that the old bridge would be closed for repairs until May"
-    english = [f"{words}, as report {number} has it." for number in range(len(documents))]
-    german = [f"Die alte Brücke bleibt bis Mai zu, so Bericht {n}." for n in range(len(documents))]
-    wmt = folder / "wmt22"
-    for name, lines in (("ref.A.en", english), ("src.de", german)):
-        path = wmt / f"generaltest2022.de-en.{name}"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (wmt / "wmttest2022.de-en.all.xml").write_text(xml(documents), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run a study of discernment, and of agreement that has nothing to rate, whole."""
     folder = tmp_path_factory.mktemp("data")
-    for place in ("story_cloze", "answer_equivalence/v1", "wmt22"):
-        (folder / "public" / place).mkdir(parents=True)
-    for write in (write_stories, write_answers, write_translations):
-        write(folder / "public")
+    write_data(folder / "public")
     study = write_study(
         folder,
         data="public",

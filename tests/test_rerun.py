@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from asking import rate
-from rerun import CHANGES, Change, Place, cloned, copied, document
+from metajudge.schema.tables import read_table
+from rerun import CHANGES, Change, Place, cloned, copied, document, stronger
 from running import HOME
 from scripted import Endpoint, serve
 
@@ -51,6 +52,34 @@ def test_a_change_makes_run_what_it_asks_for(
         rules[job.partition(" ")[0]] += count
     assert place.run("all") == rules
     assert place.planned("all") == {}
+
+
+def test_of_a_stronger_damage_the_server_sees_the_changed_texts_alone(
+    base: Place, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    place = copied(base, tmp_path / "here")
+    before, known = texts(place), len(endpoint.asked)
+    stronger(place)
+    place.run("asked")
+    after = texts(place)
+    judged = {text for name in ("original", "reordering.major") for text in texts(place, name)}
+    changed = after - before - judged
+    prompts = endpoint.prompts[known:]
+    about = Counter(text for text in after for prompt in prompts if f"\n{text}\n" in prompt)
+    assert about == dict.fromkeys(changed, 2) and sum(about.values()) == len(prompts)
+
+
+def texts(place: Place, name: str = "reordering.minor") -> set[str]:
+    """Return the texts of a set of targets, of all datasets, that were made."""
+    return {
+        text
+        for path in place.folder.glob(f"results/changing/targets/*/{name}.parquet")
+        for text, status in zip(
+            *(read_table("targets", path)[name].to_pylist() for name in ("text", "status")),
+            strict=True,
+        )
+        if not status.startswith("impossible")
+    }
 
 
 def test_after_changes_all_is_as_in_a_run_from_nothing(

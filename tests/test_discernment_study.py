@@ -1,0 +1,143 @@
+"""The protocol of paper 000, all 59 cells, against a scripted writer and a planted judge."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import dhp
+import llama
+import running
+from metajudge.schema.loading import load_yaml
+from running import HOME, needs_data, rows
+
+pytestmark = pytest.mark.slow
+
+ITEMS = 40
+SMALL = ["story-cloze", "answer-equivalence", "wmt22-de-en"]
+MADE = ("fictional-entities", "grammatical-errors", "rewriting-insertion")
+CHARACTERS = ("random-deletions", "random-typos")
+Row = dict[str, Any]
+
+
+def prepare(folder: Path, items: int, **keys: Any) -> dict[str, Any]:
+    """Write the shipped study for so many items of each dataset, with changed keys."""
+    told = dhp.shipped_study(data="public", **keys)
+    for name in told["datasets"]:
+        card, _ = load_yaml(HOME / "config" / "datasets" / f"{name}.yaml")
+        select = card.get("select", {}) | {"n": items}
+        running.write_card(folder, "datasets", name, select=select)
+    running.write_card(folder, "judges", "steps", draws=1)
+    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    return told
+
+
+def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
+    return {
+        (row["dataset"], row["perturbation"], row["degree"]): row
+        for row in rows(results, "perturbations")
+        if row["statistic"] == statistic
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Counter[str]]]:
+    folder = tmp_path_factory.mktemp("dhp")
+    dhp.write_data(folder / "public")
+    dhp.link_data(folder / "public")
+    told = prepare(folder, ITEMS, judges=["steps", "rules", "length"])
+    with dhp.endpoint(folder, told["study"]) as (_, script):
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+    assert done.returncode == 0, done.stdout[-4000:]
+    yield folder / "results" / told["study"], script.kinds
+
+
+@needs_data
+def test_every_text_of_all_59_cells_is_made_and_judged(whole: tuple[Path, Counter[str]]) -> None:
+    results, kinds = whole
+    done = made_rows(results, "share_ok")
+    assert len(done) == 59 and {row["n"] for row in done.values()} == {ITEMS}
+    written = {cell: row["value"] for cell, row in done.items() if cell[1] in MADE}
+    assert len(written) == 26 and set(written.values()) == {1.0}
+    assert kinds["texts"] == 26 * ITEMS
+    for judge in ("steps", "rules", "length"):
+        scored = [
+            row
+            for row in rows(results, "discernment")
+            if row["statistic"] == "D_exact" and row["judge"] == judge and row["perturbation"]
+        ]
+        assert len(scored) == 59 and all(row["value"] is not None for row in scored)
+        for name in ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact"):
+            found = [
+                row
+                for row in rows(results, "discernment")
+                if row["statistic"] == name and row["judge"] == judge
+            ]
+            assert len(found) == 6 and all(row["lo"] <= row["hi"] for row in found)
+
+
+@needs_data
+def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
+    whole: tuple[Path, Counter[str]],
+) -> None:
+    results, _ = whole
+    found = {
+        (row["dataset"], row["perturbation"], row["degree"], row["aspect"]): row["value"]
+        for row in rows(results, "discernment")
+        if row["statistic"] == "p_wilcoxon" and row["judge"] == "steps"
+    }
+    seen = {cell for cell in found if cell[1] in CHARACTERS and cell[3] == "fluency"}
+    assert len(seen) == 18 and all(found[cell] <= 0.05 for cell in seen)
+    chance = [p for cell, p in found.items() if cell not in seen]
+    assert len(chance) == 151
+    # of 151 tests at .05, 18 and more are significant by chance once in 1,000 studies
+    assert 0 < sum(p <= 0.05 for p in chance) < 18
+    # the preset names fluency alone for these cells: their D_exact is that of its p
+    exact = {
+        (row["dataset"], row["perturbation"], row["degree"]): row["value"]
+        for row in rows(results, "discernment")
+        if row["statistic"] == "D_exact" and row["judge"] == "steps" and row["perturbation"]
+    }
+    assert all(exact[cell[:3]] >= 1 for cell in seen)
+
+
+def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
+    tmp_path: Path,
+) -> None:
+    llama.require()
+    dhp.write_data(tmp_path / "public")
+    told = prepare(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
+    llama.write_random_gguf(tmp_path / "random.gguf")
+    with llama.serve(tmp_path / "random.gguf", context=4096) as url:
+        limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
+        noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
+        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        for name in MADE:
+            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    results = tmp_path / "results" / told["study"]
+    failed = made_rows(results, "share_failed")
+    written = {cell for cell in failed if cell[1] in MADE}
+    assert len(written) == 10
+    assert {cell for cell, row in failed.items() if row["value"] == 1} == written
+    path = results / "made" / "wmt22-de-en" / "fictional-entities.minor.parquet"
+    assert pq.read_table(path).num_rows == 12 * 3  # every reply is kept: three tries each
+    table = rows(results, "discernment")
+    for row in table:
+        cell = (row["dataset"], row["perturbation"], row["degree"])
+        if cell in written:
+            assert row["value"] is None
+            assert row["note"] == "no text could be made (12 failed)"
+    headlines = [row for row in table if row["statistic"].startswith(("D_avg", "D_min"))]
+    assert len(headlines) == 2 * 6 * len(SMALL)
+    assert all(row["value"] is None and "no text could be made" in row["note"] for row in headlines)
+    scored = [row for row in table if row["statistic"] == "D_exact" and row["value"] is not None]
+    assert {row["perturbation"] for row in scored} == {
+        *("random-deletions", "random-typos", "random-word-deletions"),
+        *("random-ending", "wrong-ending", "random-answer"),
+    }

@@ -149,6 +149,7 @@ class Specs:
         assert isinstance(card, MadePerturbation)
         place = f"{dataset}/{perturbation}.{degree}.parquet"
         told = {"form", "steps", "checks", "attempts", *Decoding.model_fields}
+        told |= {name for name in ("adjustment", "instructions") if getattr(card, name)}
         fields = {
             "dataset": dataset,
             "seed": self.plan.study.seed,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from metajudge.prompts import load, messages, rated, to_write
+from metajudge.prompts import DRAFTING, load, messages, rated, to_write
 from metajudge.schema.cards import Aspect, AspectInTask, Scale
 from metajudge.schema.errors import UserError
 from running import HOME
@@ -21,7 +21,11 @@ VALUES: dict[str, Any] = {
 }
 ADJUSTING = ("adjust-steps", "fictional-entities", "grammatical-errors", "rewriting-insertion")
 """Writers' forms that show no source: what they change is in the text."""
-FORMS = sorted({path.stem for path in (CONFIG / "prompts").glob("*.jinja")} - {"adjust"})
+FORMS = sorted(
+    {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
+    - {"adjust"}
+    - set(DRAFTING.values())
+)
 RATING = ("score-only", "rate-explain", "analyze-rate")
 
 

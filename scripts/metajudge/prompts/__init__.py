@@ -16,6 +16,8 @@ from metajudge.schema.cards import Aspect, Scale
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
+DRAFTING = {"aspect": "draft-steps", "perturbation": "draft-instructions"}
+"""Kind of card -> the form by which a model drafts the steps that it lacks."""
 Templates = Mapping[str, str]
 """File name -> template, a form's own and all that it includes."""
 FAULTS = (

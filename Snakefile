@@ -10,6 +10,10 @@ if "study" not in config:
     configfile: workflow.source_path("config/config.yaml")
 
 
+# Drafts of steps are a workflow of their own, workflow/drafts.smk.
+DRAFTING = False
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/asking.smk"

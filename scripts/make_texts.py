@@ -46,7 +46,7 @@ def _made(
 
     def ask_for(item: str, text: str, problem: str | None) -> Request:
         seen = {"source": sources[item], "text": text, "problem": problem}
-        values = to_write(spec["task"], spec["amount"], **seen)
+        values = to_write(spec["task"], spec["amount"], told, **seen)
         filled = messages(told["form"], spec["templates"], **values)
         return request_of(model, decoding, filled, seed=spec["seed"], about=f"text of {item}")
 

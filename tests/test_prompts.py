@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from metajudge.prompts import load, messages, rated
+from metajudge.prompts import DRAFTING, load, messages, rated, to_write
 from metajudge.schema.cards import Aspect, AspectInTask, Scale
 from metajudge.schema.errors import UserError
 from running import HOME
@@ -17,10 +17,15 @@ VALUES: dict[str, Any] = {
     **rated(ASPECT.model_copy(update={"steps": ["Look."]}), FIVE),
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     **{"task": "summarization", "k": 1, "least": None},
+    **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
 }
-ADJUSTING = ("fictional-entities", "grammatical-errors", "rewriting-insertion")
+ADJUSTING = ("adjust-steps", "fictional-entities", "grammatical-errors", "rewriting-insertion")
 """Writers' forms that show no source: what they change is in the text."""
-FORMS = sorted({path.stem for path in (CONFIG / "prompts").glob("*.jinja")} - {"adjust"})
+FORMS = sorted(
+    {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
+    - {"adjust"}
+    - set(DRAFTING.values())
+)
 RATING = ("score-only", "rate-explain", "analyze-rate")
 
 
@@ -53,6 +58,18 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
     assert "2 or more" in several and "ending of a story" in several and "summary" not in several
     again = filled(form, problem="it is the same text")
     assert again.count("An earlier attempt cannot be used: it is the same text.") == 1
+
+
+def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
+    degree = {"k": 1, "least": None}
+    silent = to_write("qa", degree, {"adjustment": None, "instructions": []}, text="x")
+    assert set(silent) == {"task", "k", "least", "source", "problem", "text"}
+    told = {"adjustment": "Name a wrong colour.", "instructions": ["Look.", "Change it."]}
+    prompt = filled("adjust-steps", **to_write("qa", degree, told))
+    assert "Name a wrong colour. Make exactly one such change.\n" in prompt
+    assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
+    assert "exactly 5 such changes" in filled("adjust-steps", k=5)
+    assert "wherever it can be made" in filled("adjust-steps", k="all")
 
 
 def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:

@@ -13,7 +13,7 @@ from scripted import Endpoint, reply
 
 
 def planned(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, form: str, used: str = "judge", **keys: Any
+    monkeypatch: pytest.MonkeyPatch, folder: Path, form: str, used: str = "judge", /, **keys: Any
 ) -> Plan:
     """Return the plan of a study whose judge or writer is asked with this form."""
     monkeypatch.chdir(folder)
@@ -21,11 +21,11 @@ def planned(
     (folder / "config" / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
     study = Study(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
     if used == "judge":
-        study.card("judges", "terse", model="loop", form="mine", **keys)
+        study.card("judges", "terse", model="loop", **{"form": "mine"} | keys)
         more: dict[str, Any] = {}
     else:
         card = {"name": "Wrong fact", "level": "word", "method": "llm", "model": "loop"}
-        study.card("perturbations", "wrong", form="mine", **card)
+        study.card("perturbations", "wrong", **card | {"form": "mine"} | keys)
         more = {"perturbations": ["wrong"], "methods": ["discernment"]}
     config = {
         "study": "asked",
@@ -66,3 +66,38 @@ def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
 ) -> None:
     with pytest.raises(UserError, match="cannot be filled"):
         planned(monkeypatch, tmp_path, "{{ text }}{% if problem %}{{ why }}{% endif %}", "writer")
+
+
+@pytest.mark.parametrize(
+    ("used", "keys", "where"),
+    [
+        ("judge", {"form": "score-steps"}, "aspects/naturalness.yaml, key tasks.dialogue.steps"),
+        (
+            "writer",
+            {"form": "adjust-steps", "adjustment": "Name a wrong colour."},
+            "perturbations/wrong.yaml, key instructions",
+        ),
+    ],
+)
+def test_a_form_that_shows_steps_names_the_card_without_any_and_who_drafts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str, keys: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(UserError, match="shows steps, and this card has none") as error:
+        planned(monkeypatch, tmp_path, "{{ text }}", used, **keys)
+    assert error.value.where == where and "metajudge draft" in error.value.todo
+
+
+def test_steps_are_not_blamed_for_what_else_a_form_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="'adjustment' is undefined") as error:
+        planned(monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps")
+    assert error.value.where == "prompts/adjust-steps.jinja"
+
+
+def test_a_card_alone_makes_a_perturbation_of_the_form_adjust_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"adjustment": "Name a wrong colour.", "instructions": ["Look.", "Change it."]}
+    plan = planned(monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps", **told)
+    assert "adjust-steps.jinja" in plan.templates["adjust-steps"]

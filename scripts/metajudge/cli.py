@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).resolve().parents[2]
 """The workflow's folder: Snakefile, config, scripts."""
+DEMO = HOME / "config" / "config.yaml"
+"""The study that is meant where none is named."""
 
 
 def main() -> None:
@@ -25,7 +27,7 @@ def main() -> None:
     act = getattr(arguments, "act", None)
     if passed and act:
         parser.error(f"unknown options: {' '.join(passed)}")
-    commands = {"run": run, "check": check}
+    commands = {"run": run, "check": check, "draft": draft}
     try:
         if act:
             sys.exit(act(arguments))
@@ -69,6 +71,24 @@ def check(study: Path | None, passed: list[str]) -> int:
     return snakemake(study, "check", passed)
 
 
+def draft(study: Path | None, passed: list[str]) -> int:
+    """Let a model draft the steps that the study's cards lack; print where the drafts lie."""
+    from metajudge.plan.drafts import drafts_of
+
+    path = study or DEMO
+    plan = _plan(path, drafting=True)
+    drafts = drafts_of(plan, str(path))
+    if not drafts:
+        print("Nothing needs a draft: every aspect has steps, and so has every adjustment.")
+        return 0
+    status = snakemake(study, "drafts", passed, snakefile="workflow/drafts.smk")
+    if status == 0 and not _dry(passed):
+        print("Drafts, to be read and pasted into the cards that each names:")
+        for one in drafts:
+            print(f"  {Path('results') / plan.study.study / one.file}")
+    return status
+
+
 def pilot(study: Path | None, passed: list[str], share: float) -> int:
     """Run a study with a share of the items for all judges that are asked; say what it tells.
 
@@ -102,17 +122,19 @@ def export_targets(study: Path, file: Path, passed: list[str], *, made: bool) ->
     return status
 
 
-def _plan(study: Path) -> "Plan":
+def _plan(study: Path, *, drafting: bool = False) -> "Plan":
     from metajudge.plan import load_plan
     from metajudge.schema.loading import load_yaml
 
-    return load_plan(load_yaml(study)[0], HOME, source=str(study))
+    return load_plan(load_yaml(study)[0], HOME, source=str(study), drafting=drafting)
 
 
-def snakemake(study: Path | None, target: str, passed: list[str]) -> int:
+def snakemake(
+    study: Path | None, target: str, passed: list[str], *, snakefile: str = "Snakefile"
+) -> int:
     """Run Snakemake on the workflow and return its exit status."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
-    command += [target, "--configfile", str(study or HOME / "config" / "config.yaml")]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
+    command += [target, "--configfile", str(study or DEMO)]
     if not _dry(passed):
         command += ["--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
@@ -146,7 +168,7 @@ def results_folder(study: Path | None) -> Path:
     """Return where the study's results lie, under the working directory."""
     from metajudge.schema.loading import read_card
 
-    card = read_card("study", study or HOME / "config" / "config.yaml")
+    card = read_card("study", study or DEMO)
     return Path("results") / str(card.study)
 
 
@@ -168,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, about in (
         ("run", "run a study to its report"),
         ("check", "validate a study's cards and files, ask nothing"),
+        ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
     ):
         _add_study(commands.add_parser(name, help=about))
     add_commands(commands)

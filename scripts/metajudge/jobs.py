@@ -1,6 +1,7 @@
 """A study's asking jobs, planned from the texts that are on disk."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -60,7 +61,8 @@ def of_endpoints(plan: Plan, home: Path, out: Path) -> list[tuple[OpenAIModel, l
 
 
 def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Keys]:
-    """Return the keys that a study uses, by shard: of its questions and of the texts made for it.
+    """Return the keys that a study uses, by shard: of its questions, and of the texts and drafts
+    made for it.
 
     `whole`: raises UserError while a text is not there, because its questions are not known yet.
     """
@@ -76,12 +78,24 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
         found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
     for name, card in plan.perturbations.items():
         if isinstance(card, MadePerturbation):
-            model = plan.models[card.model]
-            shard = slug(getattr(model, "served_name", model.model))
-            found.setdefault(shard, []).extend(map(_keys, out.glob(f"made/*/{name}.*.parquet")))
+            keys = map(_keys, out.glob(f"made/*/{name}.*.parquet"))
+            found.setdefault(_shard(plan, card.model), []).extend(keys)
+    if plan.study.drafter is not None and plan.study.drafter in plan.models:
+        keys = map(_keys_of_draft, out.glob("drafts/*/*.yaml"))
+        found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
     return {shard: np.unique(np.concatenate(keys)) for shard, keys in found.items() if keys}
+
+
+def _shard(plan: Plan, model: str) -> str:
+    return slug(getattr(plan.models[model], "served_name", model))
 
 
 def _keys(path: Path) -> Keys:
     told = read_table("answers", path, ["key"])["key"].to_pylist()
+    return np.array([bytes.fromhex(key) for key in told], KEY)
+
+
+def _keys_of_draft(path: Path) -> Keys:
+    """Return the keys in the comment above a draft."""
+    told = re.findall(r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return np.array([bytes.fromhex(key) for key in told], KEY)

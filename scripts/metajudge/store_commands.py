@@ -60,13 +60,13 @@ def _add(
 
 
 def _plan(study: Path | None) -> tuple["Plan", Path, Path]:
-    """Return a study's plan, the workflow's folder, and the folder of its results."""
+    """Return a study's plan with its drafter, the workflow's folder, and that of its results."""
     from metajudge.cli import HOME
     from metajudge.plan import load_plan
     from metajudge.schema.loading import load_yaml
 
     path = study or HOME / "config" / "config.yaml"
-    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path), drafting=True)
     return plan, HOME, Path("results") / plan.study.study
 
 

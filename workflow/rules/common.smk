@@ -32,7 +32,7 @@ SOURCE = (
 )
 
 try:
-    PLAN = load_plan(config, HOME, source=SOURCE)
+    PLAN = load_plan(config, HOME, source=SOURCE, drafting=DRAFTING)
     OUT = f"results/{PLAN.study.study}"
     SPECS = Specs(PLAN, HOME, OUT)
     FILES = data_files(PLAN)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from metajudge.parsing.score import is_refusal
+from metajudge.parsing.steps import problem_of
 from metajudge.perturb.sentences import split_sentences
 
 SHORTEST, LONGEST = 0.5, 2.0
@@ -111,11 +112,16 @@ def _sentences(text: str) -> list[Words]:
     return [tuple(text[start:end].split()) for start, end in split_sentences(text)]
 
 
+def _steps(text: str, parent: str, _: Amount) -> str | None:
+    return problem_of(text)
+
+
 CHECKS: dict[str, Check] = {
     "differs": _same,
     "not_refusal": _refusal,
     "length": _length,
     "changes": _changes,
     "insertions": _insertions,
+    "steps": _steps,
 }
-"""Check -> what is wrong with a text made from a parent, or None."""
+"""Check -> what is wrong with a text made from a parent, or None; `steps` is of drafts only."""

@@ -24,10 +24,13 @@ def caps_of(study: Study) -> list[Cap]:
 
 
 def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
-    """Check that every cap is on a model that is asked, and every cap on money on a known price."""
+    """Check that every cap is on a model that is asked, and every cap on money on a known price.
+
+    A drafter may have a cap where it is none of the models: its price is needed when it drafts.
+    """
     asked = {name: card for name, card in models.items() if card.engine in ASKED}
     for name in study.caps:
-        if name not in asked:
+        if name not in [*asked, study.drafter]:
             raise UserError(
                 "no model of the study with this id is asked",
                 where=f"{source}, key caps",

@@ -204,11 +204,17 @@ def check_perturbation(
             )
     if isinstance(card, RulePerturbation):
         _check_rule(card, where)
-    elif models[card.model].engine not in PROMPTED:
+    else:
+        check_writer(models[card.model], f"{where}, key model")
+
+
+def check_writer(model: Model, where: str) -> None:
+    """Check that a model reads prompts, and so can write."""
+    if model.engine not in PROMPTED:
         raise UserError(
             "this model cannot write",
-            where=f"{where}, key model",
-            got=f"{card.model} (engine {models[card.model].engine})",
+            where=where,
+            got=f"{model.model} (engine {model.engine})",
             allowed=f"a model of engine {' or '.join(PROMPTED)}",
         )
 

@@ -164,14 +164,15 @@ class Estimate:
 
     def _written(self, texts: Imagined, name: str, card: MadePerturbation) -> Asked:
         """Return what a writer has to be asked at most: every text in as many tries as it may."""
-        told = self.plan.templates[card.form]
+        templates = self.plan.templates[card.form]
         degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
         task = self.plan.datasets[texts.dataset].task
+        told = card.model_dump()
         seen = [
-            to_write(task, degree.model_dump(), source=one.source, text=longest(one.text))
+            to_write(task, degree.model_dump(), told, source=one.source, text=longest(one.text))
             for one in texts.of("original")
         ]
-        filled = [messages(card.form, told, **values)[0]["content"] for values in seen]
+        filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
         most = card.steps * card.attempts
         requests, characters = len(filled) * most, sum(map(len, filled)) * most
         counts = (requests, requests, requests, characters)

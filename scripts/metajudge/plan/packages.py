@@ -10,6 +10,7 @@ PACKAGES: dict[str, list[str]] = {
     "control": ["numpy"],
     "openai": ["jinja2"],
     "make_texts.py": ["jinja2", "rapidfuzz"],
+    "draft.py": ["jinja2"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""
 PACKAGES["report.py"] = sorted(

@@ -1,6 +1,7 @@
 """What is checked of a study's files before any job of it runs."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,7 +37,17 @@ def preflight(spec: dict[str, Any]) -> dict[str, Any]:
         )
         for name, owner in spec["owners"].items()
     }
-    for model, variable in spec["keys"].items():
+    check_keys(spec["keys"])
+    for model, card in spec["programs"].items():
+        folder = Path(spec["owners"][model]["folder"])
+        command.build(command.located(CommandModel(**card), folder, data))
+    told = {name: spec[name] for name in ("study", "cards", "cells", "judges", "asked")}
+    return {**told, "sha256": hashes}
+
+
+def check_keys(keys: Mapping[str, str]) -> None:
+    """Check that every model's variable, which holds the key of its endpoint, is set."""
+    for model, variable in keys.items():
         if not os.environ.get(variable):
             raise UserError(
                 "the variable that holds the endpoint's key is not set",
@@ -44,8 +55,3 @@ def preflight(spec: dict[str, Any]) -> dict[str, Any]:
                 got=variable,
                 todo=f"export {variable}=… (the key is never written anywhere)",
             )
-    for model, card in spec["programs"].items():
-        folder = Path(spec["owners"][model]["folder"])
-        command.build(command.located(CommandModel(**card), folder, data))
-    told = {name: spec[name] for name in ("study", "cards", "cells", "judges", "asked")}
-    return {**told, "sha256": hashes}

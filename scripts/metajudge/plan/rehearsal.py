@@ -3,13 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from metajudge.prompts import SUFFIX, messages, rated, to_write
-from metajudge.schema.cards import COMPARE, MadePerturbation
+from metajudge.schema.cards import COMPARE, Dataset, Judge, MadePerturbation
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
     from metajudge.plan.study import Plan
 
+Names = dict[str, Any]
+
 TEXTS = ("the first sample text", "the second sample text")
+STEPS = "1. A sample step."
 
 
 def rehearse(plan: "Plan") -> None:
@@ -17,25 +20,50 @@ def rehearse(plan: "Plan") -> None:
 
     Raises UserError for a form that cannot be filled, or that does not show a text it is about.
     """
-    for name, judge in plan.judges.items():
-        if not plan.is_prompted(judge.model):
-            continue
-        texts = TEXTS[: 1 + (judge.form == COMPARE)]
-        for dataset, card in plan.datasets.items():
-            for aspect in plan.rated_by(name, dataset):
-                scale = card.aspects[aspect]
-                values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
-                source = "a sample source" if scale.source_visible else None
-                _fill(plan, judge.form, texts, source=source, **values)
-    for dataset, card in plan.datasets.items():
+    for judge in plan.judges.values():
+        if plan.is_prompted(judge.model):
+            _rehearse_judge(plan, judge)
+    for card in plan.datasets.values():
         for made in plan.perturbations.values():
-            if not isinstance(made, MadePerturbation):
-                continue
-            for degree in made.degrees_for(dataset).values():
-                for problem in (None, "a sample problem"):
-                    seen = {"source": "a sample source", "problem": problem}
-                    values = to_write(card.task, degree.model_dump(), **seen)
-                    _fill(plan, made.form, TEXTS[:1], **values)
+            if isinstance(made, MadePerturbation):
+                _rehearse_writer(plan, made, card)
+
+
+def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
+    texts = TEXTS[: 1 + (judge.form == COMPARE)]
+    for dataset, card in plan.datasets.items():
+        for aspect in plan.rated_by(judge.judge, dataset):
+            scale = card.aspects[aspect]
+            values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
+            values["source"] = "a sample source" if scale.source_visible else None
+            told = {"aspect": {**values["aspect"], "steps": STEPS}}
+            lacks = f"aspects/{aspect}.yaml, key tasks.{card.task}.steps"
+            _fill_with_steps(plan, judge.form, texts, values, told, lacks)
+
+
+def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> None:
+    lacks = f"perturbations/{made.perturbation}.yaml, key instructions"
+    for degree in made.degrees_for(dataset.dataset).values():
+        for problem in (None, "a sample problem"):
+            seen = {"source": "a sample source", "problem": problem}
+            values = to_write(dataset.task, degree.model_dump(), made.model_dump(), **seen)
+            told = {"instructions": STEPS}
+            _fill_with_steps(plan, made.form, TEXTS[:1], values, told, lacks)
+
+
+def _fill_with_steps(
+    plan: "Plan", form: str, texts: tuple[str, ...], values: Names, steps: Names, lacks: str
+) -> None:
+    """Fill a form; where it only wants for steps that a card could have, say so."""
+    try:
+        _fill(plan, form, texts, **values)
+    except UserError:
+        _fill(plan, form, texts, **values | steps)  # raises what else is wrong
+        raise UserError(
+            f"the form {form} shows steps, and this card has none",
+            where=lacks,
+            todo="write them, or let a model draft them: metajudge draft <study>",
+        ) from None
 
 
 def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> None:

@@ -42,8 +42,9 @@ from metajudge.schema.cards import (
     RulePerturbation,
 )
 
-ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps"}
-"""Keys of a study that say where its data lie and what it may spend: no output depends on them."""
+ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
+"""Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
+depends on them."""
 
 
 class Specs:
@@ -149,6 +150,7 @@ class Specs:
         assert isinstance(card, MadePerturbation)
         place = f"{dataset}/{perturbation}.{degree}.parquet"
         told = {"form", "steps", "checks", "attempts", *Decoding.model_fields}
+        told |= {name for name in ("adjustment", "instructions") if getattr(card, name)}
         fields = {
             "dataset": dataset,
             "seed": self.plan.study.seed,

@@ -16,9 +16,10 @@ from metajudge.plan.checks import (
     check_perturbation,
     check_study,
     check_weights,
+    check_writer,
 )
 from metajudge.plan.rehearsal import rehearse
-from metajudge.prompts import Templates, load
+from metajudge.prompts import DRAFTING, Templates, load
 from metajudge.schema.cards import (
     ASKED,
     ASPECT,
@@ -204,11 +205,14 @@ class Plan:
         return "" if judge in self.derived else self.judges[judge].model
 
 
-def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
+def load_plan(
+    config: Mapping[str, Any], home: Path, *, source: str, drafting: bool = False
+) -> Plan:
     """Read and check all cards of the study in `config`.
 
     Cards are looked for in ./config and then in `home`/config. `source` names the study's file in
-    errors. Raises UserError or UserErrors; reads cards only, no data.
+    errors. `drafting`: with the drafter and its prompts, but no rehearsal of those that still lack
+    steps. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", dict(config), source)
     cards = Cards(_card_folders(home))
@@ -226,7 +230,10 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
     made = [card for card in perturbations.values() if isinstance(card, MadePerturbation)]
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {card.model: f"perturbation {card.perturbation}, key model" for card in made}
-    models = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
+    drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
+    all_of = (drafter | wanted).items()
+    known = {name: cards.read("model", name, where=where) for name, where in all_of}
+    models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
     judges = {
         name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
         for name, judge in judges.items()
@@ -234,6 +241,7 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
     prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
     forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
     forms |= {card.form: f"perturbation {card.perturbation}, key form" for card in made}
+    forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
     plan = Plan(
         study=study,
         datasets=datasets,
@@ -249,19 +257,29 @@ def load_plan(config: Mapping[str, Any], home: Path, *, source: str) -> Plan:
         folders=_folders(cards, datasets, models),
     )
     check_caps(study, models, source)
-    check_study(study, datasets, models, perturbations, [*judges, *derived], source)
+    for name, where in drafter.items():
+        check_writer(known[name], where)
+    _check(plan, cards.names("dataset"), source)
+    if not drafting:
+        rehearse(plan)
+    return plan
+
+
+def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
+    """Check the cards of a plan against each other; `datasets` are all that have a card."""
+    judges, models, perturbations = plan.judges, plan.models, plan.perturbations
+    names = [*judges, *plan.derived]
+    check_study(plan.study, plan.datasets, models, perturbations, names, source)
     for judge in judges.values():
-        check_judge(judge, models[judge.model], datasets)
-    for card in derived.values():
+        check_judge(judge, models[judge.model], plan.datasets)
+    for card in plan.derived.values():
         check_derived(card, judges)
-    for perturbation in plan.perturbations.values():
-        check_perturbation(perturbation, models, cards.names("dataset"))
+    for perturbation in perturbations.values():
+        check_perturbation(perturbation, models, datasets)
     check_weights(plan, source)
-    for name, dataset in datasets.items():
+    for name, dataset in plan.datasets.items():
         damage = [perturbations[each] for each in dict(plan.perturbed(name))]
         check_dataset(dataset, plan.target_sets(name), damage, source)
-    rehearse(plan)
-    return plan
 
 
 def _card_folders(home: Path) -> list[Path]:

@@ -4,7 +4,7 @@ Texts of data sets and models are values, never templates: what looks like marku
 text. Templates run in Jinja's sandbox and fail on a name that they are not given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from metajudge.schema.cards import Aspect, Scale
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
+DRAFTING = {"aspect": "draft-steps", "perturbation": "draft-instructions"}
+"""Kind of card -> the form by which a model drafts the steps that it lacks."""
 Templates = Mapping[str, str]
 """File name -> template, a form's own and all that it includes."""
 FAULTS = (
@@ -123,19 +125,32 @@ def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
     fails before anything is asked.
     """
     limits = {name: plain(getattr(scale, name)) for name in ("min", "max", "step")}
-    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(aspect.steps, start=1))
     return {
         "aspect": {"name": aspect.name, "definition": aspect.definition}
-        | ({"steps": steps} if steps else {}),
+        | ({"steps": numbered(aspect.steps)} if aspect.steps else {}),
         "scale": {**limits, "labels": scale.labels},
     }
 
 
-def to_write(task: str, degree: Mapping[str, Any], **seen: str | None) -> dict[str, Any]:
+def numbered(steps: Sequence[str]) -> str:
+    """Return steps as a numbered list, one a line."""
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
+
+
+def to_write(
+    task: str, degree: Mapping[str, Any], told: Mapping[str, Any], **seen: str | None
+) -> dict[str, Any]:
     """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
     `problem` (why an earlier attempt cannot be used).
+
+    What its card tells of the change, `adjustment` and the numbered `instructions`, is not there
+    where the card is silent: a form that shows it fails before anything is asked.
     """
     names: dict[str, str | None] = {"source": None, "problem": None}
+    if told.get("adjustment"):
+        names["adjustment"] = told["adjustment"]
+    if told.get("instructions"):
+        names["instructions"] = numbered(told["instructions"])
     return {"task": task, **degree, **names, **seen}
 
 

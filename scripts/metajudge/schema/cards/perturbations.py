@@ -63,6 +63,12 @@ class MadePerturbation(Damage, Decoding):
     )
     model: Slug = Field(description="The model card that writes.")
     form: Slug = Field(description="The instruction, a file of config/prompts.")
+    adjustment: str | None = Field(
+        None, min_length=1, description="The kind of change in one sentence; for adjust-steps."
+    )
+    instructions: list[str] = Field(
+        [], description="How to make the change, step by step; for the form adjust-steps."
+    )
     degrees: Degrees = Field(
         {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
     )

@@ -70,6 +70,11 @@ class Study(Caps):
         description="Discernment: a card of expert weights of aspects (config/weights); default: "
         "all aspects weigh the same.",
     )
+    drafter: Slug | None = Field(
+        None,
+        description="The model card that drafts steps for cards without any (`metajudge draft`); "
+        "a run does not need it.",
+    )
     share: float = Field(
         1.0,
         gt=0,

@@ -1,0 +1,89 @@
+"""Let a model draft the steps that a card lacks, for people to read and paste into the card."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from metajudge.command import run
+from metajudge.engines.asked import Request, request_of
+from metajudge.engines.asking import asking, settled
+from metajudge.parsing.steps import read_steps
+from metajudge.perturb.made import Made, make_texts
+from metajudge.prompts import messages
+from metajudge.replies.asking import obtain
+from metajudge.replies.budget import spending
+from metajudge.replies.store import Store
+from metajudge.schema.cards import Decoding, PromptedModel
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import read_card
+
+DECODING = Decoding(max_tokens=2048)
+ATTEMPTS = 3
+
+
+def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
+    """Ask for the steps until a reply can be used; write them as a piece of the card."""
+    model = read_card("model", Path(card)).model_copy(update=spec["model"])
+    model = settled(model, Path(spec["folder"]), Path(spec["data"]))
+    assert isinstance(model, PromptedModel)
+
+    def ask_for(about: str, _: str, problem: str | None) -> Request:
+        filled = messages(spec["form"], spec["templates"], **spec["told"], problem=problem)
+        return request_of(model, DECODING, filled, seed=0, about=about)
+
+    with (
+        Store(Path(store), model.served_name) as shard,
+        spending(budget, shard, model) as allowed,
+    ):
+        engine = asking(model, allowed)
+        [made] = make_texts(
+            {f"steps of {spec['card']}": ""},
+            ask_for=ask_for,
+            obtain=lambda requests: obtain(requests, shard, engine),
+            checks=["steps"],
+            attempts=ATTEMPTS,
+        ).values()
+    if made.status != "ok":
+        raise _useless(spec, made)
+    keys = [reply.key for _, reply in made.tries]
+    text = _head(spec, keys) + _piece(spec, read_steps(made.text).texts)
+    Path(spec["output"]).write_text(text, encoding="utf-8")
+
+
+def _head(spec: dict[str, Any], keys: Sequence[str]) -> str:
+    """Return the comment above a draft; only ids stand in it, nothing that a model wrote."""
+    lines = [
+        f"A model's draft of steps for the task {spec['told']['task']}. Nothing uses it as it is:",
+        f"read it, mend it, and paste it into {spec['card']}.",
+        f"model: {spec['model']['model']}",
+        f"prompt: {spec['form']}",
+        "replies (the last is this one):",
+        *(f"  {key}" for key in keys),
+    ]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _piece(spec: dict[str, Any], steps: list[str]) -> str:
+    """Return the steps as YAML, at their place in the card."""
+    place: dict[str, Any] = {"instructions": steps}
+    if spec["kind"] == "aspect":
+        place = {"tasks": {spec["told"]["task"]: {"steps": steps}}}
+    return yaml.safe_dump(place, allow_unicode=True, sort_keys=False, width=100)
+
+
+def _useless(spec: dict[str, Any], made: Made) -> UserError:
+    return UserError(
+        f"{len(made.tries)} replies of the drafter cannot be used: the last, because "
+        + made.status.removeprefix("failed: "),
+        where=f"models/{spec['model']['model']}.yaml, asked for the steps of {spec['card']} for "
+        f"the task {spec['told']['task']}",
+        got=made.reply.text,
+        todo="the replies are kept, and the same come again: name another `drafter`, write a "
+        f"prompts/{spec['form']}.jinja of your own, or write the steps yourself",
+    )
+
+
+if __name__ == "__main__":
+    run(main, "card", "store", "budget")

@@ -1,0 +1,126 @@
+"""The steps that a study's cards lack, and what a model is told to draft them.
+
+A draft is for people to read: nothing of a study takes one by itself.
+"""
+
+from typing import Any, NamedTuple
+
+from metajudge.engines import ENGINES
+from metajudge.plan.specs import Specs
+from metajudge.plan.study import Plan
+from metajudge.prompts import DRAFTING, messages
+from metajudge.schema.cards import FOLDERS, MadePerturbation, OpenAIModel
+from metajudge.schema.errors import UserError
+
+
+class Draft(NamedTuple):
+    """Steps that a card lacks for a task: an aspect's, or those of a change that a model makes."""
+
+    kind: str
+    name: str
+    task: str
+
+    @property
+    def card(self) -> str:
+        """Return the card that the steps are for."""
+        return f"{FOLDERS[self.kind]}/{self.name}.yaml"
+
+    @property
+    def file(self) -> str:
+        """Return where the draft lies, below the study's results."""
+        return f"drafts/{FOLDERS[self.kind]}/{self.name}.{self.task}.yaml"
+
+
+def drafts_of(plan: Plan, source: str) -> list[Draft]:
+    """Return the drafts that a study needs; `source` names its file in errors.
+
+    Raises UserError where there is no model to write them, or a prompt cannot be filled.
+    """
+    drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan)))
+    if drafts and plan.study.drafter is None:
+        raise UserError(
+            "the study names no model that drafts steps",
+            where=f"{source}, key drafter",
+            todo=f"add `drafter: <a model card>`, or write the steps of {drafts[0].card}",
+        )
+    for draft in drafts:
+        form = DRAFTING[draft.kind]
+        for problem in (None, "a sample problem"):
+            messages(form, plan.templates[form], **told_of(plan, draft), problem=problem)
+    return drafts
+
+
+def _aspects(plan: Plan) -> list[Draft]:
+    return [
+        Draft("aspect", aspect, card.task)
+        for dataset, card in plan.datasets.items()
+        for aspect in plan.aspects_of(dataset)
+        if not plan.aspect_of(dataset, aspect).steps
+    ]
+
+
+def _perturbations(plan: Plan) -> list[Draft]:
+    made = {
+        name
+        for name, card in plan.perturbations.items()
+        if isinstance(card, MadePerturbation) and card.adjustment and not card.instructions
+    }
+    return [
+        Draft("perturbation", name, card.task)
+        for dataset, card in plan.datasets.items()
+        for chains in (False, True)
+        for name, _ in plan.perturbed(dataset, chains=chains)
+        if name in made
+    ]
+
+
+def told_of(plan: Plan, draft: Draft) -> dict[str, Any]:
+    """Return the names of a draft's prompt, but for `problem`: why an earlier one cannot be used.
+
+    `amounts` is how many changes the perturbation's degrees want, in all datasets of the task.
+    """
+    names = [name for name, card in plan.datasets.items() if card.task == draft.task]
+    if draft.kind == "aspect":
+        aspect = plan.aspect_of(names[0], draft.name)
+        told = {"name": aspect.name, "definition": aspect.definition}
+        return {"task": draft.task, "aspect": told}
+    card = plan.perturbations[draft.name]
+    assert isinstance(card, MadePerturbation)
+    amounts: list[dict[str, Any]] = []
+    for degree in (one for name in names for one in card.degrees_for(name).values()):
+        if degree.model_dump() not in amounts:
+            amounts.append(degree.model_dump())
+    return {"task": draft.task, "adjustment": card.adjustment, "amounts": amounts}
+
+
+class DraftSpecs(Specs):
+    """The specs of the jobs that draft, of a plan made for drafting."""
+
+    def draft(self, draft: Draft) -> str:
+        """Return the spec of a draft."""
+        drafter = self.drafter
+        form = DRAFTING[draft.kind]
+        fields = {
+            "kind": draft.kind,
+            "card": draft.card,
+            "told": told_of(self.plan, draft),
+            "form": form,
+            "templates": self.plan.templates[form],
+            "model": self._identity(drafter),
+            "folder": self.plan.folders["model", drafter],
+            "data": self.plan.study.data,
+            "output": f"{self.out}/{draft.file}",
+        }
+        return self._spec("draft.py", fields, ENGINES[self.plan.models[drafter].engine])
+
+    @property
+    def drafter(self) -> str:
+        """Return the model that drafts."""
+        assert self.plan.study.drafter is not None  # drafts_of says so
+        return self.plan.study.drafter
+
+    def keys(self) -> dict[str, str]:
+        """Return the drafter -> the variable of its endpoint's key, where it needs one."""
+        card = self.plan.models[self.drafter]
+        variable = card.api_key_env if isinstance(card, OpenAIModel) else None
+        return {self.drafter: variable} if variable else {}

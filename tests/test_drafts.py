@@ -1,0 +1,350 @@
+"""Steps that a model drafts for cards without any, to be read and pasted into the card."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+import yaml
+
+import running
+from asking import Study, rate
+from metajudge.parsing.steps import FEWEST, LONGEST, MOST, problem_of, read_steps
+from metajudge.plan import load_plan
+from metajudge.plan.drafts import DraftSpecs, drafts_of
+from metajudge.prompts import DRAFTING, load, messages
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import load_yaml, read_card
+from running import HOME
+from scripted import Body, Said, reply
+
+ONE, TWO, THREE = "Read the reply once.", "Look for stiff phrases.", "Weigh what you found."
+LIST = f"1. {ONE}\n2. {TWO}\n3. {THREE}"
+HOSTILE = [
+    "Look: 'here' # and there.",
+    "!!python/name:os {{ 7 * 7 }}",
+    "--- &a *a | > look \U0001f600",
+]
+ADJUSTMENT = "Name a colour that is wrong."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LIST,
+        f"1) {ONE}\n2) {TWO}\n3) {THREE}",
+        f"**1.** {ONE}\n**2.** {TWO}\n**3.** {THREE}",
+        f"**1. {ONE}**\n\n**2. {TWO}**\n\n**3. {THREE}**",
+        f"Step 1: {ONE}\nStep 2: {TWO}\nStep 3: {THREE}",
+        f"### 1. {ONE}\n### 2. {TWO}\n### 3. {THREE}",
+        f"Here are 3 steps, from 1. to 3:\n\n{LIST}\n\nTell me if you need more.",
+        f"```\n{LIST}\n```",
+        f"1.\n   Read the reply\nonce.\n2.   Look for\n\n   stiff phrases.\n3. {THREE}",
+        LIST.replace("Look", "Lo\x1b\x00ok\u202e").replace(" ", "\u00a0\t"),
+    ],
+)
+def test_a_numbered_list_is_read_whatever_stands_around_it(text: str) -> None:
+    assert read_steps(text).texts == [ONE, TWO, THREE]
+    assert problem_of(text) is None
+
+
+def steps(*texts: str) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+
+
+MANY = [f"This is step {'x' * number} of many." for number in range(11)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Read it, then weigh it all up.", "it has no numbered list"),
+        ("- Read the reply once.\n- Weigh it.", "it has no numbered list"),
+        ("I'm sorry, but I cannot help with that.", "it is a refusal"),
+        (f"I'm sorry, but I cannot help with that. Yet:\n{LIST}", "it is a refusal"),
+        (steps(ONE, TWO), "it has 2 steps, not 3 to 10"),
+        (steps(*MANY), "it has 11 steps, not 3 to 10"),
+        (f"{LIST}\n\nOr:\n\n{LIST}", "it is not one list that is numbered 1, 2, 3 and so on"),
+        (LIST.replace("2.", "4."), "it is not one list that is numbered 1, 2, 3 and so on"),
+        (steps(ONE, TWO, "Weigh it all."), "step 3 has 13 characters, not 15 to 400"),
+        (steps(ONE, "Look. " * 70, THREE), "step 2 has 419 characters, not 15 to 400"),
+        (steps(ONE, "1 2 3 4 5 = a b c d e f", THREE), "step 2 is no sentence"),
+        (steps(ONE, TWO, ONE.upper()), "step 3 repeats another"),
+        (steps(*MANY[:10]), None),
+        (steps(ONE, "Note claims that cannot be assessed.", THREE), None),
+        (steps("L" + "o" * 398 + "k", TWO, "Weigh it up all"), None),
+    ],
+)
+def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
+    assert problem_of(text) == problem
+
+
+def test_the_prompts_ask_for_what_is_checked() -> None:
+    names: dict[str, Any] = {"task": "story", "problem": None, "adjustment": ADJUSTMENT}
+    names["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
+    names["amounts"] = [{"k": 1, "least": None}, {"k": None, "least": 2}]
+    for form in DRAFTING.values():
+        templates = load(form, [HOME / "config"], where="")
+        prompt = messages(form, templates, **names)[0]["content"]
+        assert f"{FEWEST} to {MOST} steps" in prompt and f"at most {LONGEST} characters" in prompt
+        assert "one ending of a story" in prompt and "cannot be used" not in prompt
+        again = messages(form, templates, **names | {"problem": "it is short"})[0]["content"]
+        assert "An earlier attempt cannot be used: it is short." in again
+    assert "exactly one change; or 2 or more changes. " in prompt
+
+
+# --- through the real workflow
+
+
+def draft_or_rate(body: Body) -> Said:
+    """Draft where steps are asked for, damage where a text is, else rate."""
+    prompt = body["messages"][0]["content"]
+    if "Write the list alone" in prompt:
+        return reply(f"<think>Hm: 1. no</think>Here they are:\n\n{LIST}\n")
+    if "Adjustment: " in prompt:
+        return reply(prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!")
+    return rate(body)
+
+
+@pytest.fixture
+def lacking(study: Study) -> Study:
+    """A study whose judge shows steps that its aspect lacks, and a change without instructions."""
+    study.card("judges", "terse", model="loop", form="score-steps")
+    colour = {"name": "Wrong colour", "level": "word", "method": "llm", "model": "loop"}
+    study.card("perturbations", "colour", form="adjust-steps", adjustment=ADJUSTMENT, **colour)
+    study.study(drafter="loop", perturbations=["colour"], methods=["discernment"])
+    study.endpoint.script = draft_or_rate
+    return study
+
+
+def draft(study: Study, *options: str) -> CompletedProcess[str]:
+    return running.run("-m", "metajudge", "draft", "study.yaml", *options, cwd=study.folder)
+
+
+def drafted(study: Study, name: str) -> tuple[str, Any]:
+    """Return the comment above a draft, and what it says."""
+    text = (study.folder / "results/asked/drafts" / name).read_text(encoding="utf-8")
+    head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+    return head, yaml.safe_load(text)
+
+
+ASPECT, CHANGE = "aspects/naturalness.dialogue.yaml", "perturbations/colour.dialogue.yaml"
+slow = pytest.mark.slow
+
+
+@slow
+def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
+    lacking: Study,
+) -> None:
+    for command in (lacking.run, lacking.ask):
+        done = command()
+        assert done.returncode == 1 and "this card has none" in done.stdout
+        assert "metajudge draft" in done.stdout
+    assert lacking.endpoint.asked == []
+    dry = draft(lacking, "-n")
+    assert dry.returncode == 0 and lacking.endpoint.asked == [], dry.stdout
+
+    done = draft(lacking)
+    assert done.returncode == 0, done.stdout
+    for name in (ASPECT, CHANGE):
+        assert f"results/asked/drafts/{name}" in done.stdout
+    assert len(lacking.endpoint.asked) == 2
+    assert {body["temperature"] for body in lacking.endpoint.asked} == {0}
+    head, told = drafted(lacking, ASPECT)
+    assert told == {"tasks": {"dialogue": {"steps": [ONE, TWO, THREE]}}}
+    assert "# read it, mend it, and paste it into aspects/naturalness.yaml." in head
+    assert "# model: loop\n# prompt: draft-steps\n" in head
+    keys = [
+        json.loads(line)["key"]
+        for path in lacking.folder.glob("cache/replies/loop/*.jsonl")
+        for line in path.read_text("utf-8").splitlines()
+        if '"text"' in line
+    ]
+    assert sum(key in head for key in keys) == 1
+    assert drafted(lacking, CHANGE)[1] == {"instructions": [ONE, TWO, THREE]}
+
+    assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 2
+    (lacking.folder / "results/asked/drafts" / ASPECT).unlink()
+    assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 2
+    assert lacking.run().returncode == 1  # a draft is used by nothing
+
+    pasted = yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8")) | told
+    lacking.card("aspects", pasted.pop("aspect"), **pasted)
+    path = lacking.folder / "config/perturbations/colour.yaml"
+    path.write_text(path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8")
+    assert read_card("perturbation", path).instructions == [ONE, TWO, THREE]
+    checked = running.run("-m", "metajudge", "check", "study.yaml", cwd=lacking.folder)
+    assert checked.returncode == 0 and "colour.single, demo-dialogue" in checked.stdout
+    done = lacking.run()
+    assert done.returncode == 0, done.stdout
+    prompts = lacking.endpoint.prompts[2:]
+    writing = [prompt for prompt in prompts if f"Adjustment: {ADJUSTMENT}\n" in prompt]
+    assert len(writing) == 24 and all(f"Steps:\n{LIST}\n\nThe reply in" in one for one in writing)
+    assert sum(f"How to go about it:\n{LIST}" in prompt for prompt in prompts) == 48
+    assert len(prompts) == 72
+    told_ = draft(lacking)
+    assert told_.returncode == 0 and "Nothing needs a draft" in told_.stdout
+
+
+@slow
+def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(lacking: Study) -> None:
+    def stubborn(body: Body) -> Said:
+        mends = "cannot be used: it has 2 steps, not 3 to 10." in body["messages"][0]["content"]
+        return reply(steps(*HOSTILE) if mends else steps(ONE, TWO))
+
+    lacking.endpoint.script = stubborn
+    done = draft(lacking)
+    assert done.returncode == 0, done.stdout
+    assert len(lacking.endpoint.asked) == 4
+    head, told = drafted(lacking, CHANGE)
+    assert told == {"instructions": HOSTILE}
+    assert len(re.findall(r"^# +[0-9a-f]{64}$", head, re.MULTILINE)) == 2
+
+
+@slow
+def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(lacking: Study) -> None:
+    lacking.endpoint.script = lambda body: reply("blah \x1b[31m blah")
+    for _ in range(2):
+        done = draft(lacking)
+        assert done.returncode == 1 and "Traceback" not in done.stdout
+        assert "3 replies of the drafter cannot be used: the last, because it has no numb" in (
+            done.stdout
+        )
+        assert "steps of aspects/naturalness.yaml for the task dialogue" in done.stdout
+        assert "\x1b[31m" not in done.stdout and "name another `drafter`" in done.stdout
+        assert len(lacking.endpoint.asked) == lacking.journalled() == 6
+    assert not list(lacking.folder.glob("results/asked/drafts/*/*"))
+
+
+@slow
+def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: Study) -> None:
+    lacking.model(api_key_env="NO_SUCH_KEY")
+    done = draft(lacking)
+    assert done.returncode == 1 and "endpoint's key is not set" in done.stdout
+    assert "'NO_SUCH_KEY'" in done.stdout
+    lacking.model()
+    lacking.study(**config_of(lacking), max_requests=1)
+    done = draft(lacking)
+    assert done.returncode == 1 and "could pass the cap of 1 requests" in done.stdout
+    assert len(lacking.endpoint.asked) == 1
+
+
+@slow
+def test_a_run_needs_nothing_of_its_drafter(study: Study) -> None:
+    own = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY"}
+    study.card("models", "writer", engine="openai", **own)
+    assert study.run().returncode == 0
+    before = len(study.endpoint.asked)
+    study.study(drafter="writer")
+    done = study.run()
+    assert done.returncode == 0 and "Nothing had changed" in done.stdout, done.stdout
+    checked = running.run("-m", "metajudge", "check", "study.yaml", cwd=study.folder)
+    assert checked.returncode == 0 and "writer" not in checked.stdout
+    assert len(study.endpoint.asked) == before
+
+
+# --- what the plan says
+
+
+def config_of(study: Study, **keys: Any) -> dict[str, Any]:
+    found: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
+    return found | keys
+
+
+@pytest.mark.parametrize(
+    ("drafter", "says"),
+    [
+        ("lop", ["no model card of this name", "nearest: loop", "study.yaml, key drafter"]),
+        ("lexical", ["this model cannot write", "engine lexical", "study.yaml, key drafter"]),
+    ],
+)
+def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch, drafter: str, says: list[str]
+) -> None:
+    monkeypatch.chdir(lacking.folder)
+    for drafting in (False, True):
+        with pytest.raises(UserError) as error:
+            config = config_of(lacking, drafter=drafter)
+            load_plan(config, HOME, source="study.yaml", drafting=drafting)
+        told = " ".join(str(error.value).split())
+        assert all(part in told for part in says), told
+
+
+def test_a_cap_may_name_the_drafter_whose_price_only_drafting_needs(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(study.folder)
+    study.model(price={"input": 1, "output": 1})
+    study.card("models", "writer", engine="openai", base_url="http://127.0.0.1:9/v1")
+    config = config_of(study, drafter="writer", caps={"writer": {"max_usd": 1}})
+    assert "writer" not in load_plan(config, HOME, source="study.yaml").models
+    with pytest.raises(UserError, match=r"caps\.writer\.max_usd needs the price"):
+        load_plan(config, HOME, source="study.yaml", drafting=True)
+
+
+@slow
+def test_a_missing_drafter_is_told(lacking: Study) -> None:
+    lacking.study(**{**config_of(lacking), "drafter": None})
+    done = draft(lacking)
+    assert done.returncode == 1 and "Traceback" not in done.stdout
+    assert "no model that drafts" in done.stdout and "study.yaml, key drafter" in done.stdout
+    assert "add `drafter: <a model card>`" in done.stdout
+
+
+def planned(study: Study, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> DraftSpecs:
+    monkeypatch.chdir(study.folder)
+    plan = load_plan(config_of(study, **keys), HOME, source="study.yaml", drafting=True)
+    return DraftSpecs(plan, HOME, "results/asked")
+
+
+def test_drafts_are_of_what_the_study_judges_and_lacks(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = {"datasets": ["demo-dialogue", "demo-news"], "aspects": []}
+    plan = planned(lacking, monkeypatch, **datasets).plan
+    drafts = {draft.file for draft in drafts_of(plan, "study.yaml")}
+    assert {f"drafts/{ASPECT}", f"drafts/{CHANGE}"} < drafts
+    assert "drafts/perturbations/colour.summarization.yaml" in drafts
+    for dataset, told in plan.datasets.items():
+        for aspect in plan.aspects_of(dataset):
+            file = f"drafts/aspects/{aspect}.{told.task}.yaml"
+            assert (file in drafts) == (not plan.aspect_of(dataset, aspect).steps)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        (lambda study: study.model(price={"input": 1, "output": 1}), True),
+        (lambda study: study.model(api_key_env="ELSEWHERE"), True),
+        (lambda study: study.study(**config_of(study), seed=9), True),
+        (lambda study: study.model(revision="b"), False),
+    ],
+)
+def test_a_job_is_told_only_what_changes_its_draft(
+    lacking: Study,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Study], None],
+    same: bool,
+) -> None:
+    before = planned(lacking, monkeypatch)
+    [aspect, _] = drafts_of(before.plan, "study.yaml")
+    change(lacking)
+    assert (planned(lacking, monkeypatch).draft(aspect) == before.draft(aspect)) == same
+
+
+def test_the_replies_behind_drafts_count_as_used(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from metajudge.jobs import used_keys
+
+    plan = planned(lacking, monkeypatch).plan
+    path = tmp_path / "out" / "drafts" / ASPECT
+    path.parent.mkdir(parents=True)
+    key = "ab" * 32
+    path.write_text(f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8")
+    monkeypatch.setattr("metajudge.jobs.jobs_of", lambda *_: [])
+    used = used_keys(plan, HOME, tmp_path / "out", whole=False)
+    assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

@@ -1,0 +1,64 @@
+# Drafts of steps that the study's cards lack: `metajudge draft <study>`. A workflow of its own, for
+# a study whose forms show steps cannot run, nor be planned, before its cards have them.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+DRAFTING = True
+
+
+include: "rules/common.smk"
+
+
+from metajudge.plan.drafts import DraftSpecs, drafts_of
+from metajudge.plan.preflight import check_keys
+
+try:
+    DRAFTS = {f"{OUT}/{draft.file}": draft for draft in drafts_of(PLAN, SOURCE)}
+except UserError as error:
+    raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
+SPECS = DraftSpecs(PLAN, HOME, OUT)
+DRAFTER = PLAN.study.drafter
+
+
+# In place of the guard of a run: of all models only the drafter is asked.
+onstart:
+    try:
+        if DRAFTS:
+            check_keys(SPECS.keys())
+            check_interpreter({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
+    except UserError as error:
+        raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
+
+
+localrules:
+    drafts,
+
+
+rule drafts:
+    default_target: True
+    input:
+        list(DRAFTS),
+
+
+if DRAFTS:
+
+    rule draft:
+        output:
+            f"{OUT}/drafts/{{draft}}.yaml",
+        log:
+            f"{OUT}/logs/drafts/{{draft}}.log",
+        conda:
+            f"../envs/{stage(DRAFTER)}.yaml"
+        resources:
+            **needs(DRAFTER),
+            python=PYTHON[stage(DRAFTER)],
+            home=str(HOME),
+            access=access(DRAFTER),
+        params:
+            spec=lambda wildcards: SPECS.draft(
+                DRAFTS[f"{OUT}/drafts/{wildcards.draft}.yaml"]
+            ),
+        shell:
+            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/draft.py --spec - {resources.access} > {log:q} 2>&1"

@@ -46,9 +46,11 @@ def _table(dataset: str, rows: Rows) -> str:
     discerning = any(not row["aspect"] for row in rows)
     names = columns + ([""] if discerning else [])
     titles = [*columns, *(["D_avg (exact)"] if discerning else [])]
-    lines = [
-        f"\n{dataset}: Spearman correlation with the ratings, all targets pooled, 95 % interval"
+    told = [
+        *(["Spearman correlation with the ratings, all targets pooled"] if columns else []),
+        *(["average D_exact over all damage"] if discerning else []),
     ]
+    lines = [f"\n{dataset}: {', and '.join(told)}, with 95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"{title:>22}" for title in titles))
     for judge in judges:
         values = (cells.get((judge, name), "-") for name in names)

@@ -48,6 +48,10 @@ MOST_DRAWS = 20
 """Beyond this the least common multiple of 1..draws is too large for exact floats."""
 
 
+NAMED = 4
+"""So many perturbations are named in a note."""
+
+
 @dataclass(frozen=True)
 class Tests:
     """Log p of one set of pairs by both tests: of the data, then of every resample.
@@ -290,8 +294,7 @@ class Discerning:
         ]
         if len(gaps) == len(names) or (gaps and not self.study.spec["allow_missing"]):
             notes = {one["D"].estimate.note for one in combined if one["D"].estimate.value is None}
-            why = f"planned perturbations without a score: {', '.join(gaps)}"
-            nothing = Estimate.undefined(f"{why} ({'; '.join(sorted(notes))})")
+            nothing = Estimate.undefined(_told(gaps, sorted(notes), of=len(names)))
             empty = np.full(1 + len(self.study.weights), np.nan)
             return dict.fromkeys(HEADLINES, Replicated(nothing, empty))
         return {
@@ -315,6 +318,15 @@ class Discerning:
         )
         rows = summed(np.stack([one.rows for one in scores], axis=-1), **how)
         return _replicated(counted, rows, least)
+
+
+def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
+    """Return which planned perturbations have no score, and why; not which, where none has one."""
+    if len(gaps) == of and len(reasons) == 1:
+        return reasons[0]
+    more = f", and {len(gaps) - NAMED} more" if len(gaps) > NAMED else ""
+    why = f"planned perturbations without a score: {', '.join(gaps[:NAMED])}{more}"
+    return f"{why} ({'; '.join(reasons)})"
 
 
 def _replicated(counted: Estimate, rows: Floats, n_sources: int) -> Replicated:

@@ -37,6 +37,7 @@ localrules:
     statistics,
     table,
     report,
+    spotcheck,
 
 
 rule all:
@@ -44,6 +45,7 @@ rule all:
     input:
         rules.preflight.output,
         f"{OUT}/report/index.html",
+        texts_page(),
 
 
 rule texts:

@@ -21,7 +21,7 @@ CONTEXT, CHANGED, MOST = 120, 1_000, 10_000
 """Of a longer one: kept at both ends of what did not change, and of what did; in all."""
 MOST_REPLACED = 0.5
 """Of the words between the first and the last change: more is shown as one change."""
-MOST_TOKENS = 100_000
+MOST_TOKENS = 50_000
 """Compared word by word; what is longer is shown as one change."""
 MOST_SIGNS = 8
 """Shown for a change that is white space only."""
@@ -124,7 +124,7 @@ def reordered(text: str, edits: Sequence[Edit]) -> tuple[list[Piece], list[Piece
 
     A moved sentence has the same number in both.
     """
-    if len(edits) < 2 or Counter(e.before for e in edits) != Counter(e.after for e in edits):
+    if not edits or Counter(e.before for e in edits) != Counter(e.after for e in edits):
         return None
     left: dict[str, list[int]] = {}
     for number, edit in enumerate(edits, 1):

@@ -368,21 +368,6 @@ def test_perturbations_are_counts_with_reasons(whole: str) -> None:
     assert "impossible: one sentence" in told
 
 
-def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_path: Path) -> None:
-    spec = study.make(tmp_path, texts=False)
-    stale = Path(spec["output"]).with_name("texts.html")
-    stale.parent.mkdir()
-    stale.write_text("old", encoding="utf-8")
-    subprocess.run(
-        [sys.executable, str(HOME / "scripts" / "report.py"), "--spec", "-"],
-        input=json.dumps(spec),
-        text=True,
-        check=True,
-    )
-    assert not stale.exists()
-    assert "texts.html" not in Path(spec["output"]).read_text(encoding="utf-8")
-
-
 def test_coverage_adds_up_over_cells(whole: str) -> None:
     told = visible(part(whole, "coverage-news", "coverage-chat"))
     assert "alpha lexical, rouge1, against the references 240 216 24 90\u202f%" in told

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,86 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import report_study
 from metajudge.perturb import perturb_dataset
 from metajudge.perturb.edits import Edit, apply_edits
-from metajudge.perturb.made import edit_between
 from metajudge.report import marked as marking
 from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
-from metajudge.report.spotcheck import DRAWN, UNDONE, drawn, render
-from metajudge.schema.tables import read_table, table_of, write_table
+from metajudge.report.spotcheck import DRAWN, UNDONE, drawn
+from metajudge.schema.tables import read_table, write_table
 from running import HOME
+from spotcheck_study import Study
 from test_report import Page
 
-TEMPLATES = HOME / "workflow"
 ANY_TEXT = st.text(st.characters(), max_size=60) | st.text("ab \n.é\u0301漢\U0001f600", max_size=40)
-Row = dict[str, Any]
-Texts = Mapping[str, str]
-
-
-class Study:
-    """A folder with the tables of one dataset and the spec of its page."""
-
-    def __init__(self, folder: Path, originals: Texts) -> None:
-        self.folder, self.originals = folder, originals
-        self.spec: Row = {
-            **{"study": "tiny", "seed": 7, "results": str(folder)},
-            "datasets": {"news": {"name": "The news", "cells": []}},
-            **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
-        }
-        rows = [self.row(item, item, text) for item, text in originals.items()]
-        self.write("original", rows)
-
-    def row(self, item: str, target: str, text: str, **more: Any) -> Row:
-        told = {"dataset": "news", "item": item, "target": target, "text": text, "status": "ok"}
-        return {**told, "edits": [], "step": 1, "parent": item, **more}
-
-    def write(self, name: str, rows: list[Row]) -> None:
-        table = table_of("targets", rows)
-        write_table("targets", table, self.folder / "targets" / "news" / f"{name}.parquet")
-
-    def add(
-        self, name: str, rows: list[Row], replies: Sequence[tuple[str, str]] = (), **card: Any
-    ) -> None:
-        """Add a damage with its texts; with `replies` (target, text) a model made them."""
-        told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "steps": 1}
-        self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
-        cells = self.spec["datasets"]["news"]["cells"]
-        cells.append([name, "minor", {"k": 3, "least": None}])
-        self.write(f"{name}.minor", rows)
-        answers = [
-            {"judge": name, "kind": "edit", "target": target, "hint": f"{at}", "text": text}
-            for at, (target, text) in enumerate(replies)
-        ]
-        place = self.folder / "made" / "news" / f"{name}.minor.parquet"
-        write_table("answers", table_of("answers", answers), place)
-
-    def damage(self, rule: str, level: str = "word", **options: Any) -> None:
-        """Add a damage by a rule."""
-        names = {"dataset": "news", "perturbation": rule, "degree": "minor"}
-        found = perturb_dataset(rule, options, self.originals, seed=7, **names)
-        rows = [
-            self.row(item, f"{item}:{rule}.minor", one.text, status=one.status)
-            | {"edits": [edit._asdict() for edit in one.edits]}
-            for item, one in found.items()
-        ]
-        self.add(rule, rows, level=level)
-
-    def made(self, texts: Texts, failed: Mapping[str, tuple[str, list[str]]]) -> None:
-        """Add texts of a model: item -> text, and of those that failed -> (status, replies)."""
-        rows = [
-            self.row(item, f"{item}:lie", text)
-            | {"edits": [e._asdict() for e in edit_between(self.originals[item], text)]}
-            for item, text in texts.items()
-        ]
-        rows += [
-            self.row(item, f"{item}:lie", self.originals[item], status=status)
-            for item, (status, _) in failed.items()
-        ]
-        replies = [(f"{item}:lie", text) for item, (_, told) in failed.items() for text in told]
-        self.add("lie", rows, replies, method="llm")
-
-    def page(self) -> str:
-        return render(self.spec, TEMPLATES / "texts", TEMPLATES / "report")
 
 
 def before(pieces: Sequence[Piece]) -> str:
@@ -429,3 +361,18 @@ def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
     for _ in range(59):
         study.damage("typos", level="character", k=50)
     assert 500_000 < len(study.page().encode()) < 3_000_000
+
+
+def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_path: Path) -> None:
+    spec = report_study.make(tmp_path, texts=False)
+    stale = Path(spec["output"]).with_name("texts.html")
+    stale.parent.mkdir()
+    stale.write_text("old", encoding="utf-8")
+    subprocess.run(
+        [sys.executable, str(HOME / "scripts" / "report.py"), "--spec", "-"],
+        input=json.dumps(spec),
+        text=True,
+        check=True,
+    )
+    assert not stale.exists()
+    assert "texts.html" not in Path(spec["output"]).read_text(encoding="utf-8")

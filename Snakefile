@@ -41,6 +41,7 @@ localrules:
     statistics,
     table,
     report,
+    spotcheck,
 
 
 rule all:
@@ -48,6 +49,7 @@ rule all:
     input:
         rules.preflight.output,
         f"{OUT}/report/index.html",
+        texts_page(),
 
 
 rule texts:

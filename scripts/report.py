@@ -15,6 +15,8 @@ def main(spec: dict[str, Any]) -> None:
     page = render(Report.load(spec), TEMPLATES)
     drop_stale(spec["tables"])
     output = Path(spec["output"])
+    if not spec["texts"]:  # of an earlier state of the study, too
+        output.with_name("texts.html").unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8", newline="\n")
 

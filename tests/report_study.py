@@ -172,6 +172,7 @@ def spec(folder: Path, tables: list[str]) -> Row:
             **{"perturbations": ["typos", "cuts"], "methods": ["agreement"]},
         },
         "command": "metajudge run tiny.yaml",
+        "texts": True,
         "versions": {"altair": "6"},
         "tables": {name: str(folder / f"{name}.parquet") for name in tables},
         "datasets": {

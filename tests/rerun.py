@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
@@ -158,12 +159,19 @@ def copied(base: Place, folder: Path) -> Place:
 
 
 def cloned(base: Place, folder: Path) -> Place:
-    """Return a fresh checkout with the cards, results and store of another; all times are new."""
+    """Return a fresh checkout with the cards, results and store of another; all times are new.
+
+    The files are as old as their names say, whatever order the file system lists them in.
+    """
     running.copy_project(folder)
     for name in ("config", "results", "cache"):
         to = folder / name
         shutil.copytree(base.folder / name, to, copy_function=shutil.copyfile, dirs_exist_ok=True)
     shutil.copyfile(base.folder / "study.yaml", folder / "study.yaml")
+    copies = sorted([*folder.glob("config/**/*"), *folder.glob("results/**/*")])
+    now = time.time()
+    for number, path in enumerate(copies):
+        os.utime(path, (now, now - 0.01 * (len(copies) - number)))
     return Place(folder)
 
 
@@ -235,7 +243,7 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
-CHECK, REPORT = {"preflight": 1}, {"report": 1}
+CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 TABLES = {"statistics": 14, "table": 7} | REPORT
 ALL_TABLES = {"collect": 2} | TABLES
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
@@ -320,12 +328,16 @@ CHANGES = [
         | {"compute control": 1, "compute lexical": 1},
         rest=CHECK
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
-        | {"collect": 1, "statistics": 8, "table": 7, "report": 1},
+        | {"collect": 1, "statistics": 8, "table": 7}
+        | REPORT
+        | TEXTS,
         plain=CHECK
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
         | {"compute control": 1, "compute lexical": 1}
         | scores({judge: count // 2 for judge, count in CELLS.items()})
-        | {"collect": 1, "statistics": 8, "table": 7, "report": 1},
+        | {"collect": 1, "statistics": 8, "table": 7}
+        | REPORT
+        | TEXTS,
         executed=True,
     ),
     Change(
@@ -344,13 +356,15 @@ CHANGES = [
         asking={"perturb random-text": 2} | ASK | COMPUTE,
         rest=CHECK
         | scores({judge: 2 for judge in CELLS if judge not in {"most-frequent", "shuffled"}})
-        | ALL_TABLES,
+        | ALL_TABLES
+        | TEXTS,
         plain=CHECK
         | {"perturb random-text": 2}
         | ASK
         | COMPUTE
         | scores({judge: count + 2 * (count > 2) for judge, count in CELLS.items()})
-        | ALL_TABLES,
+        | ALL_TABLES
+        | TEXTS,
         executed=True,
     ),
     Change(
@@ -358,15 +372,18 @@ CHANGES = [
         stronger,
         requests=18,
         asking={"perturb reordering": 2} | ASK | COMPUTE,
-        rest=CHECK | scores(dict.fromkeys(("length", "rules", "terse", "wordy"), 2)) | ALL_TABLES,
-        plain=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES,
+        rest=CHECK
+        | scores(dict.fromkeys(("length", "rules", "terse", "wordy"), 2))
+        | ALL_TABLES
+        | TEXTS,
+        plain=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
         executed=True,
     ),
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 7} | REPORT,
-        plain=CHECK | {"table": 7} | REPORT,
+        rest=CHECK | {"table": 7} | REPORT | TEXTS,
+        plain=CHECK | {"table": 7} | REPORT | TEXTS,
         executed=True,
     ),
     Change(
@@ -379,8 +396,8 @@ CHANGES = [
     Change(
         "the look of the report",
         lambda place: place.edit("workflow/report/style.css", "{", " { "),
-        rest=REPORT,
-        plain=REPORT,
+        rest=REPORT | TEXTS,
+        plain=REPORT | TEXTS,
     ),
     Change(
         "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",
@@ -390,8 +407,8 @@ CHANGES = [
         "a fresh clone with `results/` and `cache/` copied",
         place=cloned,
         asking=ASK | COMPUTE,
-        rest=scores() | ALL_TABLES,
-        plain=ASK | COMPUTE | scores() | ALL_TABLES,
+        rest=scores() | ALL_TABLES | TEXTS,
+        plain=ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
     ),
 ]
 

@@ -110,3 +110,6 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(study:
     assert done.stdout.count("the price of lie is not known") == 1
     page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
     assert page.count("The price of lie is not known") == 1
+    texts = (study.folder / "results/asked/report/texts.html").read_text("utf-8")
+    assert "24 ok" in texts and "by the model writer, form wrong-fact" in texts
+    assert texts.count("<ins> Wrong!</ins>") == 10

@@ -126,6 +126,17 @@ def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
     assert "Nothing to be done" in done.stdout
 
 
+def test_texts_of_every_damage_lie_beside_the_report(small: Path) -> None:
+    report = small / "results" / "small" / "report"
+    assert 'href="texts.html#demo-dialogue"' in (report / "index.html").read_text(encoding="utf-8")
+    texts = (report / "texts.html").read_text(encoding="utf-8")
+    assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
+        *("random-typos.minor", "random-typos.major", "reordering.minor", "reordering.major")
+    ]
+    assert texts.count("<li><p class=") == 4 * 10 + 2 * 3  # four texts have only one sentence
+    assert "4 impossible" in texts and "k = all" in texts and "by the rule typos" in texts
+
+
 def test_a_second_run_does_nothing(small: Path) -> None:
     before = outputs(small / "results" / "small")
     done = snakemake("--configfile", str(small / "study.yaml"), cwd=small)

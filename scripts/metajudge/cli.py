@@ -177,8 +177,8 @@ def _dry(passed: list[str]) -> bool:
 
 
 def _stamp(out: Path) -> int | None:
-    report = out / "report" / "index.html"
-    return report.stat().st_mtime_ns if report.is_file() else None
+    pages = (out / "report").glob("*.html")
+    return max((page.stat().st_mtime_ns for page in pages), default=None)
 
 
 def _parser() -> argparse.ArgumentParser:

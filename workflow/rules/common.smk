@@ -15,6 +15,7 @@ from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.checks import check_interpreter
 from metajudge.plan.inputs import card_files, data_files, unfetched
+from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
 from metajudge.schema.errors import UserError, UserErrors
@@ -98,6 +99,11 @@ def meta_of(dataset, damage):
     """Return the items' file for a rule that needs something of their meta."""
     needs = RULES[PLAN.perturbations[damage].rule].meta
     return [f"{OUT}/items/{dataset}.parquet"] if needs else []
+
+
+def texts_page():
+    """Return the page of damaged texts, for a study that has any."""
+    return [f"{OUT}/report/texts.html"] if damaged(PLAN) else []
 
 
 def target_sets(dataset, written=True):

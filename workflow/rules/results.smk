@@ -63,3 +63,23 @@ rule report:
         spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
+
+
+# A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
+rule spotcheck:
+    input:
+        [target_sets(dataset) for dataset in damaged(PLAN)],
+        [made_of(dataset) for dataset in damaged(PLAN)],
+    output:
+        f"{OUT}/report/texts.html",
+    log:
+        f"{OUT}/logs/spotcheck.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.spotcheck(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/spotcheck.py --spec - > {log:q} 2>&1"

@@ -9,6 +9,7 @@ PACKAGES: dict[str, list[str]] = {
     "lexical": ["nltk", "pyspellchecker", "rouge-score", "sacrebleu"],
     "control": ["numpy"],
     "openai": ["jinja2"],
+    "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],
     "make_texts.py": ["jinja2", "rapidfuzz"],
     "draft.py": ["jinja2"],
 }

@@ -4,7 +4,6 @@ Nothing else belongs in it: no price, address, concurrency or absolute path (des
 of the code that the job reaches and the versions of packages whose behaviour shows are part of it.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +30,7 @@ from metajudge.plan.judges import (
     weights_of,
 )
 from metajudge.plan.packages import versions_of
+from metajudge.plan.pages import damaged, look_of, texts_page
 from metajudge.plan.study import Cell, Plan
 from metajudge.schema.cards import (
     COMPARE,
@@ -341,13 +341,12 @@ class Specs:
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
         plan = self.plan
-        templates = sorted((self.scripts.parent / "workflow" / "report").iterdir())
-        look = "".join(path.read_text(encoding="utf-8") for path in templates)
         fields = {
             "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY | {"judges"})
             | {"judges": [*plan.judges, *plan.derived]},
             "command": command,
-            "templates": hashlib.sha256(look.encode()).hexdigest()[:16],
+            "templates": look_of(self.scripts.parent / "workflow", "report/*"),
+            "texts": bool(damaged(plan)),
             "tables": {name: f"{self.out}/tables/{name}.parquet" for name in self.tables},
             "datasets": {
                 name: {
@@ -384,6 +383,10 @@ class Specs:
             "output": f"{self.out}/report/index.html",
         }
         return self._spec("report.py", fields)
+
+    def spotcheck(self) -> str:
+        """Return the spec of the page that shows a sample of the damaged texts."""
+        return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
 
     @cached_property
     def tables(self) -> list[str]:

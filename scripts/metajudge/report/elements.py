@@ -120,6 +120,15 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A way to a page that lies beside this one."""
+
+    kind: ClassVar[str] = "link"
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
 class Facts:
     """Names and what they stand for."""
 
@@ -146,7 +155,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = "Table | Figure | Text | Facts | Heading | Fold"
+Block: TypeAlias = "Table | Figure | Text | Link | Facts | Heading | Fold"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from metajudge.report.elements import (
     Cell,
     Column,
     Line,
+    Link,
     Section,
     Table,
     estimate,
@@ -39,7 +40,10 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    return [_table(report, dataset, rows)]
+    link = Link(
+        f"See texts of {dataset.name}, with their damage marked", f"texts.html#{dataset.id}"
+    )
+    return [_table(report, dataset, rows), *([link] if report.spec["texts"] else [])]
 
 
 def _table(report: Report, dataset: Dataset, rows: Rows) -> Table:

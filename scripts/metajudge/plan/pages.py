@@ -1,0 +1,71 @@
+"""What the pages of a study are told: what they look like, and which texts they show."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from metajudge.plan.study import Plan
+from metajudge.schema.cards import MadePerturbation, Perturbation
+from metajudge.schema.cards.perturbations import Degree
+
+UNDAMAGED = {"original", "systems"}
+
+
+def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
+    """Return dataset -> its damage (perturbation, degree); no dataset without any."""
+    found = {
+        dataset: [
+            (name, degree)
+            for one in plan.target_sets(dataset)
+            if one not in UNDAMAGED
+            for name, _, degree in [one.partition(".")]
+        ]
+        for dataset in plan.datasets
+    }
+    return {dataset: cells for dataset, cells in found.items() if cells}
+
+
+def look_of(workflow: Path, *patterns: str) -> str:
+    """Return a hash of templates and style sheets."""
+    paths = [path for pattern in patterns for path in sorted(workflow.glob(pattern))]
+    look = "".join(path.read_text(encoding="utf-8") for path in paths)
+    return hashlib.sha256(look.encode()).hexdigest()[:16]
+
+
+def texts_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
+    """Return the fields of the spec of the page of damaged texts."""
+    cells = damaged(plan)
+    names = {name for each in cells.values() for name, _ in each}
+    return {
+        "study": plan.study.study,
+        "seed": plan.study.seed,
+        "templates": look_of(home / "workflow", "texts/*", "report/style.css"),
+        "datasets": {
+            dataset: {"name": plan.datasets[dataset].name, "cells": _amounts(plan, dataset, each)}
+            for dataset, each in cells.items()
+        },
+        "perturbations": {
+            name: _told(card) for name, card in plan.perturbations.items() if name in names
+        },
+        "results": out,
+        "output": f"{out}/report/texts.html",
+    }
+
+
+def _amounts(plan: Plan, dataset: str, cells: list[tuple[str, str]]) -> list[list[Any]]:
+    """Return each damage with how much of it its card asks for."""
+    found: list[list[Any]] = []
+    for name, degree in cells:
+        degrees: dict[Any, Degree] = plan.perturbations[name].degrees_for(dataset)
+        found.append([name, degree, degrees[degree].model_dump()])
+    return found
+
+
+def _told(card: Perturbation) -> dict[str, Any]:
+    """Return what a card says of its damage."""
+    if isinstance(card, MadePerturbation):
+        steps, by = card.steps, f"by the model {card.model}, form {card.form}"
+    else:
+        steps, by = 1, f"by the rule {card.rule}"
+    told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}
+    return {**told, "steps": steps, "by": by}

@@ -1,0 +1,81 @@
+"""A dataset with damaged texts of every kind, as tables on disk, and the spec of their page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from metajudge.perturb import perturb_dataset
+from metajudge.perturb.made import edit_between
+from metajudge.report.spotcheck import render
+from metajudge.schema.tables import table_of, write_table
+from running import HOME
+
+TEMPLATES = HOME / "workflow"
+Row = dict[str, Any]
+Texts = Mapping[str, str]
+
+
+class Study:
+    """A folder with the tables of one dataset and the spec of its page."""
+
+    def __init__(self, folder: Path, originals: Texts) -> None:
+        self.folder, self.originals = folder, originals
+        self.spec: Row = {
+            **{"study": "tiny", "seed": 7, "results": str(folder)},
+            "datasets": {"news": {"name": "The news", "cells": []}},
+            **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
+        }
+        rows = [self.row(item, item, text) for item, text in originals.items()]
+        self.write("original", rows)
+
+    def row(self, item: str, target: str, text: str, **more: Any) -> Row:
+        told = {"dataset": "news", "item": item, "target": target, "text": text, "status": "ok"}
+        return {**told, "edits": [], "step": 1, "parent": item, **more}
+
+    def write(self, name: str, rows: list[Row]) -> None:
+        table = table_of("targets", rows)
+        write_table("targets", table, self.folder / "targets" / "news" / f"{name}.parquet")
+
+    def add(
+        self, name: str, rows: list[Row], replies: Sequence[tuple[str, str]] = (), **card: Any
+    ) -> None:
+        """Add a damage with its texts; with `replies` (target, text) a model made them."""
+        told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "steps": 1}
+        self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
+        cells = self.spec["datasets"]["news"]["cells"]
+        cells.append([name, "minor", {"k": 3, "least": None}])
+        self.write(f"{name}.minor", rows)
+        answers = [
+            {"judge": name, "kind": "edit", "target": target, "hint": f"{at}", "text": text}
+            for at, (target, text) in enumerate(replies)
+        ]
+        place = self.folder / "made" / "news" / f"{name}.minor.parquet"
+        write_table("answers", table_of("answers", answers), place)
+
+    def damage(self, rule: str, level: str = "word", **options: Any) -> None:
+        """Add a damage by a rule."""
+        names = {"dataset": "news", "perturbation": rule, "degree": "minor"}
+        found = perturb_dataset(rule, options, self.originals, seed=7, **names)
+        rows = [
+            self.row(item, f"{item}:{rule}.minor", one.text, status=one.status)
+            | {"edits": [edit._asdict() for edit in one.edits]}
+            for item, one in found.items()
+        ]
+        self.add(rule, rows, level=level)
+
+    def made(self, texts: Texts, failed: Mapping[str, tuple[str, list[str]]]) -> None:
+        """Add texts of a model: item -> text, and of those that failed -> (status, replies)."""
+        rows = [
+            self.row(item, f"{item}:lie", text)
+            | {"edits": [e._asdict() for e in edit_between(self.originals[item], text)]}
+            for item, text in texts.items()
+        ]
+        rows += [
+            self.row(item, f"{item}:lie", self.originals[item], status=status)
+            for item, (status, _) in failed.items()
+        ]
+        replies = [(f"{item}:lie", text) for item, (_, told) in failed.items() for text in told]
+        self.add("lie", rows, replies, method="llm")
+
+    def page(self) -> str:
+        return render(self.spec, TEMPLATES / "texts", TEMPLATES / "report")

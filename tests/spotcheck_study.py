@@ -22,7 +22,7 @@ class Study:
         self.folder, self.originals = folder, originals
         self.spec: Row = {
             **{"study": "tiny", "seed": 7, "results": str(folder)},
-            "datasets": {"news": {"name": "The news", "cells": []}},
+            **{"order": ["news"], "datasets": {"news": {"name": "The news", "cells": []}}},
             **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
         }
         rows = [self.row(item, item, text) for item, text in originals.items()]

@@ -15,10 +15,10 @@ import pytest
 
 import report_study as study
 from metajudge.report import elements
-from metajudge.report.charts import Point, Series, chart_spec, signs, svg
+from metajudge.report.charts import Series, signs
 from metajudge.report.page import render
 from metajudge.report.report import Report
-from metajudge.report.sections import discernment, judges
+from metajudge.report.sections import judges
 
 HOME = Path(__file__).resolve().parents[1]
 TEMPLATES = HOME / "workflow" / "report"
@@ -299,44 +299,6 @@ def test_discernment_marks_flags_and_lists(whole: str) -> None:
     assert "5.20 ‡ [5.10, 5.30]" in news  # gamma
     assert "‡ Beyond 5" in news
     assert "shuffled : not applicable: needs ratings." in news
-
-
-def test_a_shade_per_step_of_the_score() -> None:
-    shades = [discernment._shade(value) for value in (None, 0.99, 1.0, 2.5, 3.0, 7.0)]
-    assert shades == ["", "heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
-
-
-def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
-    report = Report.load(study.make(tmp_path))
-    seen: list[dict[str, Any]] = []
-    draw = chart_spec
-
-    def kept(*given: Any, **options: Any) -> dict[str, Any]:
-        seen.append(draw(*given, **options))
-        return seen[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(discernment, "chart_spec", kept)
-        discernment.section(report)
-    drawn = [
-        (layer["mark"]["type"], seen[0]["datasets"][layer["data"]["name"]])
-        for layer in seen[0]["layer"]
-    ]
-    assert ("rule", [{"line": 1}]) in drawn
-    bars = {value["series"] for _, values in drawn[:5] for value in values}
-    assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
-    whiskers = drawn[-1][1]
-    assert all(v["lo"] < v["value"] < v["hi"] for v in whiskers)
-    assert len(whiskers) == 5 * 7  # every bar of the seven judges with discernment
-
-
-def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
-    points = [Point("a" * 40, "x", 1.0, 0.5, 1.5), Point("b", "x", -0.25, None, None)]
-    spec = chart_spec(points, ["a" * 40, "b"], signs(["x"]), line=0, x="title")
-    other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
-    assert svg(other).replace("monospace", "sans-serif") == svg(spec)
-    assert svg(spec).count("a" * 29 + "…") == 1
-    assert ' id="' not in svg(spec)
 
 
 def test_series_differ_by_sign_as_well_as_colour() -> None:

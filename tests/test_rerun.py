@@ -9,7 +9,8 @@ import pytest
 
 from asking import rate
 from metajudge.schema.tables import read_table
-from rerun import CHANGES, Change, Place, cloned, copied, document, stronger
+from rerun import CHANGES, Change, document, stronger
+from rerun_place import Place, cloned, copied
 from running import HOME
 from scripted import Endpoint, serve
 

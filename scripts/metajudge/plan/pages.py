@@ -1,14 +1,19 @@
 """What the pages of a study are told: what they look like, and which texts they show."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from metajudge.plan.judges import ALONE, engine_of, parser_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import MadePerturbation, Perturbation
 from metajudge.schema.cards.perturbations import Degree
 
 UNDAMAGED = {"original", "systems"}
+ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
+"""Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
+depends on them."""
 
 
 def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
@@ -40,6 +45,7 @@ def texts_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
         "study": plan.study.study,
         "seed": plan.study.seed,
         "templates": look_of(home / "workflow", "texts/*", "report/style.css"),
+        "order": list(cells),
         "datasets": {
             dataset: {"name": plan.datasets[dataset].name, "cells": _amounts(plan, dataset, each)}
             for dataset, each in cells.items()
@@ -69,3 +75,47 @@ def _told(card: Perturbation) -> dict[str, Any]:
         steps, by = 1, f"by the rule {card.rule}"
     told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}
     return {**told, "steps": steps, "by": by}
+
+
+def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of the spec of the report, but for the command that reproduces it."""
+    return {
+        "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY | {"judges"})
+        | {"judges": [*plan.judges, *plan.derived]},
+        "templates": look_of(home / "workflow", "report/*"),
+        "texts": bool(damaged(plan)),
+        "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
+        "datasets": {
+            name: {
+                "name": card.name,
+                "task": card.task,
+                "ratings": card.ratings,
+                "licence": card.licence,
+                "citation": card.citation,
+                "aspects": plan.aspects_of(name),
+                "report": f"{out}/items/{name}.json",
+            }
+            for name, card in plan.datasets.items()
+        },
+        "judges": {
+            name: {
+                "engine": engine_of(plan, name),
+                "form": judge.form,
+                "against": None if judge.form in ALONE else judge.against,
+                "parser": parser_of(plan, name),
+                "draws": judge.draws,
+                "model": judge.model,
+            }
+            for name, judge in plan.judges.items()
+        }
+        | {
+            name: {"engine": "derived", "form": f"{card.combine} of {', '.join(card.members)}"}
+            for name, card in plan.derived.items()
+        },
+        "aspects": {name: card.name for name, card in plan.aspects.items()},
+        "perturbations": {
+            name: {"name": card.name, "level": card.level}
+            for name, card in plan.perturbations.items()
+        },
+        "output": f"{out}/report/index.html",
+    }

@@ -19,7 +19,6 @@ from metajudge.methods import BESIDE, METHODS
 from metajudge.plan.caps import caps_of
 from metajudge.plan.code import code_hash
 from metajudge.plan.judges import (
-    ALONE,
     bought_of,
     card_hash,
     engine_of,
@@ -30,7 +29,7 @@ from metajudge.plan.judges import (
     weights_of,
 )
 from metajudge.plan.packages import versions_of
-from metajudge.plan.pages import damaged, look_of, texts_page
+from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell, Plan
 from metajudge.schema.cards import (
     COMPARE,
@@ -41,10 +40,6 @@ from metajudge.schema.cards import (
     OpenAIModel,
     RulePerturbation,
 )
-
-ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
-"""Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
-depends on them."""
 
 
 class Specs:
@@ -340,49 +335,8 @@ class Specs:
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
-        plan = self.plan
-        fields = {
-            "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY | {"judges"})
-            | {"judges": [*plan.judges, *plan.derived]},
-            "command": command,
-            "templates": look_of(self.scripts.parent / "workflow", "report/*"),
-            "texts": bool(damaged(plan)),
-            "tables": {name: f"{self.out}/tables/{name}.parquet" for name in self.tables},
-            "datasets": {
-                name: {
-                    "name": card.name,
-                    "task": card.task,
-                    "ratings": card.ratings,
-                    "licence": card.licence,
-                    "citation": card.citation,
-                    "aspects": plan.aspects_of(name),
-                    "report": f"{self.out}/items/{name}.json",
-                }
-                for name, card in plan.datasets.items()
-            },
-            "judges": {
-                name: {
-                    "engine": engine_of(plan, name),
-                    "form": judge.form,
-                    "against": None if judge.form in ALONE else judge.against,
-                    "parser": parser_of(plan, name),
-                    "draws": judge.draws,
-                    "model": judge.model,
-                }
-                for name, judge in plan.judges.items()
-            }
-            | {
-                name: {"engine": "derived", "form": f"{card.combine} of {', '.join(card.members)}"}
-                for name, card in plan.derived.items()
-            },
-            "aspects": {name: card.name for name, card in plan.aspects.items()},
-            "perturbations": {
-                name: {"name": card.name, "level": card.level}
-                for name, card in plan.perturbations.items()
-            },
-            "output": f"{self.out}/report/index.html",
-        }
-        return self._spec("report.py", fields)
+        fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
+        return self._spec("report.py", {**fields, "command": command})
 
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""

@@ -68,8 +68,8 @@ def render(spec: Mapping[str, Any], templates: Path, look: Path) -> str:
     page = environment.get_template("page.html.jinja").render(
         study=spec["study"],
         datasets=[
-            (name, told["name"] or name, list(samples(spec, name)))
-            for name, told in spec["datasets"].items()
+            (name, spec["datasets"][name]["name"] or name, list(samples(spec, name)))
+            for name in spec["order"]
         ],
         style=Markup("".join(path.read_text(encoding="utf-8") for path in styles)),
         drawn=DRAWN,

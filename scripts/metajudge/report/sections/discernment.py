@@ -58,7 +58,9 @@ LEAD = (
 READING = (
     "D as published adds up over aspects and passes 1 by chance far more often than one time in "
     "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D less a "
-    "constant, and their difference says nothing about the judge."
+    "constant, and their difference says nothing about the judge. All damage of a dataset is held "
+    "against the same originals: where chance favours them, it shows in many kinds of damage at "
+    "once, as the random control may tell."
 )
 
 

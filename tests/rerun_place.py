@@ -1,0 +1,177 @@
+"""A small study that was run once, and copies of it: what is planned, asked and run there."""
+
+import logging
+import os
+import re
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from importlib import invalidate_caches
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import running
+from asking import FAST
+from scripted import Endpoint
+
+Jobs = dict[str, int]
+"""What runs -> how many jobs; `score terse` are those of one judge."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A checkout in which the study was run: Snakefile, cards, results and store."""
+
+    folder: Path
+
+    def make(self, endpoint: Endpoint) -> None:
+        """Set the study up."""
+        running.copy_project(self.folder)
+        own = {"base_url": endpoint.url, "limits": FAST, "probe": False}
+        self.card("models", "loop", engine="openai", **own)
+        self.card("judges", "terse", model="loop", form="score-only", temperature=1.0)
+        self.card("judges", "wordy", model="loop", form="rate-explain")
+        for name in ("dialogue", "news"):
+            self.change("datasets", f"demo-{name}", select={"n": 6})
+        told = {"study": "changing", "datasets": ["demo-dialogue", "demo-news"], "seed": 5}
+        told |= {"aspects": ["coherence"], "judges": ["terse", "wordy", "rules"]}
+        told |= {"perturbations": ["reordering"], "methods": ["agreement", "discernment"]}
+        (self.folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+
+    def card(self, kind: str, ident: str, **keys: Any) -> None:
+        """Write a card."""
+        path = self.folder / "config" / kind / f"{ident}.yaml"
+        path.write_text(yaml.safe_dump({kind[:-1]: ident, **keys}), encoding="utf-8")
+
+    def change(self, kind: str, ident: str, **keys: Any) -> None:
+        """Change keys of a card."""
+        path = self.folder / "config" / kind / f"{ident}.yaml"
+        card = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.card(kind, ident, **{key: card[key] for key in card if key != kind[:-1]} | keys)
+
+    def study(self, **keys: Any) -> None:
+        """Change keys of the study's card."""
+        path = self.folder / "study.yaml"
+        told = yaml.safe_load(path.read_text(encoding="utf-8"))
+        path.write_text(yaml.safe_dump(told | keys), encoding="utf-8")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a piece of a file that has it once or more; the first counts."""
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{name} has no {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def run(self, target: str) -> Counter[str]:
+        """Run the workflow up to a target; return rule -> how many jobs ran."""
+        options = ("--configfile", "study.yaml")
+        done = running.snakemake(target, *options, cwd=self.folder, home=self.folder)
+        assert done.returncode == 0, done.stdout
+        ran = re.findall(r"^Finished jobid: \d+ \(Rule: (\S+)\)", done.stdout, re.M)
+        return Counter(rule for rule in ran if rule != target)
+
+    def planned(self, target: str) -> Counter[str]:
+        """Return the jobs of a dry run, which is made in this process."""
+        from snakemake.cli import main
+
+        command = ["-n", target, "--snakefile", str(self.folder / "Snakefile"), "--configfile"]
+        command += ["study.yaml", "--workflow-profile", str(self.folder / "profiles" / "default")]
+        with _heard() as (jobs, errors), _inside(self.folder):
+            try:
+                main(command)
+            except SystemExit as end:
+                assert end.code == 0, "\n".join(errors)
+        del jobs[target]
+        return jobs
+
+    def outputs(self) -> dict[str, bytes]:
+        """Return the bytes of tables and report."""
+        return running.outputs(self.folder / "results" / "changing")
+
+
+@contextmanager
+def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
+    """Give the jobs and the errors that Snakemake tells of; nothing is printed."""
+    from snakemake.logging import logger
+
+    jobs: Counter[str] = Counter()
+    errors: list[str] = []
+
+    def hear(record: logging.LogRecord) -> bool:
+        if str(getattr(record, "event", "")) == "job_info":
+            jobs[label(record.__dict__["rule_name"], record.__dict__["wildcards"])] += 1
+        elif record.levelno >= logging.ERROR:
+            errors.append(record.getMessage())
+        return False
+
+    logger.addFilter(hear)
+    try:
+        with redirect_stderr(StringIO()):
+            yield jobs, errors
+    finally:
+        logger.removeFilter(hear)
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """Work in a folder, with a path of imports and versions of packages as they are there."""
+    from metajudge.plan import packages
+
+    before, path = Path.cwd(), list(sys.path)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder / "scripts"))
+    invalidate_caches()
+    packages._version.cache_clear()
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        packages._version.cache_clear()
+        os.chdir(before)
+
+
+def label(rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return what a job is called in the table."""
+    asked = re.fullmatch("ask_demo-(dialogue|news)_(.+)", rule)
+    if asked:
+        return f"{'ask' if asked[2] == 'loop' else 'compute'} {asked[2]}"
+    if rule == "perturb":
+        return f"perturb {wildcards['damage']}"
+    return f"score {wildcards['judge']}" if rule == "score" else rule
+
+
+def copied(base: Place, folder: Path) -> Place:
+    """Return a copy of a place as it is, times and Snakemake's notes included."""
+    shutil.copytree(base.folder, folder)
+    return Place(folder)
+
+
+def cloned(base: Place, folder: Path) -> Place:
+    """Return a fresh checkout with the cards, results and store of another; all times are new.
+
+    The files are as old as their names say, whatever order the file system lists them in.
+    """
+    running.copy_project(folder)
+    for name in ("config", "results", "cache"):
+        to = folder / name
+        shutil.copytree(base.folder / name, to, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    shutil.copyfile(base.folder / "study.yaml", folder / "study.yaml")
+    copies = sorted([*folder.glob("config/**/*"), *folder.glob("results/**/*")])
+    now = time.time()
+    for number, path in enumerate(copies):
+        os.utime(path, (now, now - 0.01 * (len(copies) - number)))
+    return Place(folder)
+
+
+def cloned_with_notes(base: Place, folder: Path) -> Place:
+    """Return the same with what Snakemake noted of the jobs that made the results."""
+    place = cloned(base, folder)
+    shutil.copytree(base.folder / ".snakemake", folder / ".snakemake")
+    return place

@@ -238,6 +238,19 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
     assert of(responses.rows(told), "score_share", "range_top") == []
 
 
+def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
+    judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
+    judge["typos.minor"]["true"][:2] = NAN
+    told = study({"good": judge}, ended={("typos.minor", "good"): ("error", "context")})
+    rows = discernment.rows(told)
+    why = f"not run: context ({ITEMS} requests are too long for the model)"
+    assert one(rows, "D_exact", perturbation="typos", aspect="")["note"] == why
+    assert why in one(rows, "D_avg")["note"] and one(rows, "D_avg")["value"] is None
+    assert one(rows, "D_exact", perturbation="cuts", aspect="")["value"] is not None
+    other = study({"good": judge}, ended={("typos.minor", "good"): ("error", "error")})
+    assert one(discernment.rows(other), "D_exact", perturbation="typos", aspect="")["n"] == 38
+
+
 def test_one_missing_aspect_is_named() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"] = np.full(ITEMS, NAN)

@@ -1,4 +1,4 @@
-"""Scales, and what stands in for unparsed replies in sensitivity runs."""
+"""Scales, what stands in for unparsed replies in sensitivity runs, and the errors of endpoints."""
 
 import math
 from statistics import fmean
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.parsing import POLICIES, Scale, apply_policy
+from metajudge.parsing import POLICIES, Scale, apply_policy, parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -61,3 +61,20 @@ def test_policies_refuse_what_they_cannot_do() -> None:
     unknown: Any = "best"
     with pytest.raises(ValueError, match="no policy 'best'"):
         apply_policy([None], unknown, FIVE)
+
+
+@pytest.mark.parametrize(
+    ("told", "rule"),
+    [
+        ("HTTP 400: This model's maximum context length is 8192 tokens.", "context"),
+        ("HTTP 400: context_length_exceeded", "context"),
+        ("HTTP 400: the request exceeds the available context size (4096 tokens)", "context"),
+        ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", "context"),
+        ("HTTP 400: The input token count (9) exceeds the maximum number of tokens (8)", "context"),
+        ("HTTP 400: in this context, temperature must be below 1", "error"),
+        ("HTTP 422: max_tokens is not a number", "error"),
+    ],
+)
+def test_a_request_too_long_for_the_model_is_told_from_other_errors(told: str, rule: str) -> None:
+    found = parse(told, scale=FIVE, finish="error", reply_status="error")
+    assert (found.status, found.rule, found.value) == ("error", rule, None)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from metajudge.methods.study import DatasetStudy
+from metajudge.parsing.parsers import CONTEXT
 from metajudge.statistics.estimate import Estimate
 
 NO_PAIRS = "no item has a score for both texts"
@@ -32,11 +33,19 @@ def nothing_made(study: DatasetStudy, perturbation: str) -> str:
     return f"no text could be made ({counted or 'none planned'})"
 
 
+def too_long(found: Ends, perturbation: str, judge: str, aspect: str) -> int:
+    """Return how many requests on originals and a damage were longer than the model's context."""
+    cells = (found.get((name, judge, aspect)) for name in ("original", perturbation))
+    return sum(cell["error", CONTEXT] for cell in cells if cell)
+
+
 def nothing_judged(found: Ends, perturbation: str, judge: str, aspect: str) -> Estimate:
     """Return the undefined estimate of a cell on which no original and damaged text has a score.
 
     It says whether the judge could not be asked at all, or what became of its replies.
     """
+    if count := too_long(found, perturbation, judge, aspect):
+        return Estimate.undefined(f"not run: context ({count} requests are too long for the model)")
     for name in ("original", perturbation):
         cell = found.get((name, judge, aspect), Counter())
         statuses = {status for status, _ in cell}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.methods.absence import ends, nothing_judged, nothing_made
+from metajudge.methods.absence import ends, nothing_judged, nothing_made, too_long
 from metajudge.methods.study import DatasetStudy, Floats, aligned
 from metajudge.statistics.combination import average, discernment, minimum
 from metajudge.statistics.comparison import difference
@@ -134,7 +134,8 @@ class Discerning:
     def _pairs(self, perturbation: str, judge: str, *beside: str) -> dict[str, Pairs]:
         """Return aspect -> pairs, without aspects on which no item has both scores.
 
-        Only items that the judges `beside` were given, too.
+        Only items that the judges `beside` were given, too. What is too long for a model's context
+        is not a sample of the items: such a cell is not run at all (methods.md 1).
         """
         original, damaged = (
             self.study.panel(name).given(judge, *beside) for name in ("original", perturbation)
@@ -144,6 +145,8 @@ class Discerning:
         for aspect in self.study.spec["aspects"]:
             before, after = original.scores(judge, aspect), damaged.scores(judge, aspect)
             if before is None or after is None:
+                continue
+            if too_long(self._ends, perturbation, judge, aspect):
                 continue
             paired = aligned(dict(zip(damaged.items, after.tolist(), strict=True)), original.items)
             both = np.isfinite(before) & np.isfinite(paired)

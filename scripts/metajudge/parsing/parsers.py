@@ -1,6 +1,7 @@
 """The registry of parsers, and what holds for all of them."""
 
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 
 from metajudge.parsing.choice import read_choice
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
@@ -22,6 +23,16 @@ PARSERS: dict[str, Parser] = {
     "chiang-lee": Parser(1, read_chiang_lee),
     "choice": Parser(1, read_choice),
 }
+
+
+CONTEXT: Final = "context"
+"""The rule of a judgment that failed because the request was longer than the model's context."""
+TOO_LONG = re.compile(
+    r"context[ _](length|size|window)|prompt is too long|input is too long|too many tokens"
+    r"|tokens? .{0,80}exceeds",
+    re.IGNORECASE,
+)
+"""What endpoints and engines say then: OpenAI's, vLLM, llama.cpp, and what others' are like."""
 
 
 def parse(
@@ -54,7 +65,7 @@ def _without_reading(text: str, finish: str | None, reply_status: str) -> Readin
     if reply_status == "not_applicable":
         return Reading("not_applicable", text.strip() or "not_applicable")
     if reply_status != "ok":
-        return Reading("error", reply_status)
+        return Reading("error", CONTEXT if TOO_LONG.search(text) else reply_status)
     if finish == "length":
         return Reading("truncated", "finish_length")
     if finish == "content_filter" and not text.strip():

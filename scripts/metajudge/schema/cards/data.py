@@ -1,8 +1,8 @@
 """Cards of datasets and aspects."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
 
@@ -26,6 +26,18 @@ class AspectInTask(Card):
     steps: list[str] = Field([], description="How to judge it there, step by step.")
 
 
+class Criterion(Card):
+    """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
+
+    name: str | None = Field(None, description='What the aspect is called; "" names none.')
+    definition: str | None = Field(None, description='What it means; "" says nothing.')
+    note: str | None = Field(None, description="A sentence after the definition.")
+
+
+def _as_criterion(value: object) -> object:
+    return {"definition": value} if isinstance(value, str) else value
+
+
 class Aspect(Card):
     """An aspect: one dimension of quality, and how judges are told about it."""
 
@@ -38,6 +50,10 @@ class Aspect(Card):
     )
     tasks: dict[Slug, AspectInTask] = Field(
         {}, description="Task -> what is said of the aspect there."
+    )
+
+    criteria: dict[Slug, Annotated[Criterion, BeforeValidator(_as_criterion)]] = Field(
+        {}, description="Criterion -> another wording: a definition, or more of it (see below)."
     )
 
     def in_task(self, task: str) -> "Aspect":

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from metajudge.cells import unpack
+from metajudge.cells import split, unpack
 from metajudge.command import run
 from metajudge.engines import build
 from metajudge.engines.base import Answer, Engine, Subject, request_key
@@ -34,12 +34,14 @@ def main(spec: dict[str, Any]) -> None:
         asked, rated = judges[judge], RatedAspect(**spec["scales"][aspect])
         subjects = targets.of(perturbation, asked.share)
         scale = asked.scale or rated
-        told = engine.answer(asked, aspect, scale, subjects)
+        name, criterion = split(aspect)
+        told = engine.answer(asked, name, scale, subjects)
         keys = [
-            request_key(model, asked, aspect, scale, one, seed=spec["seed"], dataset=dataset)
+            request_key(model, asked, name, scale, one, seed=spec["seed"], dataset=dataset)
             for one in subjects
         ]
-        rows = _rows(engine, asked, aspect, zip(subjects, keys, told, strict=True))
+        about = {"aspect": name, "criterion": criterion}
+        rows = _rows(engine, asked, about, zip(subjects, keys, told, strict=True))
         path = f"{out}/replies/{dataset}/{perturbation}/{judge}/{aspect}.parquet"
         write_table("answers", table_of("answers", list(rows)), path)
     for notice in getattr(engine, "notices", []):
@@ -56,7 +58,7 @@ def _ratings(path: str) -> Ratings:
 def _rows(
     engine: Engine,
     judge: Judge,
-    aspect: str,
+    about: dict[str, str | None],
     answered: Iterable[tuple[Subject, str, list[Answer]]],
 ) -> Iterable[dict[str, Any]]:
     version = engine.version(judge)
@@ -66,7 +68,7 @@ def _rows(
                 "judge": judge.judge,
                 "kind": "rate",
                 "target": subject.target,
-                "aspect": aspect,
+                **about,
                 "key": key,
                 "draw": draw,
                 "text": answer.text,

@@ -36,6 +36,8 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("a scale", cards.Scale),
     ("Aspect (config/aspects)", cards.Aspect),
     ("`tasks` of an aspect", cards.AspectInTask),
+    ("`criteria` of an aspect", cards.Wording),
+    ("Criterion (config/criteria)", cards.Criterion),
     ("Perturbation (config/perturbations), method rule", cards.RulePerturbation),
     ("Perturbation, methods llm and inject", cards.MadePerturbation),
     ("a degree of a perturbation", cards.Degree),

@@ -7,6 +7,17 @@ Block = list[list[str]]
 """[perturbations, judges, aspects]: every combination of them is a cell."""
 
 
+def split(aspect: str) -> tuple[str, str | None]:
+    """Return the aspect and the criterion of a cell's `<aspect>` or `<aspect>.<criterion>`."""
+    name, _, criterion = aspect.partition(".")
+    return name, criterion or None
+
+
+def joined(aspect: str, criterion: str | None) -> str:
+    """Return what a cell calls an aspect in a criterion."""
+    return f"{aspect}.{criterion}" if criterion else aspect
+
+
 def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
     """Return the blocks that make up the cells (perturbation, judge, aspect), each cell once."""
     aspects: dict[tuple[str, str], list[str]] = {}

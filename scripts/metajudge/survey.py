@@ -55,7 +55,7 @@ def surveys(plan: Plan) -> Iterator[Survey]:
     """
     for task in dict.fromkeys(card.task for card in plan.datasets.values()):
         own = [name for name, card in plan.datasets.items() if card.task == task]
-        aspects = dict.fromkeys(aspect for name in own for aspect in plan.aspects_of(name))
+        aspects = dict.fromkeys(aspect for name in own for aspect in plan.plain_aspects(name))
         damages = dict.fromkeys(damage for name in own for damage, _ in plan.perturbed(name))
         if len(aspects) < 2 or not damages:
             continue

@@ -103,7 +103,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
 def _aspects(plan: Plan, dataset: str) -> list[Row]:
     """Return on what the targets of a dataset are judged, and on which scales."""
     found = []
-    for name in plan.aspects_of(dataset):
+    for name in plan.plain_aspects(dataset):
         scale = plan.datasets[dataset].aspects[name]
         told = rated(plan.aspect_of(dataset, name), scale)
         about = {key: told["aspect"][key] for key in ("name", "definition")}

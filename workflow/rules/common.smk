@@ -179,7 +179,7 @@ def one_of(names):
 wildcard_constraints:
     dataset=one_of(DATASETS),
     judge=one_of([*PLAN.judges, *PLAN.derived]),
-    aspect=one_of(PLAN.aspects),
+    aspect=one_of(cell.aspect for cell in PLAN.cells),
     perturbation=one_of(
         f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
     ),

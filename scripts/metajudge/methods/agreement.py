@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from metajudge.cells import joined, split
 from metajudge.methods.measures import (
     Place,
     categorical,
@@ -35,9 +36,9 @@ def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec["aspects"] if len(study.systems.ratings(name))]
     found: list[Row] = []
-    for aspect in aspects:
+    for plain, aspect in {split(name)[0]: name for name in aspects}.items():
         for (statistic, level), estimate in human(study, study.systems, aspect):
-            found.append(study.row("human", aspect, statistic, level, estimate))
+            found.append(study.row("human", plain, statistic, level, estimate))
     for judge in study.spec["judges"]:
         for systems, panel in study.rated(judge).items():
             own = _judge_rows(study, panel, judge, aspects)
@@ -59,7 +60,7 @@ def _controls_of(study: DatasetStudy, share: float, aspects: list[str]) -> Itera
 
 
 def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str]) -> Iterator[Row]:
-    over_aspects: dict[Place, list[Replicated]] = defaultdict(list)
+    over_aspects: dict[tuple[str | None, Place], list[Replicated]] = defaultdict(list)
     for aspect in aspects:
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
@@ -68,7 +69,7 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
         told = ranked(study, panel, scores, mean)
         flag = _degenerate(scores)
         for (statistic, level), found in told.items():
-            over_aspects[statistic, level].append(found)
+            over_aspects[split(aspect)[1], (statistic, level)].append(found)
             one = _warned(found.estimate, level, panel)
             one = one.with_note(flag) if flag and level == "pooled" else one
             yield study.row(judge, aspect, statistic, level, one)
@@ -79,10 +80,10 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
         )
         for (statistic, level), estimate in others:
             yield study.row(judge, aspect, statistic, level, estimate)
-    for (statistic, level), each in over_aspects.items():
+    for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
             average = _average(each, np.unique(panel.source).size)
-            yield study.row(judge, AVERAGE, statistic, level, average)
+            yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
 
 
 def _degenerate(scores: Floats) -> str:
@@ -126,7 +127,8 @@ def below_controls(study: DatasetStudy, found: list[Row], beside: Sequence[Row] 
 
     def of(row: Row) -> tuple[Any, ...]:
         share = row.get("share", cards.get(row["judge"], {}).get("share", 1.0))
-        return row["aspect"], row["statistic"], row["level"], row.get("systems"), share
+        place = row["aspect"], row.get("criterion"), row["statistic"], row["level"]
+        return *place, row.get("systems"), share
 
     for row in (*found, *beside):
         place = of(row)

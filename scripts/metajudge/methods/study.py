@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from metajudge import __version__
+from metajudge.cells import joined, split
 from metajudge.shares import share_of
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.resampling import source_weights
@@ -121,10 +122,10 @@ class DatasetStudy:
     def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return (perturbation, judge, aspect) -> target -> score; null scores are left out."""
         table: dict[tuple[str, str, str], dict[str, float]] = {}
-        names = ("perturbation", "judge", "aspect", "target", "value")
+        names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
         columns = (self.scores[name].to_pylist() for name in names)
-        for perturbation, judge, aspect, target, value in zip(*columns, strict=True):
-            cell = table.setdefault((perturbation, judge, aspect), {})
+        for perturbation, judge, aspect, criterion, target, value in zip(*columns, strict=True):
+            cell = table.setdefault((perturbation, judge, joined(aspect, criterion)), {})
             if value is not None:
                 cell[target] = value
         return table
@@ -158,15 +159,17 @@ class DatasetStudy:
     def row(
         self, judge: str, aspect: str, statistic: str, level: str, found: Estimate, **more: Any
     ) -> dict[str, Any]:
-        """Return one row of a result table, signed."""
+        """Return one row of a result table, signed; `aspect` as a cell calls it."""
+        name, criterion = split(aspect)
         estimate = {name: getattr(found, name) for name in Estimate.__slots__}
         return {
             "dataset": self.dataset,
             "judge": judge,
-            "aspect": aspect,
+            "aspect": name,
             "statistic": statistic,
             "level": level,
             **estimate,
+            **({"criterion": criterion} if criterion else {}),
             **more,
             "signature": self.signature(judge, statistic, level),
         }
@@ -250,7 +253,7 @@ class Panel:
 
     def ratings(self, aspect: str) -> Floats:
         """Return people's ratings, NaN where missing; shape (raters, targets)."""
-        raters = self.study.human_ratings.get(aspect, {})
+        raters = self.study.human_ratings.get(split(aspect)[0], {})
         rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
         return np.array(rows).reshape(len(rows), len(self.targets))
 

@@ -245,7 +245,7 @@ def check_weights(plan: "Plan", source: str) -> None:
     if plan.weights is None:
         return
     for dataset, card in plan.datasets.items():
-        aspects = plan.aspects_of(dataset)
+        aspects = plan.plain_aspects(dataset)
         own = plan.weights.tasks.get(card.task, {})
         for perturbation in {name for name, _ in plan.perturbed(dataset)} & own.keys():
             for aspect in own[perturbation]:

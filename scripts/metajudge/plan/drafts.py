@@ -54,7 +54,7 @@ def _aspects(plan: Plan) -> list[Draft]:
     return [
         Draft("aspect", aspect, card.task)
         for dataset, card in plan.datasets.items()
-        for aspect in plan.aspects_of(dataset)
+        for aspect in plan.plain_aspects(dataset)
         if not plan.aspect_of(dataset, aspect).steps
     ]
 

@@ -45,7 +45,10 @@ def prompt_hash(plan: Plan, dataset: str, *judges: Judge) -> str | None:
     """
     forms = [plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)]
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
-    told = {"forms": forms, "aspects": [one.model_dump(exclude={"parent"}) for one in aspects]}
+    told = {
+        "forms": forms,
+        "aspects": [one.model_dump(exclude={"parent", "criteria"}) for one in aspects],
+    }
     return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if forms else None
 
 
@@ -75,7 +78,7 @@ def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
     card = plan.judges[judge]
     if card.scale is not None:
         return card.scale
-    rated = plan.datasets[dataset].aspects[aspect]
+    rated = plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     engine = engine_of(plan, judge)
     if engine == "lexical":

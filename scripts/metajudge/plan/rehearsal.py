@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from metajudge.cells import split
 from metajudge.prompts import SUFFIX, messages, rated, to_write
 from metajudge.schema.cards import COMPARE, Dataset, Judge, MadePerturbation
 from metajudge.schema.errors import UserError
@@ -33,11 +34,11 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
     texts = TEXTS[: 1 + (judge.form == COMPARE)]
     for dataset, card in plan.datasets.items():
         for aspect in plan.rated_by(judge.judge, dataset):
-            scale = card.aspects[aspect]
+            scale = plan.scale_of(dataset, aspect)
             values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
             values["source"] = "a sample source" if scale.source_visible else None
             told = {"aspect": {**values["aspect"], "steps": STEPS}}
-            lacks = f"aspects/{aspect}.yaml, key tasks.{card.task}.steps"
+            lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}.steps"
             _fill_with_steps(plan, judge.form, texts, values, told, lacks)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python as jsonable
 
 from metajudge.canonical import canonical
-from metajudge.cells import pack
+from metajudge.cells import pack, split
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import BESIDE, METHODS
@@ -213,7 +213,7 @@ class Specs:
                 name: judge.model_dump(mode="json", include=asked) for name, judge in judges.items()
             },
             "scales": {
-                aspect: plan.datasets[dataset].aspects[aspect].model_dump(mode="json")
+                aspect: plan.scale_of(dataset, aspect).model_dump(mode="json")
                 for aspect in plan.aspects_of(dataset)
             },
             "cells": pack(cell[1:] for cell in cells),
@@ -229,7 +229,7 @@ class Specs:
         scale = scale_of(self.plan, dataset, judge, aspect)
         place = f"{dataset}/{perturbation}/{judge}/{aspect}.parquet"
         fields = {
-            "cell": Cell(dataset, perturbation, judge, aspect)._asdict(),
+            "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
             "scale": scale
             and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
             "parser": parser_of(self.plan, judge),
@@ -246,7 +246,7 @@ class Specs:
         card = self.plan.derived[judge]
         place = f"{dataset}/{perturbation}/{{}}/{aspect}.parquet"
         fields = {
-            "cell": Cell(dataset, perturbation, judge, aspect)._asdict(),
+            "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
             "combine": card.combine,
             "min_annotators": card.min_annotators,
             "inputs": [f"{self.out}/scores/{place.format(name)}" for name in card.members],
@@ -292,7 +292,7 @@ class Specs:
             "aspects": {
                 aspect: {"values": scale.values(), "ends": [scale.min, scale.max]}
                 for aspect in plan.aspects_of(dataset)
-                for scale in [card.aspects[aspect]]
+                for scale in [plan.scale_of(dataset, aspect)]
             },
             "judges": known,
             "excluded": [

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from metajudge.cells import joined, split
 from metajudge.plan.applicability import not_applicable
 from metajudge.plan.caps import check_caps
 from metajudge.plan.checks import (
@@ -25,15 +26,18 @@ from metajudge.schema.cards import (
     ASPECT,
     COMPARE,
     CONTROL_FORMS,
+    FOLDERS,
     PROMPTED,
     Aspect,
     CommandModel,
+    Criterion,
     Dataset,
     DerivedJudge,
     Judge,
     MadePerturbation,
     Model,
     Perturbation,
+    RatedAspect,
     Study,
     Weights,
 )
@@ -68,6 +72,7 @@ class Plan:
     judges: Mapping[str, Judge]
     derived: Mapping[str, DerivedJudge]
     aspects: Mapping[str, Aspect]
+    criteria: Mapping[str, Criterion]
     perturbations: Mapping[str, Perturbation]
     weights: Weights | None
     templates: Mapping[str, Templates]
@@ -75,14 +80,28 @@ class Plan:
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
 
-    def aspects_of(self, dataset: str) -> list[str]:
+    def plain_aspects(self, dataset: str) -> list[str]:
         """Return the aspects of a dataset that the study covers, in the card's order."""
         wanted = self.study.aspects
         return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
 
+    def aspects_of(self, dataset: str) -> list[str]:
+        """Return the same as cells call them: each in every criterion of the study."""
+        criteria: list[str] | list[None] = self.study.criteria or [None]
+        plain = self.plain_aspects(dataset)
+        return [joined(name, criterion) for name in plain for criterion in criteria]
+
     def aspect_of(self, dataset: str, aspect: str) -> Aspect:
-        """Return an aspect as it is told in a dataset's task."""
-        return self.aspects[aspect].in_task(self.datasets[dataset].task)
+        """Return an aspect as it is told in a dataset's task, in the criterion of the cell."""
+        name, criterion = split(aspect)
+        told = self.aspects[name].in_task(self.datasets[dataset].task)
+        if criterion is None:
+            return told
+        return told.worded(told.criteria.get(criterion) or self.criteria[criterion])
+
+    def scale_of(self, dataset: str, aspect: str) -> RatedAspect:
+        """Return how a dataset rates the aspect of a cell."""
+        return self.datasets[dataset].aspects[split(aspect)[0]]
 
     def perturbed(self, dataset: str, *, chains: bool = False) -> list[tuple[str, str]]:
         """Return (perturbation, degree) for all damage done to a dataset's originals.
@@ -159,12 +178,12 @@ class Plan:
             each = [set(self.rated_by(name, dataset)) for name in self.derived[judge].members]
             return [name for name in self.aspects_of(dataset) if all(name in one for one in each)]
         only = self.judges[judge].aspects
-        return [name for name in self.aspects_of(dataset) if not only or name in only]
+        return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
 
     def cards(self) -> Iterator[tuple[str, str, Any]]:
         """Yield (kind, id, card) of every card but the study's."""
-        for kind in ("dataset", "model", "judge", "aspect", "perturbation"):
-            for name, card in getattr(self, f"{kind}s").items():
+        for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
+            for name, card in getattr(self, FOLDERS[kind]).items():
                 yield kind, name, card
         for name, card in self.derived.items():
             yield "judge", name, card
@@ -248,7 +267,8 @@ def load_plan(
         models=models,
         judges=judges,
         derived=derived,
-        aspects=_aspects(cards, datasets),
+        aspects=(aspects := _aspects(cards, datasets)),
+        criteria=_criteria(cards, study, aspects, source),
         perturbations=perturbations,
         weights=cards.read("weights", study.weights, where=f"{source}, key weights")
         if study.weights
@@ -342,6 +362,21 @@ def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
+
+
+def _criteria(
+    cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
+) -> dict[str, Criterion]:
+    """Read the criteria that an aspect of the study has no wording of its own for."""
+    judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
+    found = {}
+    for criterion in study.criteria:
+        lacking = [card for card in judged if criterion not in card.criteria]
+        if lacking:
+            known = ", ".join(lacking[0].criteria) or "none"
+            where = f"{source}, key criteria (aspects/{lacking[0].aspect}.yaml has {known})"
+            found[criterion] = cards.read("criterion", criterion, where=where)
+    return found
 
 
 def _folders(

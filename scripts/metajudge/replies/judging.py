@@ -40,6 +40,7 @@ class Questions:
     shown: Sequence[Shown]
     templates: Templates
     seed: int
+    criterion: str | None = None
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -138,7 +139,8 @@ def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Su
 def rows(asked: Questions, reply: Callable[[int, int], Reply]) -> list[dict[str, Any]]:
     """Return the rows of a cell's reply file: `reply(number, draw)` of every draw."""
     kind = "compare" if asked.judge.form == COMPARE else "rate"
-    known = {"judge": asked.judge.judge, "kind": kind, "aspect": asked.aspect.aspect}
+    known: dict[str, Any] = {"judge": asked.judge.judge, "kind": kind}
+    known |= {"aspect": asked.aspect.aspect, "criterion": asked.criterion}
     return [
         {**known, **asked.place(number), **reply_columns(reply(number, draw))}
         for number in range(len(asked))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metajudge.cells import unpack
+from metajudge.cells import split, unpack
 from metajudge.engines.asked import Request, Work
 from metajudge.engines.probe import Findings
 from metajudge.engines.subjects import Subjects
@@ -177,6 +177,7 @@ def planned(
                 texts.of(perturbation, judges[judge]),
                 spec["templates"].get(judges[judge].form, {}),
                 spec["seed"],
+                split(aspect)[1],
             )
             for perturbation, judge, aspect in unpack(spec["cells"])
         }

@@ -112,8 +112,10 @@ class Report:
         return [self._damage(name, degree) for name, degree in placed]
 
     def aspect(self, name: str) -> str:
-        """Return an aspect's name."""
-        return str(self.spec["aspects"].get(name, name))
+        """Return an aspect's name, and its criterion where it has one."""
+        plain, _, criterion = name.partition(".")
+        told = str(self.spec["aspects"].get(plain, plain))
+        return f"{told} ({criterion})" if criterion else told
 
     def _dataset(self, name: str) -> Dataset:
         card = self.spec["datasets"][name]

@@ -50,6 +50,11 @@ class Row:
         return (*where, self.cell, self.criterion, self.judge_b, self.k)
 
     @property
+    def judged(self) -> str:
+        """Return what a cell calls the aspect: with its criterion."""
+        return f"{self.aspect}.{self.criterion}" if self.criterion else self.aspect
+
+    @property
     def cell(self) -> str:
         """Return the set of targets: `<perturbation>.<degree>`, or its name alone."""
         return f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
@@ -104,7 +109,9 @@ class Rows:
         judge_b: str = "",
         k: int = 0,
     ) -> Row | None:
-        """Return the one row in this place, or None."""
+        """Return the one row in this place, or None; `aspect` may have a criterion behind a dot."""
+        if "." in aspect:
+            aspect, _, criterion = aspect.partition(".")
         place = (dataset, judge, aspect, statistic, level, cell, criterion, judge_b, k)
         return self._index.get(place)
 

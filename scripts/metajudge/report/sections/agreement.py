@@ -151,7 +151,7 @@ def _group(note: str) -> str:
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     statistic, level = FIGURE
     ids = tuple(judge.id for judge in report.judges)
-    places = {"judge": ids, "aspect": tuple(dataset.aspects)}
+    places = {"judge": ids, "judged": tuple(dataset.aspects)}
     chosen = rows.where(statistic=statistic, level=level, **places)
     known = [row for row in chosen if row.value is not None]
     names = {judge.id: labelled(judge) for judge in report.judges}
@@ -160,7 +160,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
         return None
     series = signs([report.aspect(aspect) for aspect in dataset.aspects])
     points = [
-        Point(names[r.judge], report.aspect(r.aspect), r.value, r.lo, r.hi)
+        Point(names[r.judge], report.aspect(r.judged), r.value, r.lo, r.hi)
         for r in known
         if r.value is not None
     ]

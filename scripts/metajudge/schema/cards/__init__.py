@@ -12,10 +12,12 @@ from metajudge.schema.cards.data import (
     WRONG_ENDING,
     Aspect,
     AspectInTask,
+    Criterion,
     Dataset,
     Mapping,
     RatedAspect,
     Select,
+    Wording,
 )
 from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge
 from metajudge.schema.cards.models import (
@@ -65,6 +67,7 @@ __all__ = [
     "CommandModel",
     "Comparison",
     "ControlModel",
+    "Criterion",
     "Damage",
     "Dataset",
     "Decoding",
@@ -91,6 +94,7 @@ __all__ = [
     "Study",
     "VllmModel",
     "Weights",
+    "Wording",
 ]
 
 PromptedModel = OpenAIModel | VllmModel
@@ -111,9 +115,11 @@ KINDS: dict[str, Any] = {
     "model": Model,
     "judge": AnyJudge,
     "aspect": Aspect,
+    "criterion": Criterion,
     "perturbation": Perturbation,
     "weights": Weights,
 }
 """Card kind -> its model."""
 
-FOLDERS = {kind: f"{kind}s" for kind in KINDS} | {"study": "studies", "weights": "weights"}
+FOLDERS = {kind: f"{kind}s" for kind in KINDS}
+FOLDERS |= {"study": "studies", "weights": "weights", "criterion": "criteria"}

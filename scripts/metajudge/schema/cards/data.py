@@ -26,7 +26,7 @@ class AspectInTask(Card):
     steps: list[str] = Field([], description="How to judge it there, step by step.")
 
 
-class Criterion(Card):
+class Wording(Card):
     """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
 
     name: str | None = Field(None, description='What the aspect is called; "" names none.')
@@ -34,7 +34,13 @@ class Criterion(Card):
     note: str | None = Field(None, description="A sentence after the definition.")
 
 
-def _as_criterion(value: object) -> object:
+class Criterion(Wording):
+    """A wording for every aspect that has none of its own of this id, such as an ablation."""
+
+    criterion: Slug = Field(description="The id, equal to the file's name.")
+
+
+def _as_wording(value: object) -> object:
     return {"definition": value} if isinstance(value, str) else value
 
 
@@ -52,7 +58,7 @@ class Aspect(Card):
         {}, description="Task -> what is said of the aspect there."
     )
 
-    criteria: dict[Slug, Annotated[Criterion, BeforeValidator(_as_criterion)]] = Field(
+    criteria: dict[Slug, Annotated[Wording, BeforeValidator(_as_wording)]] = Field(
         {}, description="Criterion -> another wording: a definition, or more of it (see below)."
     )
 
@@ -61,6 +67,13 @@ class Aspect(Card):
         own = self.tasks.get(task, AspectInTask())
         told = {"definition": own.definition or self.definition, "steps": own.steps or self.steps}
         return self.model_copy(update={**told, "tasks": {}})
+
+    def worded(self, wording: Wording) -> "Aspect":
+        """Return the aspect as another wording tells it; its steps are those of no wording."""
+        name = self.name if wording.name is None else wording.name
+        own = self.definition if wording.definition is None else wording.definition
+        definition = " ".join(filter(None, [own, wording.note]))
+        return self.model_copy(update={"name": name, "definition": definition, "criteria": {}})
 
 
 class RatedAspect(Scale):

@@ -59,6 +59,11 @@ class Study(Caps):
     datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
     judges: list[Slug] = Field(min_length=1, description="Judge cards.")
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
+    criteria: list[Slug] = Field(
+        [],
+        description="Wordings in which every aspect is judged, each by itself: of the aspects' "
+        "cards, or of config/criteria; default: the aspect's own definition.",
+    )
     perturbations: list[Slug] = Field(
         [], description="Perturbation cards, for discernment and of method inject."
     )
@@ -105,11 +110,13 @@ class Study(Caps):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        for key in ("datasets", "judges", "aspects", "perturbations", "methods"):
+        for key in ("datasets", "judges", "aspects", "criteria", "perturbations", "methods"):
             names = getattr(self, key)
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
         if "discernment" in self.methods and not self.perturbations:
             raise ValueError("the method discernment needs `perturbations`")
+        if "discernment" in self.methods and len(self.criteria) > 1:
+            raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
         return self

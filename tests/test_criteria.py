@@ -1,0 +1,142 @@
+"""Aspects in several wordings: what judges are told, and where the numbers stand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from asking import FAST, Study
+from metajudge.cells import joined, split
+from metajudge.plan import load_plan
+from metajudge.schema.cards import Aspect, Wording
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.tables import read_table
+from running import HOME
+from scripted import Body, Said, reply, serve
+
+ASPECT = Aspect(
+    aspect="clear",
+    name="Clarity",
+    definition="How clear it is.",
+    steps=["Read it."],
+    criteria={"short": "Is it clear?", "loud": {"name": "CLARITY", "note": "Be strict."}},
+)
+STUDY: dict[str, Any] = {
+    **{"study": "worded", "datasets": ["demo-dialogue"], "aspects": ["naturalness", "coherence"]},
+    **{"judges": ["rules"], "methods": ["agreement"]},
+}
+ABLATIONS = ["empty", "meaningless", "term-only", "description-only"]
+ABLATIONS += ["ignore-others", "naming-others"]
+
+
+def test_a_cell_names_aspect_and_criterion() -> None:
+    assert [split(joined(*one)) for one in (("a", None), ("a", "b"))] == [("a", None), ("a", "b")]
+    assert joined("a", "b") == "a.b"
+
+
+@pytest.mark.parametrize(
+    ("wording", "name", "definition"),
+    [
+        (ASPECT.criteria["short"], "Clarity", "Is it clear?"),
+        (ASPECT.criteria["loud"], "CLARITY", "How clear it is. Be strict."),
+        (Wording(name="", definition=""), "", ""),
+        (Wording(definition="", note="Be strict."), "Clarity", "Be strict."),
+        (Wording(), "Clarity", "How clear it is."),
+    ],
+)
+def test_a_wording_replaces_what_it_gives(wording: Wording, name: str, definition: str) -> None:
+    told = ASPECT.worded(wording)
+    assert (told.name, told.definition, told.steps) == (name, definition, ["Read it."])
+
+
+def plan_of(**keys: Any) -> Any:
+    return load_plan(STUDY | keys, HOME, source="study.yaml")
+
+
+def test_every_aspect_is_judged_in_every_criterion() -> None:
+    plan = plan_of(criteria=["term-only", "empty"])
+    assert plan.plain_aspects("demo-dialogue") == ["naturalness", "coherence"]
+    cells = [cell.aspect for cell in plan.cells if cell.judge == "rules"]
+    assert cells == [
+        f"{a}.{c}" for a in ("naturalness", "coherence") for c in ("term-only", "empty")
+    ]
+    assert plan.aspect_of("demo-dialogue", "coherence.term-only").definition == ""
+    assert plan.scale_of("demo-dialogue", "coherence.empty").max == 5
+    whole = [cell.aspect for cell in plan_of().cells if cell.judge == "rules"]
+    assert whole == ["naturalness", "coherence"]
+
+
+def test_the_aspect_s_own_wording_goes_before_a_general_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "aspects", "naturalness", criteria={"empty": "Nearly empty."})
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(criteria=["empty"])
+    told = {name: plan.aspect_of("demo-dialogue", f"{name}.empty") for name in STUDY["aspects"]}
+    assert told["naturalness"].definition == "Nearly empty." and told["coherence"].definition == ""
+
+
+def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
+    with pytest.raises(UserError) as error:
+        plan_of(criteria=["term-onyl"])
+    said = str(error.value)
+    assert (
+        "study.yaml, key criteria" in said and "term-only" in said and "criteria/term-onyl" in said
+    )
+    with pytest.raises((UserError, UserErrors), match="one of `criteria` at most"):
+        keys = {"methods": ["discernment"], "perturbations": ["reordering"]}
+        plan_of(criteria=["empty", "term-only"], **keys)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """A study of one aspect in six wordings; a judge that says how long its prompt is."""
+
+    def by_length(body: Body) -> Said:
+        prompt = body["messages"][0]["content"]
+        return reply(str(1 + len(prompt) % 5))
+
+    with serve(by_length) as endpoint:
+        own = Study(tmp_path_factory.mktemp("criteria"), endpoint)
+        own.model(limits=FAST)
+        own.study(criteria=ABLATIONS, judges=["terse", "rules"])
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        yield own
+
+
+@pytest.mark.slow
+def test_judges_are_told_each_wording_and_nothing_else_differs(study: Study) -> None:
+    prompts = study.endpoint.prompts
+    assert len(prompts) == 6 * 120 == len(set(prompts))
+    card = plan_of().aspects["naturalness"]
+    named = [prompt for prompt in prompts if card.name.lower() in prompt.split("\n")[0]]
+    assert len(named) == 3 * 120  # not: empty, meaningless, description-only
+    defined = [prompt for prompt in prompts if card.definition in prompt]
+    assert len(defined) == 3 * 120  # not: empty, meaningless, term-only
+    assert sum("glavority" in prompt for prompt in prompts) == 120
+    empty = [prompt for prompt in prompts if prompt.startswith("You rate a text.\n\nThe scale")]
+    assert len(empty) == 120
+
+
+@pytest.mark.slow
+def test_numbers_stand_at_their_criterion(study: Study) -> None:
+    results = study.folder / "results" / "asked"
+    for criterion in ABLATIONS:
+        place = f"demo-dialogue/systems/terse/naturalness.{criterion}.parquet"
+        for table in ("scores", "judgments"):
+            rows = read_table(table, results / table / place).to_pylist()
+            assert {(row["aspect"], row["criterion"]) for row in rows} == {
+                ("naturalness", criterion)
+            }
+    found = [row for row in study.rows("agreement") if row["statistic"] == "pearson"]
+    assert {row["criterion"] for row in found if row["judge"] == "terse"} == {*ABLATIONS}
+    assert {row["aspect"] for row in found} == {"naturalness"}  # no average over wordings
+    people = [row for row in study.rows("agreement") if row["judge"] == "human"]
+    assert {row["criterion"] for row in people} == {None}
+    rules = {row["value"] for row in found if row["judge"] == "rules" and row["level"] == "pooled"}
+    assert len(rules) == 1  # what computes looks at the aspect alone
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "(term-only)" in page

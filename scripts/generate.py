@@ -17,6 +17,7 @@ MARK = "<!-- generated from the typed cards by `make generated`: edit schema/car
 SECTIONS: list[tuple[str, type[Card]]] = [
     ("Study (config/config.yaml, config/studies)", cards.Study),
     ("`comparison` of a study", cards.Comparison),
+    ("`confusion` of a study", cards.Confusion),
     ("Dataset (config/datasets)", cards.Dataset),
     ("a file on a hub", cards.Hub),
     ("an aspect of a dataset", cards.RatedAspect),
@@ -42,6 +43,8 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Perturbation, methods llm and inject", cards.MadePerturbation),
     ("a degree of a perturbation", cards.Degree),
     ("Weights (config/weights)", cards.Weights),
+    ("Expectations (config/expectations)", cards.Expectations),
+    ("a perturbation of expectations", cards.Expected),
 ]
 
 

@@ -6,6 +6,8 @@ A method module has one function `rows(study: DatasetStudy) -> list[dict]`; `MET
 METHODS = {
     "agreement": "metajudge.methods.agreement",
     "comparison": "metajudge.methods.comparison",
+    "confusion": "metajudge.methods.confusion",
+    "criteria": "metajudge.methods.criteria",
     "discernment": "metajudge.methods.discernment",
     "faults": "metajudge.methods.faults",
     "repeatability": "metajudge.methods.repeatability",
@@ -17,6 +19,10 @@ METHODS = {
 }
 """Result table -> its module. `BESIDE` tells which belong to a method."""
 
-BESIDE = {"agreement": ["comparison"], "discernment": ["perturbations", "responses"]}
+BESIDE = {
+    "agreement": ["comparison"],
+    "confusion": ["criteria", "perturbations"],
+    "discernment": ["perturbations", "responses"],
+}
 """Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
 and pairwise to those with judges of several draws, and of comparisons."""

@@ -1,7 +1,7 @@
 """Why a judge has no score at all where one was planned."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from metajudge.methods.study import DatasetStudy
 from metajudge.parsing.parsers import CONTEXT
@@ -21,6 +21,16 @@ def ends(study: DatasetStudy) -> Ends:
         cell = found.setdefault((row["perturbation"], row["judge"], row["aspect"]), Counter())
         cell[row["status"], row["rule"] or ""] += row["n"]
     return found
+
+
+def reasons(
+    study: DatasetStudy, found: Ends, perturbation: str, judge: str, aspects: Iterable[str]
+) -> dict[str, Estimate]:
+    """Return aspect -> the undefined estimate of a damage on which it has no pairs of scores."""
+    wanted = list(aspects)
+    if wanted and (why := nothing_made(study, perturbation)):
+        return dict.fromkeys(wanted, Estimate.undefined(why))
+    return {aspect: nothing_judged(found, perturbation, judge, aspect) for aspect in wanted}
 
 
 def nothing_made(study: DatasetStudy, perturbation: str) -> str:

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
-from math import exp, lcm, log
+from math import exp, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metajudge.methods.absence import ends, nothing_judged, nothing_made, too_long
-from metajudge.methods.study import DatasetStudy, Floats, aligned
+from metajudge.methods.absence import ends, reasons
+from metajudge.methods.pairs import Pairs, pairs_of
+from metajudge.methods.study import DatasetStudy, Floats
 from metajudge.statistics.combination import average, discernment, minimum
 from metajudge.statistics.comparison import difference
 from metajudge.statistics.estimate import Estimate
@@ -19,11 +18,8 @@ from metajudge.statistics.multiple import holm
 from metajudge.statistics.resampling import Replicated, with_interval
 from metajudge.statistics.wilcoxon import (
     Method,
-    exact_differences,
     log_p_asymptotic,
     log_p_exact,
-    mean_drop,
-    rank_biserial,
     replicate_log_p,
     table_method,
 )
@@ -44,8 +40,6 @@ HEADLINES = {
 ASYMPTOTIC = {"D", "D_ew"}
 ARTEFACT = 5.0
 """Beyond this a score is an artefact of the normal tail (methods.md 1)."""
-MOST_DRAWS = 20
-"""Beyond this the least common multiple of 1..draws is too large for exact floats."""
 
 
 NAMED = 4
@@ -63,33 +57,6 @@ class Tests:
     exact: Floats
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """A judge's scores of originals and of their damaged copies on one aspect, item by item."""
-
-    study: DatasetStudy
-    original: Floats
-    perturbed: Floats
-    source: NDArray[np.int64]
-    n_planned: int
-    unit: int | None
-
-    @cached_property
-    def differences(self) -> NDArray[np.int64]:
-        """Return original - perturbed, exact; shape (pairs,)."""
-        return exact_differences(self.original, self.perturbed, self.unit)
-
-    def estimates(self) -> dict[str, Estimate]:
-        """Return the effect sizes: rank-biserial correlation and mean drop."""
-        weights = self.study.weights
-        missing = self.n_planned - len(self.differences)
-        found = {
-            "rank_biserial": rank_biserial(self.differences, weights, self.source),
-            "mean_drop": mean_drop(self.original, self.perturbed, self.source, weights),
-        }
-        return {name: replace(one, n_missing=missing) for name, one in found.items()}
-
-
 class Discerning:
     """All discernment of one dataset; equal differences (of aspects, say) are tested once."""
 
@@ -105,7 +72,7 @@ class Discerning:
         """Yield the rows of one judge: per aspect, per perturbation, and the headline."""
         for name, degree, _ in self.planned:
             place = {"perturbation": name, "degree": degree}
-            pairs = self._pairs(f"{name}.{degree}", judge)
+            pairs = pairs_of(self.study, self._ends, f"{name}.{degree}", judge)
             tests = {aspect: self._test(one) for aspect, one in pairs.items()}
             for aspect, statistic, found in self._aspect_estimates(pairs, tests):
                 yield self.study.row(judge, aspect, statistic, "", found, **place)
@@ -130,30 +97,6 @@ class Discerning:
             sources = min(one.estimate.n, second[statistic].estimate.n)
             gap = difference(one, second[statistic], sources).with_note(told)
             yield self.study.row(judge, "", f"difference_{statistic}", "", gap, judge_b=other)
-
-    def _pairs(self, perturbation: str, judge: str, *beside: str) -> dict[str, Pairs]:
-        """Return aspect -> pairs, without aspects on which no item has both scores.
-
-        Only items that the judges `beside` were given, too. What is too long for a model's context
-        is not a sample of the items: such a cell is not run at all (methods.md 1).
-        """
-        original, damaged = (
-            self.study.panel(name).given(judge, *beside) for name in ("original", perturbation)
-        )
-        card = self.study.spec["judges"][judge]
-        found = {}
-        for aspect in self.study.spec["aspects"]:
-            before, after = original.scores(judge, aspect), damaged.scores(judge, aspect)
-            if before is None or after is None:
-                continue
-            if too_long(self._ends, perturbation, judge, aspect):
-                continue
-            paired = aligned(dict(zip(damaged.items, after.tolist(), strict=True)), original.items)
-            both = np.isfinite(before) & np.isfinite(paired)
-            if both.any():
-                texts = before[both], paired[both], original.source[both]
-                found[aspect] = Pairs(self.study, *texts, len(before), _unit(card, aspect))
-        return found
 
     def _test(self, pairs: Pairs) -> Tests:
         d, source = pairs.differences, pairs.source
@@ -203,11 +146,7 @@ class Discerning:
     ) -> dict[str, Estimate]:
         """Return aspect -> why there is no test, for those without one."""
         aspects = [name for name in self.study.spec["aspects"] if name not in tests]
-        if aspects and (why := nothing_made(self.study, perturbation)):
-            return dict.fromkeys(aspects, Estimate.undefined(why))
-        return {
-            aspect: nothing_judged(self._ends, perturbation, judge, aspect) for aspect in aspects
-        }
+        return reasons(self.study, self._ends, perturbation, judge, aspects)
 
     def _combine(
         self,
@@ -279,7 +218,7 @@ class Discerning:
         if (judge, items) not in self._summed:
             combined = []
             for name, degree, _ in self.planned:
-                pairs = self._pairs(f"{name}.{degree}", judge, *beside)
+                pairs = pairs_of(self.study, self._ends, f"{name}.{degree}", judge, *beside)
                 tests = {aspect: self._test(one) for aspect, one in pairs.items()}
                 absent = self._absent(f"{name}.{degree}", judge, tests)
                 combined.append(self._combine(name, pairs, tests, absent))
@@ -336,16 +275,6 @@ def _replicated(counted: Estimate, rows: Floats, n_sources: int) -> Replicated:
     """Return rows[0] as a value, with the counts of `counted` and the interval of the others."""
     found = replace(counted, value=float(rows[0]))
     return Replicated(with_interval(found, rows[1:], n_sources), rows)
-
-
-def _unit(card: dict[str, Any], aspect: str) -> int | None:
-    """Return u such that every score is a multiple of 1/u; None: rounded to 9 decimals instead."""
-    grid, draws = card["grid"][aspect], card["draws"]
-    if grid is None or draws > MOST_DRAWS:
-        return None
-    per_point = 1 / (grid[1] - grid[0])
-    whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)
-    return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from metajudge.schema.cards import (
     COMPARE,
     CONTROL_FORMS,
+    DAMAGING,
     LEXICAL_FORMS,
     PROMPTED,
     CommandModel,
@@ -55,12 +56,12 @@ def check_study(
                 allowed=judges,
             )
     for perturbation in perturbations.values():
-        if perturbation.method != "inject" and "discernment" not in study.methods:
+        if perturbation.method != "inject" and not DAMAGING & set(study.methods):
             raise UserError(
                 "nothing in the study needs this perturbation",
                 where=f"{source}, key perturbations",
                 got=perturbation.perturbation,
-                todo="add the method discernment, or leave the perturbation out",
+                todo="add the method discernment or confusion, or leave the perturbation out",
             )
     for model in models.values():
         if model.engine == "recorded" and model.dataset not in {None, *datasets}:
@@ -258,6 +259,25 @@ def check_weights(plan: "Plan", source: str) -> None:
                         allowed=aspects,
                         todo=f"add it to the aspects of {source}, or weigh without it",
                     )
+
+
+def check_expectations(plan: "Plan", source: str) -> None:
+    """Check that something is expected of some damage to every dataset that is damaged."""
+    if plan.expectations is None:
+        return
+    known = plan.expectations.perturbations
+    for dataset in plan.datasets:
+        damages = {name for name, _ in plan.perturbed(dataset)}
+        aspects = set(plan.plain_aspects(dataset))
+        told = [known[name] for name in damages & known.keys()]
+        if damages and not any(aspects & {*one.drop, *one.same} for one in told):
+            raise UserError(
+                f"nothing is expected of any damage to {dataset}",
+                where=f"{source}, key confusion.expectations",
+                got=plan.expectations.expectations,
+                allowed=known,
+                todo="name perturbations and aspects of the card, or a card that has yours",
+            )
 
 
 def check_interpreter(models: Mapping[str, Model], python: str) -> None:

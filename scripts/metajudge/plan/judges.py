@@ -130,6 +130,18 @@ def weights_of(plan: Plan, dataset: str) -> dict[str, Any] | None:
     return {"id": f"{plan.weights.weights}@{card_hash(plan.weights)}", "of": told}
 
 
+def expected_of(plan: Plan) -> dict[str, Any]:
+    """Return what the study expects of damage, by id, and what counts as no drop."""
+    assert plan.expectations is not None, "the method confusion has expectations"
+    told = {name: card.model_dump() for name, card in plan.expectations.perturbations.items()}
+    own = plan.expectations
+    return {
+        "id": f"{own.expectations}@{card_hash(own)}",
+        "of": told,
+        "margin": plan.study.confusion.margin,
+    }
+
+
 def uses_references(judge: Judge) -> bool:
     """Return whether a judge's score tells how near a text is to references."""
     return judge.against == "references" and judge.form not in ALONE

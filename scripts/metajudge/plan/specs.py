@@ -22,6 +22,7 @@ from metajudge.plan.judges import (
     bought_of,
     card_hash,
     engine_of,
+    expected_of,
     facts_of,
     parser_of,
     price_of,
@@ -314,6 +315,7 @@ class Specs:
                 if table == "discernment"
                 else {}
             ),
+            **({"expected": expected_of(plan)} if table == "confusion" else {}),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,
@@ -346,8 +348,9 @@ class Specs:
     def tables(self) -> list[str]:
         """Return the result tables of the study."""
         methods, judges = self.plan.study.methods, self.plan.judges.values()
+        of_methods = (table for method in methods for table in (method, *BESIDE.get(method, [])))
         return [
-            *(table for method in methods for table in (method, *BESIDE.get(method, []))),
+            *dict.fromkeys(of_methods),
             *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
             *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
             *("coverage", "cost"),

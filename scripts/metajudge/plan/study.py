@@ -13,6 +13,7 @@ from metajudge.plan.caps import check_caps
 from metajudge.plan.checks import (
     check_dataset,
     check_derived,
+    check_expectations,
     check_judge,
     check_perturbation,
     check_study,
@@ -26,6 +27,7 @@ from metajudge.schema.cards import (
     ASPECT,
     COMPARE,
     CONTROL_FORMS,
+    DAMAGING,
     FOLDERS,
     PROMPTED,
     Aspect,
@@ -33,6 +35,7 @@ from metajudge.schema.cards import (
     Criterion,
     Dataset,
     DerivedJudge,
+    Expectations,
     Judge,
     MadePerturbation,
     Model,
@@ -75,6 +78,7 @@ class Plan:
     criteria: Mapping[str, Criterion]
     perturbations: Mapping[str, Perturbation]
     weights: Weights | None
+    expectations: Expectations | None
     templates: Mapping[str, Templates]
     """Form -> its prompt, for judges and writers whose model reads prompts."""
     folders: Mapping[tuple[str, str], str]
@@ -118,9 +122,10 @@ class Plan:
 
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
-        rated = {"agreement", "faults"} & set(self.study.methods)
+        methods = set(self.study.methods)
+        rated = {"agreement", "confusion", "faults"} & methods
         sets = ["systems"] if rated and self.datasets[dataset].has_systems else []
-        damaged = self.perturbed(dataset) if "discernment" in self.study.methods else []
+        damaged = self.perturbed(dataset) if DAMAGING & methods else []
         chains = self.perturbed(dataset, chains=True)
         sets += ["original"] if damaged or chains else []
         return sets + [f"{name}.{degree}" for name, degree in damaged + chains]
@@ -189,6 +194,8 @@ class Plan:
             yield "judge", name, card
         if self.weights is not None:
             yield "weights", self.weights.weights, self.weights
+        if self.expectations is not None:
+            yield "expectations", self.expectations.expectations, self.expectations
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -273,6 +280,7 @@ def load_plan(
         weights=cards.read("weights", study.weights, where=f"{source}, key weights")
         if study.weights
         else None,
+        expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
     )
@@ -297,6 +305,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for perturbation in perturbations.values():
         check_perturbation(perturbation, models, datasets)
     check_weights(plan, source)
+    check_expectations(plan, source)
     for name, dataset in plan.datasets.items():
         damage = [perturbations[each] for each in dict(plan.perturbed(name))]
         check_dataset(dataset, plan.target_sets(name), damage, source)
@@ -362,6 +371,14 @@ def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
+
+
+def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:
+    if "confusion" not in study.methods:
+        return None
+    where = f"{source}, key confusion.expectations"
+    card: Expectations = cards.read("expectations", study.confusion.expectations, where=where)
+    return card
 
 
 def _criteria(

@@ -104,7 +104,7 @@ class Report:
         order = self.spec["study"]["perturbations"]
         found = {
             (row.perturbation, row.degree)
-            for table in ("discernment", "perturbations")
+            for table in ("discernment", "confusion", "perturbations")
             for row in self.rows(table)
             if row.perturbation in order
         }

@@ -62,6 +62,8 @@ _WHERE_IT_APPLIES = {
     "criterion": TEXT,
     "form": TEXT,
     "judge_b": TEXT,
+    "aspect_b": TEXT,
+    "criterion_b": TEXT,
     "k": COUNT,
     # whose texts, where not those of all systems
     "systems": TEXT,

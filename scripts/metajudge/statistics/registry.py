@@ -21,6 +21,7 @@ class Statistic(NamedTuple):
 
 SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and above", "any number"
 DHP = "paper 000, 3.3"
+CONFUSION = "paper 001"
 OURS = "this project"
 
 STATISTICS: dict[str, Statistic] = {
@@ -169,6 +170,54 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "p_holm": Statistic(
         "Holm-adjusted p", "p_value", "one-sided Wilcoxon test", SHARE, "Holm 1979"
+    ),
+    "p_fdr": Statistic(
+        "FDR-adjusted p",
+        "p_value",
+        "over a judge's wanted drops",
+        SHARE,
+        "Benjamini, Hochberg 1995",
+    ),
+    "p_tost": Statistic(
+        "Equivalence p", "p_value", "that a drop is not within the margin", SHARE, "Schuirmann 1987"
+    ),
+    "items_needed": Statistic(
+        "Items needed",
+        "amount",
+        "to show that a drop of 0 is within the margin",
+        "2 and above",
+        "Julious 2004",
+    ),
+    "delta": Statistic(
+        "Δ", "amount", "mean of original minus damaged, in points of the judge", ANY, CONFUSION
+    ),
+    "floor_share": Statistic(
+        "At the floor", "percent", "originals that cannot drop any further", SHARE, OURS
+    ),
+    "s_t_mean": Statistic("S_T", "amount", "mean drop where one is wanted", ANY, CONFUSION),
+    "s_f_mean": Statistic("S_F", "amount", "mean drop where none is wanted", ANY, CONFUSION),
+    "confusion_index": Statistic(
+        "Confusion index", "amount", "unwanted drop over wanted drop; 0 is best", ANY, OURS
+    ),
+    "confusion_auc": Statistic(
+        "AUC", "correlation", "probability that a wanted drop exceeds an unwanted one", SHARE, OURS
+    ),
+    "wanted_shown": Statistic(
+        "Wanted drops shown", "percent", "of those with an adjusted p of at most .05", SHARE, OURS
+    ),
+    "unwanted_no_drop": Statistic(
+        "Unwanted: no drop", "percent", "shown to be within the margin", SHARE, OURS
+    ),
+    "unwanted_drop": Statistic("Unwanted: drop", "percent", "shown to be a drop", SHARE, OURS),
+    "unwanted_undecided": Statistic(
+        "Unwanted: undecided", "percent", "neither is shown", SHARE, OURS
+    ),
+    "follows_other": Statistic(
+        "Follows another aspect",
+        "percent",
+        "aspects that go more with people's ratings of another",
+        SHARE,
+        CONFUSION,
     ),
     "alpha_draws": Statistic(
         "α over draws", "correlation", "the draws as raters", UP_TO_1, "Krippendorff 2011"

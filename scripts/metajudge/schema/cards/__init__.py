@@ -19,6 +19,7 @@ from metajudge.schema.cards.data import (
     Select,
     Wording,
 )
+from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge
 from metajudge.schema.cards.models import (
     ASPECT,
@@ -42,7 +43,7 @@ from metajudge.schema.cards.perturbations import (
     Perturbation,
     RulePerturbation,
 )
-from metajudge.schema.cards.study import PILOT, Caps, Comparison, Study
+from metajudge.schema.cards.study import DAMAGING, PILOT, Caps, Comparison, Confusion, Study
 from metajudge.schema.cards.vllm import Adapter, VllmModel
 from metajudge.schema.cards.weights import Weights
 
@@ -51,6 +52,7 @@ __all__ = [
     "ASPECT",
     "COMPARE",
     "CONTROL_FORMS",
+    "DAMAGING",
     "FOLDERS",
     "KINDS",
     "LEXICAL_FORMS",
@@ -66,6 +68,7 @@ __all__ = [
     "Card",
     "CommandModel",
     "Comparison",
+    "Confusion",
     "ControlModel",
     "Criterion",
     "Damage",
@@ -74,6 +77,8 @@ __all__ = [
     "Degree",
     "Degrees",
     "DerivedJudge",
+    "Expectations",
+    "Expected",
     "Hub",
     "Judge",
     "LexicalModel",
@@ -118,8 +123,10 @@ KINDS: dict[str, Any] = {
     "criterion": Criterion,
     "perturbation": Perturbation,
     "weights": Weights,
+    "expectations": Expectations,
 }
 """Card kind -> its model."""
 
 FOLDERS = {kind: f"{kind}s" for kind in KINDS}
-FOLDERS |= {"study": "studies", "weights": "weights", "criterion": "criteria"}
+FOLDERS |= {"study": "studies", "criterion": "criteria"}
+FOLDERS |= {kind: kind for kind in ("weights", "expectations")}

@@ -10,6 +10,10 @@ PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 
 
+DAMAGING = {"discernment", "confusion"}
+"""Methods that need damaged originals."""
+
+
 class Comparison(Card):
     """How judges are compared with each other; table comparison.csv."""
 
@@ -36,6 +40,21 @@ class Comparison(Card):
     )
     wished: float = Field(
         0.05, gt=0, description="The difference for which the sources needed are told."
+    )
+
+
+class Confusion(Card):
+    """How the method confusion is computed; table confusion.csv."""
+
+    expectations: Slug = Field(
+        "table-21",
+        description="Which damage should lower which aspect: a card of config/expectations.",
+    )
+    margin: float = Field(
+        0.2,
+        gt=0,
+        description="A smaller mean drop, in points of a scale of 1 to 5, is no drop. On a judge's "
+        "own scale it is the same part of the whole.",
     )
 
 
@@ -67,7 +86,7 @@ class Study(Caps):
     perturbations: list[Slug] = Field(
         [], description="Perturbation cards, for discernment and of method inject."
     )
-    methods: list[Literal["agreement", "discernment", "faults"]] = Field(
+    methods: list[Literal["agreement", "discernment", "confusion", "faults"]] = Field(
         min_length=1, description="What is computed; coverage and cost always are."
     )
     weights: Slug | None = Field(
@@ -94,6 +113,7 @@ class Study(Caps):
         {}, description="Model -> its own caps, beside those of the whole study."
     )
     comparison: Comparison = Field(Comparison(), description="How judges are compared.")
+    confusion: Confusion = Field(Confusion(), description="How the method confusion is computed.")
     exclude_reference_systems: bool = Field(
         True,
         description="Rate judges that compare with references without the systems whose texts are "
@@ -115,8 +135,8 @@ class Study(Caps):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
-        if "discernment" in self.methods and not self.perturbations:
-            raise ValueError("the method discernment needs `perturbations`")
+        if (needy := sorted(DAMAGING & set(self.methods))) and not self.perturbations:
+            raise ValueError(f"the method {needy[-1]} needs `perturbations`")
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
         return self

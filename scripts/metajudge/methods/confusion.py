@@ -1,0 +1,258 @@
+"""Confusion (paper 001): does damage to one quality lower the scores of others, too?
+
+A cell is one damage seen through one aspect. Of some cells a drop is wanted, of others none is: the
+study's expectations say of which.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.cells import joined, split
+from metajudge.methods.absence import Ends, ends, reasons
+from metajudge.methods.pairs import Pairs, pairs_of
+from metajudge.methods.study import DatasetStudy, Floats
+from metajudge.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import clustered_mean
+from metajudge.statistics.multiple import benjamini_hochberg
+from metajudge.statistics.resampling import whole_and_resamples, with_interval
+from metajudge.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
+
+DROP, SAME, NOTHING = "should drop", "should stay", "nothing is expected"
+LEVEL = 0.05
+POINTS = 4.0
+"""The margin is in points of a scale of 1 to 5, which is so long."""
+HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
+NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
+VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
+NO_SCALE = "no scale: the margin has no meaning"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One damage through one aspect: what is expected, and the pairs of scores, if there are any.
+
+    `absent` says why there are none.
+    """
+
+    name: str
+    degree: str
+    aspect: str
+    expected: str
+    pairs: Pairs | None
+    absent: Estimate | None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Return the columns of its rows."""
+        return {"perturbation": self.name, "degree": self.degree}
+
+
+class Confusing:
+    """All cells of one judge, in one wording of the aspects."""
+
+    def __init__(self, study: DatasetStudy, found: Ends, judge: str, criterion: str | None) -> None:
+        self.study, self.judge, self.criterion = study, judge, criterion
+        self.method: Method = table_method(len(study.item_order))
+        aspects = [name for name in study.spec["aspects"] if split(name)[1] == criterion]
+        self.cells = [
+            cell
+            for name, degree, _ in study.spec["perturbed"]
+            for cell in self._cells(found, name, degree, aspects)
+        ]
+
+    def _cells(self, found: Ends, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
+        place = f"{name}.{degree}"
+        pairs = pairs_of(self.study, found, place, self.judge)
+        lacking = [aspect for aspect in aspects if aspect not in pairs]
+        absent = reasons(self.study, found, place, self.judge, lacking)
+        told = self.study.spec["expected"]["of"].get(name, {})
+        for aspect in aspects:
+            plain = split(aspect)[0]
+            wanted, kept = (plain in told.get(key, ()) for key in ("drop", "same"))
+            expected = DROP if wanted else SAME if kept else NOTHING
+            yield Cell(name, degree, aspect, expected, pairs.get(aspect), absent.get(aspect))
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of every cell, and those that sum them up."""
+        for cell in self.cells:
+            for statistic, found in self._estimates(cell):
+                yield self.study.row(self.judge, cell.aspect, statistic, "", found, **cell.place)
+        own = {"criterion": self.criterion} if self.criterion else {}
+        for statistic, found in self._headlines():
+            yield self.study.row(self.judge, "", statistic, "", found, **own)
+
+    def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
+        pairs = cell.pairs
+        if pairs is None:
+            assert cell.absent is not None
+            yield "delta", cell.absent.with_note(cell.expected)
+            return
+        drop = pairs.estimates()["mean_drop"]
+        yield "delta", drop.with_note(cell.expected)
+        yield "floor_share", self._at_floor(cell, pairs)
+        counts = replace(drop, lo=None, hi=None, note="")
+        p = exp(self._log_p[cell])
+        yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
+        if cell.expected == DROP:
+            told = f"Benjamini-Hochberg over {len(self._fdr)} wanted drops"
+            yield "p_fdr", replace(counts, value=self._fdr[cell], method=told)
+        if cell.expected == SAME:
+            yield from self._equivalence(cell, pairs, counts)
+
+    def _at_floor(self, cell: Cell, pairs: Pairs) -> Estimate:
+        """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
+        scale = self.study.spec["judges"][self.judge]["ends"][cell.aspect]
+        if scale is None:
+            return Estimate.undefined("no scale: there is no floor")
+        low = (pairs.original <= scale[0]).astype(np.float64)
+        told = "share of originals at the bottom of the scale"
+        found = clustered_mean(low, pairs.source, self.study.weights, of=told)
+        return replace(found, n_missing=pairs.n_planned - found.n)
+
+    def _equivalence(
+        self, cell: Cell, pairs: Pairs, counts: Estimate
+    ) -> Iterator[tuple[str, Estimate]]:
+        margin = self._margin(cell.aspect)
+        if margin is None:
+            yield "p_tost", Estimate.undefined(NO_SCALE)
+            return
+        drops = pairs.original - pairs.perturbed
+        p, needed = p_equivalence(drops, margin), items_needed(drops, margin)
+        if p is None or needed is None:
+            yield "p_tost", Estimate.undefined("fewer than 2 pairs", n=drops.size)
+            return
+        told = f"TOST, paired t, margin {margin:.4g}"
+        noted = replace(counts, value=p, method=told).with_note(self._verdict(cell))
+        yield "p_tost", noted
+        power = f"{told}: power .8 where the true drop is 0"
+        yield "items_needed", replace(counts, value=float(needed), method=power)
+
+    def _margin(self, aspect: str) -> float | None:
+        """Return the margin on the judge's scale, None where it has none."""
+        scale = self.study.spec["judges"][self.judge]["ends"][aspect]
+        margin: float = self.study.spec["expected"]["margin"]
+        return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
+
+    def _verdict(self, cell: Cell) -> str:
+        """Return what the tests say of a drop that is not wanted; within the margin is none."""
+        margin = self._margin(cell.aspect)
+        if cell.pairs is None or margin is None:
+            return UNDECIDED
+        p = p_equivalence(cell.pairs.original - cell.pairs.perturbed, margin)
+        if p is not None and p <= LEVEL:
+            return NO_DROP
+        return DROPS if self._log_p[cell] <= np.log(LEVEL) else UNDECIDED
+
+    @cached_property
+    def _log_p(self) -> dict[Cell, float]:
+        test = log_p_exact if self.method == "exact" else log_p_asymptotic
+        return {cell: test(cell.pairs.differences) for cell in self.cells if cell.pairs}
+
+    @cached_property
+    def _fdr(self) -> dict[Cell, float]:
+        wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
+        adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
+        return dict(zip(wanted, adjusted.tolist(), strict=True))
+
+    def _headlines(self) -> Iterator[tuple[str, Estimate]]:
+        used = [cell for cell in self.cells if cell.expected != NOTHING]
+        gaps = [cell for cell in used if cell.pairs is None]
+        if not used or len(gaps) == len(used) or (gaps and not self.study.spec["allow_missing"]):
+            yield from ((name, _undefined(used, gaps)) for name in HEADLINES)
+            return
+        cells = [cell for cell in used if cell.pairs]
+        note = f"without {len(gaps)} cells that have no score" if gaps else ""
+        yield from self._summed(cells, note)
+        yield from self._shares(cells, note)
+
+    def _summed(self, cells: Sequence[Cell], note: str) -> Iterator[tuple[str, Estimate]]:
+        items = np.arange(len(self.study.item_order))
+        rows = whole_and_resamples(items, self.study.weights)
+        deltas = mean_drops(self._drops(cells), rows)
+        wanted, unwanted = _expecting(cells, DROP), _expecting(cells, SAME)
+        told = confusion(deltas, wanted, unwanted)
+        sets = f"{wanted.sum()} wanted drops, {unwanted.sum()} unwanted"
+        given = [len(cell.pairs.differences) for cell in cells if cell.pairs]
+        planned = max(cell.pairs.n_planned for cell in cells if cell.pairs)
+        counted = Estimate(
+            0.0, n=min(given), n_missing=planned - min(given), method=sets, note=note
+        )
+        found = {name: _estimated(counted, own) for name, own in zip(HEADLINES, told, strict=True)}
+        least = found["s_t_mean"].lo
+        if found["s_t_mean"].value is not None and (least is None or least <= 0):
+            why = "the interval of the wanted drop is not above 0"
+            found["confusion_index"] = replace(Estimate.undefined(why, n=counted.n), method=sets)
+        yield from found.items()
+
+    def _drops(self, cells: Sequence[Cell]) -> Floats:
+        """Return original - damaged by item and cell, NaN where there is none."""
+        drops = np.full((len(self.study.item_order), len(cells)), np.nan)
+        for column, cell in enumerate(cells):
+            if cell.pairs:
+                drops[cell.pairs.source, column] = cell.pairs.original - cell.pairs.perturbed
+        return drops
+
+    def _shares(self, cells: Sequence[Cell], note: str) -> Iterator[tuple[str, Estimate]]:
+        """Yield which part of the wanted and of the unwanted drops the tests show."""
+        if self._fdr:
+            shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
+            told = f"share of wanted drops with p_fdr at most {LEVEL}"
+            yield "wanted_shown", Estimate(shown, n=len(self._fdr), method=told, note=note)
+        kept = [cell for cell in cells if cell.expected == SAME]
+        if not kept or any(self._margin(cell.aspect) is None for cell in kept):
+            return
+        verdicts = [self._verdict(cell) for cell in kept]
+        for verdict, name in VERDICTS.items():
+            share = verdicts.count(verdict) / len(verdicts)
+            told = f"share of unwanted drops with the verdict {verdict}"
+            yield name, Estimate(share, n=len(kept), method=told, note=note)
+
+
+def _expecting(cells: Sequence[Cell], expected: str) -> NDArray[np.bool_]:
+    return np.array([cell.expected == expected for cell in cells], dtype=bool)
+
+
+def _estimated(counted: Estimate, rows: Floats) -> Estimate:
+    if np.isnan(rows[0]):
+        return Estimate.undefined("nothing to average", n=counted.n, method=counted.method)
+    return with_interval(replace(counted, value=float(rows[0])), rows[1:], counted.n)
+
+
+def _undefined(used: Sequence[Cell], gaps: Sequence[Cell]) -> Estimate:
+    """Return why there is no headline: nothing is expected, or cells have no score."""
+    if not used:
+        return Estimate.undefined("nothing is expected of this damage")
+    notes = sorted({cell.absent.note for cell in gaps if cell.absent})
+    return Estimate.undefined(
+        f"{len(gaps)} of {len(used)} planned cells have no score ({'; '.join(notes)})"
+    )
+
+
+def rows(study: DatasetStudy) -> list[Row]:
+    """Return the rows of confusion.csv."""
+    if not study.spec["perturbed"]:
+        return []
+    excluded = {
+        judge: reason for judge, name, reason in study.spec["excluded"] if name == "original"
+    }
+    known = ends(study)
+    criteria = dict.fromkeys(split(name)[1] for name in study.spec["aspects"])
+    found: list[Row] = []
+    for judge in study.spec["judges"]:
+        for criterion in criteria:
+            if judge in excluded:
+                nothing = Estimate.undefined(excluded[judge])
+                name = joined("", criterion)
+                found += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
+            else:
+                found += Confusing(study, known, judge, criterion).rows()
+    return found

@@ -101,14 +101,48 @@ def chart_spec(
     ]
     place = _Place(list(labels.values()), [one.name for one in series], values, x)
     layers = [*(place.mark(one) for one in series), place.line(line), place.whiskers()]
-    chart = alt.layer(*layers).properties(
-        width=WIDTH,
-        height=len(groups) * (len(series) * SLOT + 10),
-        autosize=alt.AutoSizeParams(type="none"),
-        padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
-    )
+    chart = alt.layer(*layers).properties(**_frame(groups, series))
     spec: dict[str, Any] = chart.to_dict()
     return {**spec, "config": LOOK}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A spread of values in a figure: ends, quartiles and median."""
+
+    group: str
+    series: str
+    least: float
+    low: float
+    median: float
+    high: float
+    most: float
+
+
+def box_spec(
+    boxes: Sequence[Box], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
+) -> dict[str, Any]:
+    """Return the Vega-Lite specification of boxes, placed as the bars of `chart_spec`."""
+    import altair as alt
+
+    labels = {name: label_of(name) for name in groups}
+    values = [{**vars(box), "group": labels[box.group]} for box in boxes]
+    place = _Place(list(labels.values()), [one.name for one in series], values, x)
+    layers = [place.line(line), place.whiskers("least", "most"), *map(place.box, series)]
+    chart = alt.layer(*layers, place.ticks("median")).properties(**_frame(groups, series))
+    spec: dict[str, Any] = chart.to_dict()
+    return {**spec, "config": LOOK}
+
+
+def _frame(groups: Sequence[str], series: Sequence[Series]) -> dict[str, Any]:
+    import altair as alt
+
+    return {
+        "width": WIDTH,
+        "height": len(groups) * (len(series) * SLOT + 10),
+        "autosize": alt.AutoSizeParams(type="none"),
+        "padding": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
+    }
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -146,13 +180,34 @@ class _Place:
         placed: alt.Chart = drawn.encode(**at)
         return placed
 
-    def whiskers(self) -> "alt.Chart":
+    def whiskers(self, low: str = "lo", high: str = "hi") -> "alt.Chart":
         """Return the intervals."""
         import altair as alt
 
-        known = [value for value in self.values if value["lo"] is not None]
+        known = [value for value in self.values if value[low] is not None]
         rule = _chart(known).mark_rule(stroke=INK, strokeWidth=1.3)
-        placed: alt.Chart = rule.encode(**self._at("lo"), x2=alt.X2("hi"))
+        placed: alt.Chart = rule.encode(**self._at(low), x2=alt.X2(high))
+        return placed
+
+    def box(self, series: Series) -> "alt.Chart":
+        """Return the boxes of one series, from quartile to quartile."""
+        import altair as alt
+
+        bars = _chart([value for value in self.values if value["series"] == series.name])
+        drawn = bars.mark_bar(
+            fill=series.fill, stroke=series.stroke, strokeWidth=1, height=SLOT - 2
+        )
+        placed: alt.Chart = drawn.encode(**self._at("low"), x2=alt.X2("high"))
+        return placed
+
+    def ticks(self, field: str) -> "alt.Chart":
+        """Return a short upright line for each value."""
+        import altair as alt
+
+        drawn = _chart(self.values).mark_tick(
+            stroke=INK, color=INK, thickness=2, height=SLOT - 2, orient="vertical"
+        )
+        placed: alt.Chart = drawn.encode(**self._at(field))
         return placed
 
     def line(self, at: float) -> "alt.Chart":

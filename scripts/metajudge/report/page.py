@@ -11,7 +11,9 @@ from metajudge.report.sections import SECTIONS
 from metajudge.report.sections.judges import measured
 
 TICKS = re.compile(r"`([^`]*)`")
-SCORE = re.compile(r"\bD_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)\b")
+SCORE = re.compile(
+    r"\b(?:(D)_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)|(S)_([TF]))\b"
+)
 
 
 def render(report: Report, templates: Path) -> str:
@@ -42,4 +44,5 @@ def inline(text: str) -> Markup:
 
 
 def _below(found: re.Match[str]) -> str:
-    return f"<var>D</var><sub>{found[1].replace('_', ' ')}</sub>"
+    name, below = found[1] or found[3], found[2] or found[4]
+    return f"<var>{name}</var><sub>{below.replace('_', ' ')}</sub>"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-Place = tuple[str, str, str, str, str, str, str, str, int]
+Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Row:
     degree: str
     criterion: str
     judge_b: str
+    aspect_b: str
+    criterion_b: str
     k: int
     systems: str
     signature: str
@@ -47,7 +49,8 @@ class Row:
     def place(self) -> Place:
         """Return what tells the row from all others of its table that the report shows."""
         where = (self.dataset, self.judge, self.aspect, self.statistic, self.level)
-        return (*where, self.cell, self.criterion, self.judge_b, self.k)
+        other = (self.judge_b, self.aspect_b, self.criterion_b)
+        return (*where, self.cell, self.criterion, *other, self.k)
 
     @property
     def judged(self) -> str:
@@ -107,12 +110,15 @@ class Rows:
         cell: str = "",
         criterion: str = "",
         judge_b: str = "",
+        aspect_b: str = "",
+        criterion_b: str = "",
         k: int = 0,
     ) -> Row | None:
         """Return the one row in this place, or None; `aspect` may have a criterion behind a dot."""
         if "." in aspect:
             aspect, _, criterion = aspect.partition(".")
-        place = (dataset, judge, aspect, statistic, level, cell, criterion, judge_b, k)
+        other = (judge_b, aspect_b, criterion_b)
+        place = (dataset, judge, aspect, statistic, level, cell, criterion, *other, k)
         return self._index.get(place)
 
     @cached_property

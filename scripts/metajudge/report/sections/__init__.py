@@ -6,6 +6,7 @@ the study has nothing for it.
 
 from metajudge.report.sections import (
     agreement,
+    confusion,
     cost,
     coverage,
     data,
@@ -21,6 +22,7 @@ SECTIONS = (
     judges.section,
     agreement.section,
     discernment.section,
+    confusion.section,
     faults.section,
     perturbations.section,
     replies.repeatability,

@@ -1,0 +1,130 @@
+"""The section on confusion: drops with what is expected of them, and who follows whom."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report.charts import Box, Series, box_spec, svg
+from metajudge.report.elements import Block, Figure, Fold, Section, Table, Text
+from metajudge.report.page import inline
+from metajudge.report.report import Report
+from metajudge.report.sections import confusion
+
+Row = dict[str, Any]
+PLACE = {"perturbation": "typos", "degree": "minor"}
+CUTS = {"perturbation": "cuts", "degree": "single"}
+
+
+def drops() -> Iterator[Row]:
+    """Yield the table of two judges; of one nothing is known."""
+    for name, value in (("s_t_mean", 1.0), ("s_f_mean", 0.25), ("confusion_index", 0.25)):
+        yield study.row("news", "alpha", name, value)
+        yield study.row("news", "beta", name, None)
+    for place, aspect, value, note in (
+        (PLACE, "fluency", 2.0, "should drop"),
+        (PLACE, "coherence", 0.6, "should stay"),
+        (CUTS, "fluency", -0.1, "should stay"),
+        (CUTS, "coherence", 0.0, "nothing is expected"),
+    ):
+        yield study.row("news", "alpha", "delta", value, aspect=aspect, note=note, **place)
+    said = {"aspect": "coherence", "note": "drop", **PLACE}
+    yield study.row("news", "alpha", "p_tost", 0.9, **said)
+
+
+def correlations() -> Iterator[Row]:
+    people = {"judge_b": "human", "perturbation": "systems", "level": "pooled"}
+    for aspect in study.ASPECTS:
+        for other, r in (("fluency", 0.25), ("coherence", 0.75)):
+            told = {"aspect": aspect, "aspect_b": other, **people}
+            yield study.row("news", "alpha", "pearson", r, **told)
+    yield study.row("news", "alpha", "follows_other", 0.5, **(people | {"n": 2}))
+    for other, r in (("coherence", -0.5),):
+        told = {"aspect": "fluency", "aspect_b": other, "perturbation": "all", "level": "pooled"}
+        yield study.row("news", "alpha", "pearson", r, **told)
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
+    tables = {"confusion": list(drops()), "criteria": list(correlations())}
+    report = Report.load(study.make(tmp_path_factory.mktemp("report"), tables))
+    made = confusion.section(report)
+    assert made is not None
+    return made
+
+
+def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
+    found: list[Block] = []
+    for block in section.blocks:
+        if isinstance(block, Fold) and block.summary.startswith(summary or "?"):
+            found += block.blocks
+        elif not summary:
+            found.append(block)
+    return [block for block in found if isinstance(block, kind)]
+
+
+def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(section: Section) -> None:
+    (table,) = blocks_of(section, Table, "Drops of alpha")
+    cells = {
+        (line.head, column.text): cell
+        for line in table.bodies[0].lines
+        for column, cell in zip(table.columns, line.cells, strict=True)
+    }
+    assert cells["typos", "Fluency"].style == "number heat-4 wanted"
+    assert cells["typos", "Coherence"].style == "number heat-2"
+    assert cells["cuts", "Fluency"].style == "number heat-0"
+    assert cells["cuts", "Coherence"].style == "number heat-0 moot"
+    assert cells["typos", "Coherence"].notes == ("drop",)  # the verdict
+    assert not blocks_of(section, Table, "Drops of beta")
+
+
+def test_the_sums_stand_first_and_a_reason_where_there_is_none(section: Section) -> None:
+    table = blocks_of(section, Table)[0]
+    lines = {line.head: line.cells for body in table.bodies for line in body.lines}
+    assert [cell.text for cell in lines["alpha"][:3]] == ["1", "0.25", "0.25"]
+    assert lines["beta"][0].notes == ("constant judge",)
+
+
+def test_the_boxes_are_of_wanted_and_unwanted_cells_and_of_no_others(section: Section) -> None:
+    (figure,) = blocks_of(section, Figure)
+    rows = [
+        (line.about, [cell.text for cell in line.cells]) for line in figure.table.bodies[0].lines
+    ]
+    assert rows == [
+        ("should drop", ["1", "2", "2", "2", "2", "2"]),
+        ("should stay", ["2", "−0.1", "0.075", "0.25", "0.425", "0.6"]),
+    ]
+
+
+def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
+    (text,) = blocks_of(section, Text, "Correlations between aspects, alpha")
+    assert text.text.startswith("1 of 2 aspects correlate more with people's ratings of another")
+    people, own = blocks_of(section, Table, "Correlations between aspects, alpha")
+    assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
+    assert [cell.text for cell in people.bodies[0].lines[0].cells] == [
+        "0.250 [0.150, 0.350]",
+        "0.750 [0.650, 0.850]",
+    ]
+    assert [column.text for column in own.columns] == ["Coherence"]
+
+
+def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
+    assert confusion.section(Report.load(study.make(tmp_path))) is None
+
+
+def test_a_box_has_its_quartiles_median_and_ends() -> None:
+    series = (Series("x", "blue", "#7fb2dc", "#0060a8"),)
+    spec = box_spec([Box("a", "x", -1, 0, 0.5, 1, 2)], ["a"], series, line=0, x="drop")
+    kinds = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert kinds == ["rule", "rule", "bar", "tick"]
+    fields = [layer["encoding"]["x"]["field"] for layer in spec["layer"]]
+    assert fields == ["line", "least", "low", "median"]
+    assert "svg" in svg(spec)
+
+
+def test_sums_are_written_with_their_index_below() -> None:
+    assert inline("S_T and D_avg_ew") == (
+        "<var>S</var><sub>T</sub> and <var>D</var><sub>avg ew</sub>"
+    )

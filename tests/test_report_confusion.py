@@ -11,7 +11,7 @@ from metajudge.report.charts import Box, Series, box_spec, svg
 from metajudge.report.elements import Block, Figure, Fold, Section, Table, Text
 from metajudge.report.page import inline
 from metajudge.report.report import Report
-from metajudge.report.sections import confusion
+from metajudge.report.sections import confusion, criteria
 
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}
@@ -50,9 +50,9 @@ def correlations() -> Iterator[Row]:
 def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     tables = {"confusion": list(drops()), "criteria": list(correlations())}
     report = Report.load(study.make(tmp_path_factory.mktemp("report"), tables))
-    made = confusion.section(report)
-    assert made is not None
-    return made
+    parts = [each.section(report) for each in (confusion, criteria)]
+    blocks = [block for part in parts if part for block in part.blocks]
+    return Section("both", "Both", "", blocks)
 
 
 def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
@@ -111,7 +111,8 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
 
 
 def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
-    assert confusion.section(Report.load(study.make(tmp_path))) is None
+    report = Report.load(study.make(tmp_path))
+    assert confusion.section(report) is None and criteria.section(report) is None
 
 
 def test_a_box_has_its_quartiles_median_and_ends() -> None:

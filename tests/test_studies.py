@@ -36,7 +36,7 @@ def by_name(found: list[dict[str, Any]]) -> Found:
 def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run SummEval whole."""
     folder = tmp_path_factory.mktemp("summeval")
-    tables = ("agreement", "comparison", "discernment", "coverage", "perturbations")
+    tables = ("agreement", "comparison", "criteria", "discernment", "coverage", "perturbations")
     return run_study("summeval", folder, *tables)
 
 
@@ -70,6 +70,27 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summ
     assert (best["value"], best["lo"], best["hi"]) == (1, 1, 1) and best["note"] == "group a"
     assert "a" not in ranks["random"]["note"].removeprefix("group ")
     assert ranks["constant-top"]["value"] is None
+
+
+def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> None:
+    """The first finding of paper 001, on the same replies."""
+    aspects = ("coherence", "consistency", "fluency", "relevance")
+    expected = [
+        *((0.467, 0.258, 0.249, 0.437), (0.432, 0.532, 0.432, 0.471)),
+        *((0.437, 0.275, 0.302, 0.408), (0.390, 0.382, 0.297, 0.461)),
+    ]
+    mine = [
+        row
+        for row in rows(summeval, "criteria")
+        if (row["judge"], row["judge_b"]) == ("gpt35-rts", "human")
+    ]
+    found = {(row["aspect"], row["aspect_b"]): row["value"] for row in mine}
+    for aspect, values in zip(aspects, expected, strict=True):
+        told = [found[aspect, other] for other in aspects]
+        assert told == pytest.approx(values, abs=0.005)
+    assert found["fluency", "coherence"] > found["fluency", "fluency"]
+    (astray,) = (row for row in mine if row["statistic"] == "follows_other")
+    assert (astray["value"], astray["n"]) == (0.25, 4)
 
 
 def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Path) -> None:

@@ -20,7 +20,7 @@ METHODS = {
 """Result table -> its module. `BESIDE` tells which belong to a method."""
 
 BESIDE = {
-    "agreement": ["comparison"],
+    "agreement": ["comparison", "criteria"],
     "confusion": ["criteria", "perturbations"],
     "discernment": ["perturbations", "responses"],
 }

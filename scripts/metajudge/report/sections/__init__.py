@@ -9,6 +9,7 @@ from metajudge.report.sections import (
     confusion,
     cost,
     coverage,
+    criteria,
     data,
     discernment,
     faults,
@@ -21,6 +22,7 @@ from metajudge.report.sections import (
 SECTIONS = (
     judges.section,
     agreement.section,
+    criteria.section,
     discernment.section,
     confusion.section,
     faults.section,

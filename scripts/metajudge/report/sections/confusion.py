@@ -16,9 +16,7 @@ from metajudge.report.elements import (
     Line,
     Section,
     Table,
-    Text,
     estimate,
-    figures,
 )
 from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
@@ -32,7 +30,6 @@ WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 STEPS = (0.1, 0.25, 0.5, 0.75)
 """Of a judge's largest drop: where the next shade begins."""
-PEOPLE = "human"
 LEAD = (
     "Damage to one quality should lower that quality's score and leave others as they are. Δ is "
     "the mean drop of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge "
@@ -51,7 +48,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     for criterion in rows.where(statistic=SUMS).names("criterion"):
         part = rows.where(criterion=criterion)
         found += _wording(report, dataset, part, criterion)
-    return found + _correlations(report, dataset)
+    return found
 
 
 def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> list[Block]:
@@ -164,63 +161,3 @@ def _cell(row: Row | None, tests: Rows, largest: float) -> Cell:
     said = [one.note for one in equivalence if one.note and one.value is not None]
     found = estimate(row, style=f"{shade} {style}".strip())
     return Cell(**{**vars(found), "notes": (*found.notes, *map(spoken, said))})
-
-
-def _correlations(report: Report, dataset: Dataset) -> list[Block]:
-    """Return, folded per judge, what it keeps apart: aspects, wordings, and people's aspects."""
-    rows = report.rows("criteria").where(dataset=dataset.id, statistic="pearson")
-    blocks: list[Block] = []
-    for judge in report.judges:
-        own = rows.where(judge=judge.id)
-        tables = [
-            _pairs(report, own.where(perturbation=which, judge_b=other), told)
-            for which, other, told in (
-                ("systems", PEOPLE, f"{judge.id} (rows) with people (columns), texts of systems"),
-                ("systems", "", f"{judge.id} with itself, texts of systems"),
-                ("all", "", f"{judge.id} with itself, originals and damaged texts"),
-            )
-        ]
-        shown = [table for table in tables if table]
-        astray = report.rows("criteria").where(
-            dataset=dataset.id, judge=judge.id, statistic="follows_other"
-        )
-        said = [Text(_astray(row)) for row in astray if row.value is not None]
-        if shown:
-            title = f"Correlations between aspects, {judge.id}: {dataset.name}"
-            blocks.append(Fold(title, [*said, *shown]))
-    return blocks
-
-
-def _astray(row: Row) -> str:
-    wording = f" in the criterion {row.criterion}" if row.criterion else ""
-    return (
-        f"{round((row.value or 0) * row.n)} of {row.n} aspects{wording} correlate more with "
-        "people's ratings of another aspect than with those of their own."
-    )
-
-
-def _pairs(report: Report, rows: Rows, told: str) -> Table | None:
-    """Return r of every two aspects, or wordings, that the rows have."""
-    found = {(row.judged, _other(row)): row for row in rows}
-    heads = list(dict.fromkeys(one for one, _ in found))
-    tops = list(dict.fromkeys(other for _, other in found))
-    if not found:
-        return None
-    lines = [
-        Line(
-            report.aspect(head),
-            [
-                Cell(figures(row), sort=row.value, title=f"n = {row.n}")
-                if (row := found.get((head, top)))
-                else Cell("", style="none")
-                for top in tops
-            ],
-        )
-        for head in heads
-    ]
-    columns = [Column(report.aspect(top)) for top in tops]
-    return Table(f"Pearson r: {told}.", "Aspect", columns, [Body(lines)], code=False)
-
-
-def _other(row: Row) -> str:
-    return f"{row.aspect_b}.{row.criterion_b}" if row.criterion_b else row.aspect_b

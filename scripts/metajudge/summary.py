@@ -6,15 +6,18 @@ from typing import Any
 from metajudge.schema.tables import read_table
 
 Rows = list[dict[str, Any]]
+SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
+"""Statistic of a judge as a whole -> the heading of its column."""
 
 
 def summary(out: Path) -> str:
-    """Return per dataset each judge's pooled Spearman correlation and discernment, and the report.
+    """Return per dataset each judge's pooled Spearman correlation and its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
     """
     agreement = _rows(out, "agreement")
-    headline = [row for row in _rows(out, "discernment") if row["statistic"] == "D_avg_exact"]
+    sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
+    headline = [row for row in sums if row["statistic"] in SUMS]
     shown = [row for row in agreement if (row["statistic"], row["level"]) == ("spearman", "pooled")]
     parts = [
         _table(dataset, [row for row in shown + headline if row["dataset"] == dataset])
@@ -41,21 +44,27 @@ def _rows(out: Path, table: str) -> Rows:
 
 def _table(dataset: str, rows: Rows) -> str:
     judges = sorted({row["judge"] for row in rows})
-    columns = sorted({row["aspect"] for row in rows if row["aspect"]})
-    cells = {(row["judge"], row["aspect"]): _shown(row) for row in rows}
-    discerning = any(not row["aspect"] for row in rows)
-    names = columns + ([""] if discerning else [])
-    titles = [*columns, *(["D_avg (exact)"] if discerning else [])]
-    told = [
-        *(["Spearman correlation with the ratings, all targets pooled"] if columns else []),
-        *(["average D_exact over all damage"] if discerning else []),
-    ]
-    lines = [f"\n{dataset}: {', and '.join(told)}, with 95 % intervals"]
-    lines.append(f"  {'judge':<18}" + "".join(f"{title:>22}" for title in titles))
+    cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
+    columns = sorted({column for _, column in cells}, key=_place)
+    rated = any(row["statistic"] not in SUMS for row in rows)
+    told = "Spearman correlation with the ratings, all targets pooled; " if rated else ""
+    lines = [f"\n{dataset}: {told}95 % intervals"]
+    lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
-        values = (cells.get((judge, name), "-") for name in names)
-        lines.append(f"  {judge:<18}" + "".join(f"{value:>22}" for value in values))
+        values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]
+        lines.append(f"  {judge:<18}" + "".join(f"  {value:>{width}}" for value, width in values))
     return "\n".join(lines)
+
+
+def _place(column: str) -> tuple[bool, str]:
+    """Return by what columns are sorted: aspects, then sums."""
+    return column.partition(",")[0] in SUMS.values(), column
+
+
+def _column(row: dict[str, Any]) -> str:
+    """Return the heading of a row's column: the aspect or the sum, and the wording if any."""
+    name = str(row["aspect"] or SUMS[row["statistic"]])
+    return f"{name}, {row['criterion']}" if row["criterion"] else name
 
 
 def _shown(row: dict[str, Any]) -> str:

@@ -33,6 +33,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("`price` of a model", cards.Price),
     ("`limits` of a model", cards.Limits),
     ("Judge (config/judges)", cards.Judge),
+    ("`shots` of a judge", cards.Shots),
     ("Judge, made from others", cards.DerivedJudge),
     ("a scale", cards.Scale),
     ("Aspect (config/aspects)", cards.Aspect),

@@ -18,12 +18,13 @@ VALUES: dict[str, Any] = {
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     **{"task": "summarization", "k": 1, "least": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
+    "shots": [{"source": None, "text": "ANOTHER", "rating": 2}],
 }
 ADJUSTING = ("adjust-steps", "fictional-entities", "grammatical-errors", "rewriting-insertion")
 """Writers' forms that show no source: what they change is in the text."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust"}
+    - {"adjust", "quality"}
     - set(DRAFTING.values())
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")

@@ -1,6 +1,7 @@
 """What engines may see of a dataset's targets, read from its tables."""
 
 import json
+from math import fsum
 
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
@@ -15,6 +16,7 @@ class Subjects:
         self.place = f"{out}/targets/{dataset}/{{}}.parquet"
         rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
         self.items = {row["item"]: row for row in rows}
+        self.ratings = f"{out}/ratings/{dataset}.parquet"
         self._sets: dict[str, list[Subject]] = {}
 
     def of(self, perturbation: str, share: float = 1.0) -> list[Subject]:
@@ -28,6 +30,15 @@ class Subjects:
             return self._sets[perturbation]
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
         return [one for one in self._sets[perturbation] if one.item in chosen]
+
+    def mean_ratings(self, aspect: str) -> dict[str, float]:
+        """Return target -> the mean of people's ratings on an aspect."""
+        told: dict[str, list[float]] = {}
+        names = ["target", "aspect", "value"]
+        for row in read_table("ratings", self.ratings, names).to_pylist():
+            if row["aspect"] == aspect:
+                told.setdefault(row["target"], []).append(row["value"])
+        return {target: fsum(values) / len(values) for target, values in told.items()}
 
     def _read(self, perturbation: str) -> list[Subject]:
         found = []

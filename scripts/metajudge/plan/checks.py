@@ -104,9 +104,25 @@ def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> 
             todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
         )
     _check_aspects(judge.aspects, datasets, where)
+    _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if judge.scale is not None:
         _check_scale(judge.scale, datasets, where)
+
+
+def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+    """Demonstrations need prompts, people's ratings, and the scale of these."""
+    if judge.shots is None:
+        return
+    if model.engine not in PROMPTED or judge.form == COMPARE:
+        told, got = "only a model that reads prompts and rates one text is shown", judge.model
+    elif judge.scale is not None:
+        told, got = "demonstrations have people's ratings, on their scale", "a scale of its own"
+    elif bare := [name for name, card in datasets.items() if card.ratings == "none"]:
+        told, got = "a dataset without ratings has no demonstrations", bare[0]
+    else:
+        return
+    raise UserError(told, where=f"{where}, key shots", got=got, todo="leave `shots` out")
 
 
 def _check_estimator(

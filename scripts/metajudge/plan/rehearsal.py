@@ -37,6 +37,9 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
             scale = plan.scale_of(dataset, aspect)
             values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
             values["source"] = "a sample source" if scale.source_visible else None
+            if judge.shots is not None:
+                told_of = {"source": values["source"], "text": "a rated text", "rating": scale.min}
+                values["shots"] = [told_of] * judge.shots.n
             told = {"aspect": {**values["aspect"], "steps": STEPS}}
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}.steps"
             _fill_with_steps(plan, judge.form, texts, values, told, lacks)

@@ -188,7 +188,7 @@ class Specs:
         cells = plan.cells_of(dataset, model)
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
         asked = {"judge", "model", "form", "scale", "draws", "share"}
-        asked |= {"estimator", "top_logprobs", "fallback", "structured"}
+        asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots"}
         asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else {"against"}
         fields = {
             "dataset": dataset,

@@ -71,8 +71,18 @@ def only_prints(node: nodes.Node, texts: Texts) -> bool:
     """Return whether a template prints the texts as they are, or asks if there are any, at most."""
     if isinstance(node, nodes.Name):
         return node.name != "self"
+    if isinstance(node, nodes.For):  # over demonstrations, say
+        return not _mentions(node.iter, texts) and all(
+            only_prints(child, texts) for child in (*node.body, *node.else_)
+        )
     if isinstance(node, PLAIN):
         return all(only_prints(child, texts) for child in node.iter_child_nodes())
     if isinstance(node, nodes.Stmt) and not isinstance(node, nodes.Include):
         return False
-    return not any(name.name in {*texts, "self"} for name in node.find_all(nodes.Name))
+    return not _mentions(node, texts)
+
+
+def _mentions(node: nodes.Node, texts: Texts) -> bool:
+    """Return whether a node has the name of a text in it."""
+    names = [*node.find_all(nodes.Name), *([node] if isinstance(node, nodes.Name) else [])]
+    return any(name.name in {*texts, "self"} for name in names)

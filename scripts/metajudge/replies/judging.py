@@ -14,6 +14,7 @@ from metajudge.engines.asked import Reply, Request, request_of
 from metajudge.engines.base import Subject
 from metajudge.prompts import Templates, as_messages, plain, rated
 from metajudge.prompts.filled import Form
+from metajudge.replies.shots import Demonstrations
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 
 Shown = tuple[Subject, ...]
@@ -41,6 +42,7 @@ class Questions:
     templates: Templates
     seed: int
     criterion: str | None = None
+    demonstrations: Demonstrations | None = None
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -48,7 +50,7 @@ class Questions:
 
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""
-        messages = as_messages(self.form.fill(self._texts(number)).prompt)
+        messages = as_messages(self._form_of(number).fill(self._texts(number)).prompt)
         return Request({**self._alike, "messages": messages}, self.judge.draws, self.about(number))
 
     def __iter__(self) -> Iterator[Request]:
@@ -57,7 +59,7 @@ class Questions:
 
     def outline(self, number: int) -> Outline:
         """Return a question's outline: its key is that of the request, at a third of the time."""
-        prompt, parts = self.form.fill(self._texts(number))
+        prompt, parts = self._form_of(number).fill(self._texts(number))
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
         return Outline(key, len(prompt), parts)
@@ -75,11 +77,22 @@ class Questions:
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
+    def _form_of(self, number: int) -> Form:
+        """Return the judge's form, filled with the aspect, the scale, and any demonstrations."""
+        item = self.shown[number][0].item
+        shots = () if self.demonstrations is None else self.demonstrations.of(item)
+        key = tuple(one.subject.target for one in shots)
+        if key not in self._forms:
+            values = rated(self.aspect, self.judge.scale or self.scale)
+            if self.demonstrations is not None:
+                values["shots"] = self.demonstrations.told(item)
+            self._forms[key] = Form(self.judge.form, self.templates, values)
+        return self._forms[key]
+
     @cached_property
-    def form(self) -> Form:
-        """Return the judge's form, filled with the aspect and the scale."""
-        values = rated(self.aspect, self.judge.scale or self.scale)
-        return Form(self.judge.form, self.templates, values)
+    def _forms(self) -> dict[tuple[str, ...], Form]:
+        """Return the forms that were filled, by the demonstrations in them."""
+        return {}
 
     @cached_property
     def wants(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from metajudge.replies.found import Found
 from metajudge.replies.judging import Questions, Shown, rows, shown
 from metajudge.replies.probing import able
 from metajudge.replies.programs import ProgramQuestions
+from metajudge.replies.shots import Demonstrations, Rated
 from metajudge.replies.wanted import KEY, Counts, Keys, Wanted
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 
@@ -178,6 +179,7 @@ def planned(
                 spec["templates"].get(judges[judge].form, {}),
                 spec["seed"],
                 split(aspect)[1],
+                texts.demonstrations(judges[judge], aspect, scales[aspect]),
             )
             for perturbation, judge, aspect in unpack(spec["cells"])
         }
@@ -190,9 +192,27 @@ class _Shown:
     def __init__(self, subjects: Subjects) -> None:
         self.subjects = subjects
         self._known: dict[tuple[str, bool, str, float], list[Shown]] = {}
+        self._shots: dict[tuple[str, int], Demonstrations] = {}
 
     def of(self, perturbation: str, judge: Judge) -> list[Shown]:
         kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share)
         if kind not in self._known:
             self._known[kind] = shown(judge, self.subjects.of(perturbation, judge.share))
         return self._known[kind]
+
+    def demonstrations(
+        self, judge: Judge, aspect: str, scale: RatedAspect
+    ) -> Demonstrations | None:
+        """Return what a judge is shown as demonstrations, the same for all judges of as many."""
+        if judge.shots is None:
+            return None
+        kind = split(aspect)[0], judge.shots.n
+        if kind not in self._shots:
+            means = self.subjects.mean_ratings(kind[0])
+            rated = [
+                Rated(one, means[one.target])
+                for one in self.subjects.of("systems")
+                if one.target in means
+            ]
+            self._shots[kind] = Demonstrations(rated, judge.shots, scale)
+        return self._shots[kind]

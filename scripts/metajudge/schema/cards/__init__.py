@@ -20,7 +20,7 @@ from metajudge.schema.cards.data import (
     Wording,
 )
 from metajudge.schema.cards.expectations import Expectations, Expected
-from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge
+from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge, Shots
 from metajudge.schema.cards.models import (
     ASPECT,
     COMPARE,
@@ -96,6 +96,7 @@ __all__ = [
     "RulePerturbation",
     "Scale",
     "Select",
+    "Shots",
     "Study",
     "VllmModel",
     "Weights",

@@ -27,6 +27,12 @@ class Fallback(Card):
     temperature: float = Field(1.0, gt=0, description="Of these draws.")
 
 
+class Shots(Card):
+    """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
+
+    n: int = Field(ge=1, le=20, description="How many, each of another item than all others.")
+
+
 class Judge(Decoding):
     """A judge: a model, the form in which it is asked, and how its replies become a score.
 
@@ -79,6 +85,11 @@ class Judge(Decoding):
         None,
         description="Default: number for engines that compute, choice for the form compare, "
         "score for other replies.",
+    )
+    shots: Shots | None = Field(
+        None,
+        description="Show the form rated texts of other items, from the lowest to the highest "
+        "rating in equal steps; for forms that print `shots`.",
     )
     columns: list[str] = Field(
         [],

@@ -1,0 +1,160 @@
+"""Demonstrations in a judge's prompt: which texts, with which ratings, for which item."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import running
+from asking import Study, rate
+from metajudge.engines.base import Subject
+from metajudge.plan import load_plan
+from metajudge.prompts import load, messages, rated
+from metajudge.replies.judging import Questions
+from metajudge.replies.shots import Demonstrations, Rated, levels
+from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Shots
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import read_table
+from running import HOME
+from scripted import serve
+
+SCALE = RatedAspect(min=1, max=5, step=1)
+FIVE = Shots(n=5)
+
+
+def subject(item: str, system: str = "s", source: str | None = None) -> Subject:
+    return Subject(
+        target=f"{item}:{system}",
+        item=item,
+        system=system,
+        perturbation="systems",
+        text=f"text of {item} by {system}",
+        source=source or f"source of {item}",
+        references=(),
+        step=0,
+    )
+
+
+def field(*ratings: float) -> list[Rated]:
+    """Return a rated text of an item of its own for each rating."""
+    return [Rated(subject(f"i{number}"), rating) for number, rating in enumerate(ratings)]
+
+
+def test_ratings_lie_in_equal_steps_from_end_to_end() -> None:
+    assert levels(FIVE, 1, 5) == [1, 2, 3, 4, 5]
+    assert levels(Shots(n=2), 0, 1) == [0, 1] and levels(Shots(n=1), 1, 5) == [3]
+
+
+def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
+    demonstrations = Demonstrations(field(5, 4.9, 1.2, 3.4, 2.1, 4.2, 1.1), FIVE, SCALE)
+    assert sorted(one.rating for one in demonstrations.usual) == [1.1, 2.1, 3.4, 4.2, 5]
+    told = demonstrations.told("another")
+    assert sorted(one["rating"] for one in told) == [1, 2, 3, 4, 5]  # on the scale
+    same = [Rated(subject("i", system), float(at)) for at, system in enumerate("abcde", start=1)]
+    mixed = Demonstrations([*same, *field(1, 2, 3, 4)], FIVE, SCALE)
+    assert len({one.subject.item for one in mixed.usual}) == 5
+
+
+def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
+    ratings = field(1, 2, 3, 4, 5, 1.5, 2.5, 3.5, 4.5, 5)
+    twin = Rated(subject("twin", source="source of i0"), 1.0)
+    demonstrations = Demonstrations([*ratings, twin], FIVE, SCALE)
+    for item in ("i0", "twin", "i4"):
+        shown = demonstrations.of(item)
+        assert len(shown) == 5 and item not in {one.subject.item for one in shown}
+    assert not {"i0", "twin"} & {one.subject.item for one in demonstrations.of("i0")}
+    assert demonstrations.of("i7") == demonstrations.usual == demonstrations.of("unknown")
+
+
+def test_too_few_rated_items_are_told() -> None:
+    with pytest.raises(UserError, match="rated texts of 3 items, too few to show 5"):
+        _ = Demonstrations(field(1, 3, 5), FIVE, SCALE).usual
+
+
+@given(st.lists(st.integers(1, 5), min_size=6, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_texts_makes_no_difference(ratings: list[int], random: Any) -> None:
+    texts = field(*map(float, ratings))
+    turned = list(texts)
+    random.shuffle(turned)
+    first, second = (Demonstrations(each, FIVE, SCALE) for each in (texts, turned))
+    assert first.usual == second.usual and first.of("i0") == second.of("i0")
+
+
+def test_a_hidden_source_is_hidden_in_demonstrations_too() -> None:
+    hidden = SCALE.model_copy(update={"source_visible": False})
+    told = Demonstrations(field(1, 2, 3, 4, 5), FIVE, hidden).told("x")
+    assert {one["source"] for one in told} == {None}
+
+
+def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
+    judge = Judge(judge="j", model="m", form="score-shots", shots=FIVE)
+    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    aspect = Aspect(aspect="clear", name="Clear", definition="How clear.")
+    templates = load("score-shots", [HOME / "config"], where="")
+    demonstrations = Demonstrations(field(1, 2, 3, 4, 5, 1, 2, 3, 4, 5), FIVE, SCALE)
+    shown = [(one.subject,) for one in demonstrations.rated]
+    asked = Questions(
+        model, judge, aspect, SCALE, shown, templates, 0, demonstrations=demonstrations
+    )
+    for number, (one,) in enumerate(shown):
+        values = rated(aspect, SCALE) | {"shots": demonstrations.told(one.item)}
+        whole = messages("score-shots", templates, **values, source=one.source, text=one.text)
+        assert asked[number].asked["messages"] == whole
+        assert asked.outline(number).key.hex() == asked[number].key
+    starts = Counter(one.prompt.split("Now rate")[0] for one in asked)
+    assert max(starts.values()) >= 5 and len(starts) > 1  # most begin alike
+
+
+@pytest.mark.parametrize(
+    ("judge", "dataset", "told"),
+    [
+        (
+            {"model": "lexical", "form": "rouge1"},
+            "demo-dialogue",
+            "only a model that reads prompts",
+        ),
+        ({"form": "compare"}, "demo-dialogue", "rates one text"),
+        ({"scale": {"min": 0, "max": 1}}, "demo-dialogue", "on their scale"),
+        ({}, "sumpubmed", "without ratings has no demonstrations"),
+    ],
+)
+def test_where_there_can_be_none_it_is_told(
+    judge: dict[str, Any],
+    dataset: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running.write_card(tmp_path, "judges", "five-shot", **judge)
+    monkeypatch.chdir(tmp_path)
+    methods = {"methods": ["discernment"], "perturbations": ["random-typos"]}
+    study = {"study": "s", "datasets": [dataset], "judges": ["five-shot"], **methods}
+    with pytest.raises(UserError, match=told) as error:
+        load_plan(study, HOME, source="study.yaml")
+    assert "five-shot" in str(error.value) and "key shots" in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_study_with_demonstrations(tmp_path: Path) -> None:
+    with serve(rate) as endpoint:
+        study = Study(tmp_path, endpoint)
+        study.card("judges", "terse", model="loop", form="score-shots", shots={"n": 3})
+        study.study()
+        done = study.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        prompts = endpoint.prompts
+        assert study.run().returncode == 0 and endpoint.prompts == prompts
+    assert len(prompts) == 120
+    results = tmp_path / "results" / "asked"
+    items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
+    sources = [row["source"] for row in items]
+    for prompt in prompts:
+        before, judged = prompt.split("Now rate another text")
+        ratings = [int(found) for found in re.findall(r"^Rating: (\d)$", before, re.M)]
+        assert sorted(ratings) == [1, 3, 5]
+        own = [source for source in sources if source in judged]
+        assert own and not any(source in before for source in own)

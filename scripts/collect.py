@@ -88,6 +88,7 @@ def _statuses(
 def _bought(path: str, judge: str | None, made: str | None) -> pa.Table:
     """Return the replies behind a cell, or behind texts made by a model, with their usage."""
     answers = read_table("answers", path, ["key", "draw", "usage"])
+    answers = answers.filter(pc.is_valid(answers["key"]))  # what was not asked was not bought
     known = {"judge": judge, "perturbation": made and made.partition(".")[0]}
     columns = {name: pa.repeat(pa.scalar(told, TEXT), len(answers)) for name, told in known.items()}
     columns |= {name: answers[name] for name in ("key", "draw")}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from metajudge.engines import build
-from metajudge.engines.base import Subject, number_text, request_key
-from metajudge.engines.lexical import LexicalEngine, compared, overlap
+from metajudge.engines.base import Subject, compared, number_text, request_key
+from metajudge.engines.lexical import LexicalEngine, overlap
 from metajudge.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, Scale
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"

@@ -18,6 +18,7 @@ VALUES: dict[str, Any] = {
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     **{"task": "summarization", "k": 1, "least": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
+    "reference": "THE MODEL",
     "shots": [{"source": None, "text": "ANOTHER", "rating": 2}],
 }
 ADJUSTING = ("adjust-steps", "fictional-entities", "grammatical-errors", "rewriting-insertion")

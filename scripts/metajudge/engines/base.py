@@ -44,6 +44,22 @@ def not_applicable(reason: str) -> Answer:
     return Answer(reason, status="not_applicable")
 
 
+def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the texts that a subject is compared with, or none and the reason.
+
+    A reference equal to the text (white space normalised) is left out: a text is never scored
+    against itself (methods.md 1 and 5).
+    """
+    if against == "source":
+        present = subject.source is not None and subject.source.strip()
+        return ((subject.source or "",), "") if present else ((), "no_source")
+    own = subject.text.split()
+    others = tuple(text for text in subject.references if text.strip() and text.split() != own)
+    # texts of no system are made from a reference, which is no longer among the references
+    had_any = subject.references or subject.perturbation != "systems"
+    return others, "only_reference" if had_any else "no_reference"
+
+
 def number_text(value: float) -> str:
     """Return the value rounded to 9 decimals, without exponent or trailing zeros: `4`, `0.25`."""
     text = f"{value:.9f}".rstrip("0").rstrip(".")

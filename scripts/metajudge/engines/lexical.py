@@ -9,7 +9,7 @@ from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
-from metajudge.engines.base import Answer, Subject, not_applicable, number_text
+from metajudge.engines.base import Answer, Subject, compared, not_applicable, number_text
 from metajudge.engines.rules import Parts, explain, measure
 from metajudge.schema.cards import Judge, Model, Scale
 
@@ -58,22 +58,6 @@ class LexicalEngine:
         if key not in self._parts:
             self._parts[key] = measure(*key)
         return self._parts[key]
-
-
-def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the texts that a subject is compared with, or none and the reason.
-
-    A reference equal to the text (white space normalised) is left out: a text is never scored
-    against itself (methods.md 1 and 5).
-    """
-    if against == "source":
-        present = subject.source is not None and subject.source.strip()
-        return ((subject.source or "",), "") if present else ((), "no_source")
-    own = subject.text.split()
-    others = tuple(text for text in subject.references if text.strip() and text.split() != own)
-    # texts of no system are made from a reference, which is no longer among the references
-    had_any = subject.references or subject.perturbation != "systems"
-    return others, "only_reference" if had_any else "no_reference"
 
 
 @cache

@@ -7,6 +7,7 @@ from metajudge.parsing.choice import read_choice
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
 from metajudge.parsing.legacy import read_chiang_lee
 from metajudge.parsing.number import read_number
+from metajudge.parsing.result import read_result
 from metajudge.parsing.score import read_score
 
 
@@ -22,6 +23,7 @@ PARSERS: dict[str, Parser] = {
     "number": Parser(1, read_number),
     "chiang-lee": Parser(1, read_chiang_lee),
     "choice": Parser(1, read_choice),
+    "result": Parser(1, read_result),
 }
 
 

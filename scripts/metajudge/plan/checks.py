@@ -103,6 +103,12 @@ def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> 
             got=judge.against,
             todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
         )
+    if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
+        raise UserError(
+            "two texts are compared with each other, not with a reference",
+            where=f"{where}, key against",
+            todo="leave `against` out",
+        )
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)

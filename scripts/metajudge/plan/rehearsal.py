@@ -37,6 +37,8 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
             scale = plan.scale_of(dataset, aspect)
             values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
             values["source"] = "a sample source" if scale.source_visible else None
+            if judge.against == "references":
+                values["reference"] = "a sample reference"
             if judge.shots is not None:
                 told_of = {"source": values["source"], "text": "a rated text", "rating": scale.min}
                 values["shots"] = [told_of] * judge.shots.n

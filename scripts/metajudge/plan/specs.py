@@ -189,7 +189,8 @@ class Specs:
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
         asked = {"judge", "model", "form", "scale", "draws", "share"}
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots"}
-        asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else {"against"}
+        asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else set()
+        asked |= {"against"}
         fields = {
             "dataset": dataset,
             "model": self._identity(model)

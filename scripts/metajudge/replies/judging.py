@@ -11,7 +11,7 @@ import orjson
 
 from metajudge.canonical import canonical
 from metajudge.engines.asked import Reply, Request, request_of
-from metajudge.engines.base import Subject
+from metajudge.engines.base import Subject, compared
 from metajudge.prompts import Templates, as_messages, plain, rated
 from metajudge.prompts.filled import Form
 from metajudge.replies.shots import Demonstrations
@@ -43,6 +43,8 @@ class Questions:
     seed: int
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
+    beside: Sequence[tuple[Subject, str]] = ()
+    """What cannot be asked, having no reference to show, and why."""
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -127,7 +129,15 @@ class Questions:
         shown = self.shown[number]
         source = shown[0].source if self.scale.source_visible else None
         names = ("source", "text", "text_b")
-        return dict(zip(names, (source, *(one.text for one in shown)), strict=False))
+        texts = dict(zip(names, (source, *(one.text for one in shown)), strict=False))
+        if not needs_reference(self.judge, self.model):
+            return texts
+        return texts | {"reference": compared(shown[0], "references")[0][0]}
+
+
+def needs_reference(judge: Judge, model: AskedModel) -> bool:
+    """Return whether a judge's prompt shows a reference; a program's card says what it sees."""
+    return judge.against == "references" and not isinstance(model, CommandModel)
 
 
 def shown(judge: Judge, subjects: Sequence[Subject]) -> list[Shown]:
@@ -154,10 +164,16 @@ def rows(asked: Questions, reply: Callable[[int, int], Reply]) -> list[dict[str,
     kind = "compare" if asked.judge.form == COMPARE else "rate"
     known: dict[str, Any] = {"judge": asked.judge.judge, "kind": kind}
     known |= {"aspect": asked.aspect.aspect, "criterion": asked.criterion}
-    return [
+    draws = range(asked.judge.draws)
+    replied = [
         {**known, **asked.place(number), **reply_columns(reply(number, draw))}
         for number in range(len(asked))
-        for draw in range(asked.judge.draws)
+        for draw in draws
+    ]
+    return replied + [
+        {**known, "target": one.target, "draw": draw, "text": why, "status": "not_applicable"}
+        for one, why in asked.beside
+        for draw in draws
     ]
 
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from metajudge.cells import split, unpack
 from metajudge.engines.asked import Request, Work
+from metajudge.engines.base import Subject, compared
 from metajudge.engines.probe import Findings
 from metajudge.engines.subjects import Subjects
 from metajudge.replies.found import Found
-from metajudge.replies.judging import Questions, Shown, rows, shown
+from metajudge.replies.judging import Questions, Shown, needs_reference, rows, shown
 from metajudge.replies.probing import able
 from metajudge.replies.programs import ProgramQuestions
 from metajudge.replies.shots import Demonstrations, Rated
@@ -175,11 +176,12 @@ def planned(
                 judges[judge],
                 aspects[aspect],
                 scales[aspect],
-                texts.of(perturbation, judges[judge]),
+                texts.of(perturbation, judges[judge], model),
                 spec["templates"].get(judges[judge].form, {}),
                 spec["seed"],
                 split(aspect)[1],
                 texts.demonstrations(judges[judge], aspect, scales[aspect]),
+                texts.beside(perturbation, judges[judge], model),
             )
             for perturbation, judge, aspect in unpack(spec["cells"])
         }
@@ -191,14 +193,30 @@ class _Shown:
 
     def __init__(self, subjects: Subjects) -> None:
         self.subjects = subjects
-        self._known: dict[tuple[str, bool, str, float], list[Shown]] = {}
+        self._known: dict[tuple[str, bool, str, float, bool], list[Shown]] = {}
         self._shots: dict[tuple[str, int], Demonstrations] = {}
 
-    def of(self, perturbation: str, judge: Judge) -> list[Shown]:
-        kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share)
+    def of(self, perturbation: str, judge: Judge, model: AskedModel) -> list[Shown]:
+        """Return the texts of each question; without those that have no reference to show."""
+        bound = needs_reference(judge, model)
+        kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, bound)
         if kind not in self._known:
-            self._known[kind] = shown(judge, self.subjects.of(perturbation, judge.share))
+            subjects = self.subjects.of(perturbation, judge.share)
+            free = [one for one in subjects if not bound or compared(one, "references")[0]]
+            self._known[kind] = shown(judge, free)
         return self._known[kind]
+
+    def beside(
+        self, perturbation: str, judge: Judge, model: AskedModel
+    ) -> list[tuple[Subject, str]]:
+        """Return what cannot be asked for want of a reference, and why."""
+        if not needs_reference(judge, model):
+            return []
+        told = (
+            (one, *compared(one, "references"))
+            for one in self.subjects.of(perturbation, judge.share)
+        )
+        return [(one, why) for one, references, why in told if not references]
 
     def demonstrations(
         self, judge: Judge, aspect: str, scale: RatedAspect

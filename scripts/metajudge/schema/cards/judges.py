@@ -52,7 +52,7 @@ class Judge(Decoding):
     against: Literal["references", "source"] | None = Field(
         None,
         description="What a text is compared with. Default: references for lexical forms, nothing "
-        "for other judges.",
+        "for other judges. Forms that models read are given the first one as `reference`.",
     )
     scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
     draws: int = Field(1, ge=1, description="How many replies per target are used.")
@@ -81,10 +81,10 @@ class Judge(Decoding):
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
     )
-    parser: Literal["score", "number", "chiang-lee", "choice"] | None = Field(
+    parser: Literal["score", "number", "chiang-lee", "choice", "result"] | None = Field(
         None,
         description="Default: number for engines that compute, choice for the form compare, "
-        "score for other replies.",
+        "score for other replies; result: the rating behind [RESULT].",
     )
     shots: Shots | None = Field(
         None,

@@ -1,0 +1,136 @@
+"""Judges that are shown a reference and a rubric, and answer with feedback and [RESULT]."""
+
+from pathlib import Path
+
+import pytest
+
+import running
+from asking import Study
+from metajudge.engines.asked import Reply
+from metajudge.engines.base import Subject
+from metajudge.parsing import Scale, parse
+from metajudge.plan import load_plan
+from metajudge.prompts import load
+from metajudge.replies.judging import Questions, rows
+from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import read_table
+from running import HOME
+from scripted import Body, Said, reply, serve
+
+FIVE = Scale(1, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "value", "rationale"),
+    [
+        (
+            "Feedback: 2 of 3 facts are wrong. [RESULT] 4",
+            "ok",
+            4,
+            "Feedback: 2 of 3 facts are wrong.",
+        ),
+        ("It deserves a score of 2. **[RESULT]** (3)", "ok", 3, None),
+        ("[RESULT]: 5/5", "ok", 5, None),
+        ("[Result] four", "ok", 4, None),
+        ("[RESULT] 1\nOn second thought: [RESULT] 2", "ok", 2, None),
+        ("<think>[RESULT] 1</think>Good. [RESULT] 5", "ok", 5, "Good."),
+        ("Good. [RESULT] 7", "out_of_range", None, None),
+        ("Good. [RESULT]", "unparsed", None, None),
+        ("I rate it 4.", "unparsed", None, None),
+        ("I'm sorry, I cannot rate this.", "refused", None, None),
+        ("<think>[RESULT] 1", "truncated", None, None),
+    ],
+)
+def test_only_what_stands_behind_the_mark_is_the_rating(
+    text: str, status: str, value: float | None, rationale: str | None
+) -> None:
+    found = parse(text, scale=FIVE, finish="stop", parser="result")
+    assert (found.status, found.value) == (status, value)
+    if rationale is not None:
+        assert found.rationale == rationale
+    if status == "ok":
+        assert found.rule is not None and found.rule.startswith("result.")
+
+
+def subject(number: int, *references: str) -> Subject:
+    return Subject(
+        target=f"i{number}:original",
+        item=f"i{number}",
+        system=None,
+        perturbation="original",
+        text=f"text {number}",
+        source=f"source {number}",
+        references=references,
+    )
+
+
+def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
+    judge = Judge(judge="j", model="m", form="rubric", against="references", draws=2)
+    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    aspect = Aspect(aspect="clear", name="Clear", definition="Score 5: clear.")
+    scale = RatedAspect(min=1, max=5, step=1)
+    asked = Questions(
+        model,
+        judge,
+        aspect,
+        scale,
+        [(subject(1, "text 1", "the second reference"),)],
+        load("rubric", [HOME / "config"], where=""),
+        0,
+        beside=[(subject(2), "only_reference")],
+    )
+    assert "Reference answer, which deserves 5:\nthe second reference\n" in asked[0].prompt
+    assert "source 1" in asked[0].prompt and "Score 5: clear." in asked[0].prompt
+    told = rows(asked, lambda number, draw: Reply(asked[number].key, draw, "[RESULT] 4"))
+    assert [(row["target"], row["draw"], row["status"], row["text"]) for row in told] == [
+        ("i1:original", 0, "ok", "[RESULT] 4"),
+        ("i1:original", 1, "ok", "[RESULT] 4"),
+        ("i2:original", 0, "not_applicable", "only_reference"),
+        ("i2:original", 1, "not_applicable", "only_reference"),
+    ]
+    assert [row.get("key") for row in told][2:] == [None, None]
+
+
+def test_two_texts_that_are_compared_have_no_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "judges", "rubric", form="compare", parser=None)
+    monkeypatch.chdir(tmp_path)
+    study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["rubric"]}
+    with pytest.raises(UserError, match="not with a reference"):
+        load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
+
+
+def near(body: Body) -> Said:
+    """Rate by the words that response and reference share."""
+    prompt = body["messages"][0]["content"]
+    _, response = prompt.split("Response to assess:\n")
+    own, reference = response.split("\n\nReference answer, which deserves 5:\n")
+    shared = set(own.split()) & set(reference.split("\n\nRubric")[0].split())
+    return reply(f"They share {len(shared)} words. [RESULT] {min(5, 1 + len(shared) // 2)}")
+
+
+@pytest.mark.slow
+def test_a_study_with_a_rubric(tmp_path: Path) -> None:
+    with serve(near) as endpoint:
+        study = Study(tmp_path, endpoint)
+        told = {"model": "loop", "form": "rubric", "against": "references", "parser": "result"}
+        study.card("judges", "terse", **told)
+        study.study(perturbations=["reordering"], methods=["agreement", "discernment"])
+        done = study.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+    results = tmp_path / "results" / "asked"
+    statuses: dict[str, int] = {}
+    for path in results.glob("judgments/demo-dialogue/*/terse/*.parquet"):
+        for row in read_table("judgments", path).to_pylist():
+            statuses[row["status"]] = statuses.get(row["status"], 0) + 1
+    assert statuses["ok"] >= len(endpoint.asked) > 0  # equal texts are asked about once
+    items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
+    known = {reference for row in items for reference in row["references"]}
+    for prompt in endpoint.prompts:
+        own, reference = prompt.split("Response to assess:\n")[1].split("\n\nReference answer, ")
+        shown = reference.split(":\n", 1)[1].split("\n\nRubric")[0]
+        assert shown in known and shown.split() != own.split()
+    cost = {r["statistic"]: r["value"] for r in study.rows("cost") if r["judge"] == "terse"}
+    assert cost["replies"] == len(endpoint.asked)

@@ -34,7 +34,8 @@ def write_or_rate(body: Body) -> Said:
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
     path = folder / "results/asked/targets/demo-dialogue" / f"{name}.parquet"
-    return read_table("targets", path).to_pylist()
+    found: list[dict[str, Any]] = read_table("targets", path).to_pylist()
+    return found
 
 
 def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from metajudge.perturb.kinds import KINDS
 from metajudge.perturb.verdicts import CHECKS
 from metajudge.schema.cards.perturbations import CheckName
 from running import HOME
+from unseen import UNSEEN
 from validators import ONE, Shown, accepted, card_of, demonstrations, document
 
 ALL = [(kind, one) for kind in KINDS for one in demonstrations(kind)]
 REFUSAL = "I'm sorry, but I cannot help with that."
+OPENED = "The museum reopened its doors and opened again after two years of repairs."
 EXPLAINED: dict[tuple[str, str], str] = {}
 """(kind of change, another kind's check) -> why that check accepts such a text too."""
 
@@ -82,6 +84,28 @@ def test_checks_accept_no_other_kind_but_what_is_explained() -> None:
     assert all(found[kind, kind] == 10 for kind in KINDS)
     assert {pair for pair, count in found.items() if count and pair[0] != pair[1]} == {*EXPLAINED}
     assert (HOME / "docs" / "validators.md").read_text(encoding="utf-8") == document()
+
+
+def test_of_texts_that_no_check_was_written_for_few_are_taken_for_another_kind() -> None:
+    """One word that says the contrary looks like one that says less: only its meaning differs."""
+    others = {
+        (kind, check, after)
+        for kind, text, after in UNSEEN
+        for check in KINDS
+        if check != kind and KINDS[check](after, text, ONE) is None
+    }
+    assert others == {
+        ("conflicting_fact", "hypernym", "The vaccine was rejected for all adults."),
+        ("repetition", "complement", OPENED),
+    }
+
+
+def test_two_details_are_two_however_close_they_stand() -> None:
+    text, changed = (
+        "Meg will bake a cake for Lou.",
+        "Meg will bake a cake with ripe cherries for Lou on Sunday evening.",
+    )
+    assert KINDS["complement"](changed, text, ONE) == "it has 2 complements, not 1"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -60,17 +60,19 @@ def places(text: str, parent: str) -> list[Place]:
         ops = list(group)
         if equal:
             continue
-        here = (ops[0].src_start, ops[-1].src_end, ops[0].dest_start, ops[-1].dest_end)
-        if groups and _is_close(old[groups[-1][1] : here[0]]):
-            here = (groups[-1][0], here[1], groups[-1][2], here[3])
-            groups.pop()
-        groups.append(here)
+        start, end, *to = ops[0].src_start, ops[-1].src_end, ops[0].dest_start, ops[-1].dest_end
+        if groups and _is_one(old, groups[-1][:2], (start, end)):
+            start, _, to[0], _ = groups.pop()
+        groups.append((start, end, to[0], to[1]))
     found = [Place(tuple(old[a:b]), tuple(new[c:d]), _around(old, a, b)) for a, b, c, d in groups]
     return [place for place in found if place.removed or place.added]
 
 
-def _is_close(between: list[Token]) -> bool:
-    return len(between) <= CLOSE and not any(token.text in _ENDS for token in between)
+def _is_one(old: list[Token], last: tuple[int, int], here: tuple[int, int]) -> bool:
+    """Return whether two places are close; closer still, where nothing is taken away in either."""
+    between = old[last[1] : here[0]]
+    inserted = last[0] == last[1] and here[0] == here[1]
+    return len(between) <= CLOSE - inserted and not any(one.text in _ENDS for one in between)
 
 
 def _around(old: list[Token], start: int, end: int) -> tuple[str, ...]:

@@ -70,22 +70,22 @@ million billion dozen half third quarter twice once first second fourth fifth si
 ninth tenth
 """)
 _IRREGULAR = """
-be am is are was were been being; have has had having; do does did done doing; go goes went gone;
-become became; begin began begun; bend bent; bind bound; bite bit bitten; blow blew blown; break
-broke broken; bring brought; build built; burn burnt; buy bought; catch caught; choose chose
-chosen; come came; cost; creep crept; cut; deal dealt; dig dug; draw drew drawn; drink drank
-drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel felt; fight fought;
-find found; fly flew flown; forget forgot forgotten; get got gotten; forgive forgave forgiven;
-freeze froze frozen; give gave given; grow grew grown; hang hung; hear heard; hide hid hidden;
-hit; hold held; hurt; keep kept; know knew known; lay laid; lead led; leave left; lend lent; let;
-lose lost; make made; mean meant; meet met; mow mown; overtake overtook overtaken; pay paid; put;
-read; ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw seen; seek
-sought; sell sold; send sent; set; sew sewn; shake shook shaken; shine shone; shoot shot; show
-shown; shut; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken; spend
-spent; split; spread; stand stood; steal stole stolen; stick stuck; strike struck; sweep swept;
-swim swam swum; take took taken; teach taught; tear tore torn; tell told; think thought; throw
-threw thrown; understand understood; wake woke woken; wear wore worn; weave wove woven; win won;
-wind wound; withdraw withdrew withdrawn; write wrote written
+be am is are was were been being; bear bore borne born; have has had having; do does did done
+doing; go goes went gone; become became; begin began begun; bend bent; bind bound; bite bit
+bitten; blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought;
+catch caught; choose chose chosen; come came; cost; creep crept; cut; deal dealt; dig dug; draw
+drew drawn; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel
+felt; fight fought; find found; fly flew flown; forget forgot forgotten; get got gotten; forgive
+forgave forgiven; freeze froze frozen; give gave given; grow grew grown; hang hung; hear heard;
+hide hid hidden; hit; hold held; hurt; keep kept; know knew known; lay laid; lead led; leave left;
+lend lent; let; lose lost; make made; mean meant; meet met; mow mown; overtake overtook overtaken;
+pay paid; put; read; ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw
+seen; seek sought; sell sold; send sent; set; sew sewn; shake shook shaken; shine shone; shoot
+shot; show shown; shut; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken;
+spend spent; split; spread; stand stood; steal stole stolen; stick stuck; strike struck; sweep
+swept; swim swam swum; take took taken; teach taught; tear tore torn; tell told; think thought;
+throw threw thrown; understand understood; wake woke woken; wear wore worn; weave wove woven; win
+won; wind wound; withdraw withdrew withdrawn; write wrote written
 """
 _FORMS = [line.split() for line in _IRREGULAR.replace("\n", " ").split(";")]
 _BASE = {form: forms[0] for forms in _FORMS for form in forms}
@@ -124,7 +124,8 @@ def lemma(word: str) -> str:
         return _BASE[low]
     for ending in _INFLECTIONS:
         root = low.removesuffix(ending)
-        if root != low and len(root) > 2 and (ending != "d" or root[-1] == "e"):
+        torn = (ending == "d" and root[-1:] != "e") or (ending == "s" and root[-1:] in ("s", "u"))
+        if root != low and len(root) > 2 and not torn:
             known = _BASE.get(root) or _BASE.get(f"{root}e")
             return known or _closed(root, doubled=ending in ("ing", "ed"))
     return _closed(low)

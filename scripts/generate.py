@@ -43,6 +43,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Perturbation (config/perturbations), method rule", cards.RulePerturbation),
     ("Perturbation, methods llm and inject", cards.MadePerturbation),
     ("a degree of a perturbation", cards.Degree),
+    ("`demonstrations` of a perturbation", cards.Demonstration),
     ("Weights (config/weights)", cards.Weights),
     ("Expectations (config/expectations)", cards.Expectations),
     ("a perturbation of expectations", cards.Expected),

@@ -6,8 +6,8 @@ from typing import Any
 from metajudge.command import run
 from metajudge.engines.asked import Ask, Request, request_of
 from metajudge.engines.asking import asking, settled
+from metajudge.perturb.amounts import Amount
 from metajudge.perturb.made import Made, edit_between, make_texts
-from metajudge.perturb.verdicts import Amount
 from metajudge.prompts import messages, to_write
 from metajudge.replies.asking import obtain
 from metajudge.replies.budget import spending
@@ -63,6 +63,7 @@ def _made(
             checks=told["checks"],
             amount=Amount(**spec["amount"]),
             attempts=told["attempts"],
+            appended=told.get("reply") == "appended",
         )
         rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
         targets += rows

@@ -110,6 +110,17 @@ def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry(
     assert checked(said(sorry.replace("Monday", "Friday")), sorry, CHECKS)[1] is None
 
 
+@pytest.mark.parametrize(
+    ("parent", "text"),
+    [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")],
+)
+def test_what_is_appended_stands_behind_the_text_as_it_was(parent: str, text: str) -> None:
+    assert checked(said(" It purred.\n"), parent, CHECKS, appended=True) == (text, None)
+    refused = said("I'm sorry, but I cannot do that.")
+    assert checked(refused, parent, CHECKS, appended=True)[1] == "it is a refusal"
+    assert checked(said(""), parent, CHECKS, appended=True)[1] == "the reply is empty"
+
+
 @given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))
 def test_the_edit_between_two_texts_makes_one_of_the_other(before: str, after: str) -> None:
     edits = edit_between(before, after)

@@ -189,12 +189,33 @@ def test_a_line_break_survives_its_words() -> None:
 
 @settings(deadline=None)
 @given(text=TEXTS, k=COUNTS, seed=SEEDS)
-def test_words_change_places_in_pairs(text: str, k: int, seed: int) -> None:
+def test_neighbouring_words_change_places(text: str, k: int, seed: int) -> None:
     result = run("exchange_words", text, k, seed)
-    assert len(result.edits) == 2 * done(result, k)
-    assert Counter(e.before for e in result.edits) == Counter(e.after for e in result.edits)
-    pairs = Counter((e.before, e.after) for e in result.edits)
-    assert all(pairs[after, before] == number for (before, after), number in pairs.items())
+    edits = result.edits
+    assert len(edits) == 2 * done(result, k)
+    for one, other in zip(edits[::2], edits[1::2], strict=True):
+        assert (one.before, one.after) == (other.after, other.before)
+        gap = text[one.end : other.offset]
+        assert gap.isspace() and len(f"{gap}.".splitlines()) == 1
+    assert all(may_cut(text, edit.offset) and may_cut(text, edit.end) for edit in edits)
+
+
+def test_exchanged_words_by_hand() -> None:
+    assert run("exchange_words", "One two, three", 1).text == "two One, three"
+    assert run("exchange_words", "a b\nc d", 2).text == "b a\nd c"
+    assert run("exchange_words", "a b\nc", 2).status == "short: 1 of 2"
+    reason = "impossible: no two different words side by side"
+    assert run("exchange_words", "go go. On\nit", 1).status == reason
+    assert run("exchange_words", "a e\u0301", 1).status == reason
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=8), COUNTS, SEEDS)
+def test_no_more_neighbours_can_be_exchanged(words: list[str], k: int, seed: int) -> None:
+    most, last = 0, -1
+    for place, (one, other) in enumerate(pairwise(words)):
+        if one != other and place > last:
+            most, last = most + 1, place + 1
+    assert done(run("exchange_words", " ".join(words), k, seed), k) == min(k, most)
 
 
 # --- sentences -------------------------------------------------------------------------------
@@ -217,6 +238,8 @@ def test_reordering_by_hand() -> None:
     assert run("reorder_sentences", "Go. Go. Go. Stop.", "all").status == "short: 2 of 4"
     reason = "impossible: fewer than two different sentences"
     assert run("reorder_sentences", "Go. Go.", 2).status == reason
+    assert run("reorder_sentences", "Go on, then.", 2).status == reason
+    assert run("delete_sentences", "Go on.", 1).status == "impossible: fewer than two sentences"
 
 
 @settings(deadline=None)
@@ -373,6 +396,7 @@ def test_boundaries_agree_with_punkt_but_for_abbreviations(
         ("reorder_sentences", 2),
         ("reorder_sentences", "all"),
         ("delete_words", 25),
+        ("exchange_words", 3),
         ("replace_text", None),
     ],
 )

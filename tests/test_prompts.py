@@ -20,8 +20,12 @@ VALUES: dict[str, Any] = {
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
     "shots": [{"source": None, "text": "ANOTHER", "rating": 2}],
+    **{"demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}], "reply": "whole"},
 }
-ADJUSTING = ("adjust-steps", "fictional-entities", "grammatical-errors", "rewriting-insertion")
+ADJUSTING = (
+    *("adjust-examples", "adjust-steps"),
+    *("fictional-entities", "grammatical-errors", "rewriting-insertion"),
+)
 """Writers' forms that show no source: what they change is in the text."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
@@ -65,13 +69,24 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
 def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
     degree = {"k": 1, "least": None}
     silent = to_write("qa", degree, {"adjustment": None, "instructions": []}, text="x")
-    assert set(silent) == {"task", "k", "least", "source", "problem", "text"}
+    assert set(silent) == {"task", "k", "least", "source", "problem", "text", "reply"}
     told = {"adjustment": "Name a wrong colour.", "instructions": ["Look.", "Change it."]}
     prompt = filled("adjust-steps", **to_write("qa", degree, told))
     assert "Name a wrong colour. Make exactly one such change.\n" in prompt
     assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
     assert "exactly 5 such changes" in filled("adjust-steps", k=5)
     assert "wherever it can be made" in filled("adjust-steps", k="all")
+
+
+def test_a_form_with_examples_shows_them_in_order_and_what_is_wanted() -> None:
+    shown = [{"text": f"Old {n}.", "changed": f"New {n}."} for n in (1, 2)]
+    prompt = filled("adjust-examples", demonstrations=shown)
+    assert "Text 1:\nOld 1.\nAdjusted text 1:\nNew 1.\n\nText 2:\nOld 2.\n" in prompt
+    assert "Adjusted text 2:\nNew 2.\n\nThe summary:\nTHE TEXT" in prompt
+    assert prompt.endswith("Write the adjusted summary alone, with no word before or after it.")
+    appended = filled("adjust-examples", demonstrations=shown, reply="appended")
+    assert "\nNew sentence 2:\nNew 2.\n" in appended and "djusted summary" not in appended
+    assert appended.endswith("Write the new sentence alone, with no word before or after it.")
 
 
 def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.perturb.verdicts import CHECKS, Amount
+from metajudge.perturb.amounts import Amount
+from metajudge.perturb.verdicts import CHECKS
 
 PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
 ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(least=2)

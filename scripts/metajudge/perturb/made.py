@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from metajudge.engines.asked import Reply, Request
 from metajudge.parsing.text import without_reasoning
+from metajudge.perturb.amounts import Amount
 from metajudge.perturb.edits import Edit
-from metajudge.perturb.verdicts import CHECKS, Amount
+from metajudge.perturb.verdicts import CHECKS
 
 ANY = Amount()
 
@@ -36,12 +37,14 @@ def make_texts(
     checks: Sequence[str],
     amount: Amount = ANY,
     attempts: int,
+    appended: bool = False,
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
     ask_for(item, parent, problem) is the request for a text; problem tells why the one before
     cannot be used. Each round asks for all that are still open at once. A request whose reply
-    could not be used for the reason that it names is asked for its next draw.
+    could not be used for the reason that it names is asked for its next draw. `appended`: what a
+    reply says is put behind the parent, which stays as it is.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
@@ -53,7 +56,7 @@ def make_texts(
         replies = obtain(wanted)
         for item, request in requests.items():
             reply = replies[request.key, drawn[item, request.key] - 1]
-            text, problem = checked(reply, parents[item], checks, amount)
+            text, problem = checked(reply, parents[item], checks, amount, appended)
             status = f"failed: {problem}" if problem else "ok"
             tries = (*(made[item].tries if item in made else ()), (problems[item], reply))
             made[item] = Made(parents[item] if problem else text, status, request, reply, tries)
@@ -62,9 +65,13 @@ def make_texts(
 
 
 def checked(
-    reply: Reply, parent: str, checks: Sequence[str], amount: Amount = ANY
+    reply: Reply,
+    parent: str,
+    checks: Sequence[str],
+    amount: Amount = ANY,
+    appended: bool = False,
 ) -> tuple[str, str | None]:
-    """Return the text of a reply and the first reason why it cannot be used, if there is one."""
+    """Return the text that a reply makes and the first reason why it cannot be used, if any."""
     text, endless = without_reasoning(reply.text)
     if reply.status == "error":
         return text, f"the endpoint refused: {reply.text}"
@@ -72,8 +79,14 @@ def checked(
         return text, "the reply was cut"
     if not text:
         return text, "the reply is empty"
+    text = behind(parent, text) if appended else text
     found = (CHECKS[check](text, parent, amount) for check in checks)
     return text, next((problem for problem in found if problem), None)
+
+
+def behind(parent: str, more: str) -> str:
+    """Return a text with more behind it; every character of the text stays."""
+    return parent + ("" if parent[-1:].isspace() else " ") + more
 
 
 def edit_between(before: str, after: str) -> list[Edit]:

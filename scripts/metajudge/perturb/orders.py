@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from metajudge.perturb.edits import Edit, Perturbed, impossible, perturbed
+from metajudge.perturb.graphemes import may_cut
 from metajudge.perturb.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -35,15 +36,44 @@ def reorder_sentences(text: str, rng: "Generator", *, k: int | Literal["all"]) -
 
 
 def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
-    """Swap k random pairs of different words; punctuation stays (paper 001, word exchange)."""
-    spans = [match.span() for match in _WORD.finditer(text)]
+    """Swap k random pairs of neighbouring, different words (paper 001, word exchange).
+
+    Neighbours have nothing but blanks between them: no mark, no line break. No word is in two
+    pairs. Short only where no k pairs can be chosen so.
+    """
+    found = (match.span() for match in _WORD.finditer(text))
+    spans = [span for span in found if all(may_cut(text, end) for end in span)]
     words = [text[slice(*span)] for span in spans]
-    chosen = choose(words, 2 * k, rng, step=2)
+    pairs = [i for i in range(len(words) - 1) if _may_swap(text, words, spans, i)]
+    chosen = _apart(pairs, k, rng)
     if not chosen:
-        return impossible(text, "fewer than two different words")
-    givers = derange([words[i] for i in chosen], rng, shift=len(chosen) // 2)
-    edits = _moves(spans, words, chosen, givers)
-    return perturbed(text, edits, done=len(chosen) // 2, wanted=k)
+        return impossible(text, "no two different words side by side")
+    firsts = [Edit(spans[i][0], words[i], words[i + 1]) for i in chosen]
+    seconds = [Edit(spans[i + 1][0], words[i + 1], words[i]) for i in chosen]
+    return perturbed(text, firsts + seconds, done=len(chosen), wanted=k)
+
+
+def _may_swap(
+    text: str, words: Sequence[str], spans: Sequence[tuple[int, int]], first: int
+) -> bool:
+    gap = text[spans[first][1] : spans[first + 1][0]]
+    one_line = len(f"{gap}.".splitlines()) == 1
+    return gap.isspace() and one_line and words[first] != words[first + 1]
+
+
+def _apart(pairs: Sequence[int], k: int, rng: "Generator") -> list[int]:
+    """Return k random pairs without a common word; from left to right where chance finds fewer.
+
+    A pair is named by the place of its first word. From left to right most pairs are found.
+    """
+    for order in (rng.permutation(pairs).tolist(), pairs):
+        chosen: list[int] = []
+        for pair in order:
+            if len(chosen) < k and {pair - 1, pair, pair + 1}.isdisjoint(chosen):
+                chosen.append(pair)
+        if len(chosen) == k:
+            break
+    return chosen
 
 
 def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
@@ -83,14 +113,13 @@ def _moves(
     return [Edit(spans[to][0], contents[to], contents[chosen[giver]]) for to, giver in pairs]
 
 
-def choose(contents: Sequence[str], count: int, rng: "Generator", step: int = 1) -> list[int]:
+def choose(contents: Sequence[str], count: int, rng: "Generator") -> list[int]:
     """Return `count` random places whose contents can be deranged, or as many as there are.
 
     That is, no content has more than half of the places, so it is an empty list or at least two.
-    `count` is a multiple of `step`, and so is the number returned.
     """
     numbers = Counter(contents).values()
-    sizes = range(min(count, len(contents) // step * step), 1, -step)
+    sizes = range(min(count, len(contents)), 1, -1)
     size = next((n for n in sizes if sum(min(number, n // 2) for number in numbers) >= n), 0)
     chosen: list[int] = []
     taken: Counter[str] = Counter()
@@ -101,17 +130,17 @@ def choose(contents: Sequence[str], count: int, rng: "Generator", step: int = 1)
     return sorted(chosen)
 
 
-def derange(contents: Sequence[str], rng: "Generator", shift: int | None = None) -> list[int]:
+def derange(contents: Sequence[str], rng: "Generator") -> list[int]:
     """Return, for each place, the place it takes its new content from: never an equal content.
 
     Places are put in a random order in which equal contents are neighbours, and each takes from
-    the place `shift` further on. With the default, how often the commonest content occurs, places
-    with different contents form one random cycle; half the number of places swaps them in pairs.
+    the place so much further on as the commonest content occurs: places with different contents
+    form one random cycle.
     `contents` comes from `choose`.
     """
     counts = Counter(contents)
     rank = dict(zip(counts, rng.permutation(len(counts)).tolist(), strict=True))
     order = sorted(rng.permutation(len(contents)).tolist(), key=lambda place: rank[contents[place]])
-    shift = max(counts.values(), default=0) if shift is None else shift
+    shift = max(counts.values(), default=0)
     giver = dict(zip(order, order[shift:] + order[:shift], strict=True))
     return [giver[place] for place in range(len(contents))]

@@ -1,14 +1,14 @@
 """What can be wrong with a text that a model made from another, told as the reason to try again."""
 
 import re
-from collections.abc import Callable
 from itertools import groupby
-from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from metajudge.parsing.score import is_refusal
 from metajudge.parsing.steps import problem_of
+from metajudge.perturb.amounts import Amount, Check
+from metajudge.perturb.kinds import KINDS
 from metajudge.perturb.sentences import split_sentences
 
 SHORTEST, LONGEST = 0.5, 2.0
@@ -18,28 +18,6 @@ MOST_CHANGED = 0.5
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Words = tuple[str, ...]
-
-
-class Amount(NamedTuple):
-    """How many edits were asked for: exactly `k`, or `least` and more; None is any number."""
-
-    k: int | str | None = None
-    least: int | None = None
-
-    def problem(self, found: int, what: str) -> str | None:
-        """Return what is wrong with a number of edits, or None."""
-        if isinstance(self.k, int) and found != self.k:
-            return f"it has {_counted(found, what)}, not {self.k}"
-        if self.least is not None and found < self.least:
-            return f"it has {_counted(found, what)}, fewer than {self.least}"
-        return None
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what if number == 1 else what + 's'}"
-
-
-Check = Callable[[str, str, Amount], str | None]
 
 
 def _same(text: str, parent: str, _: Amount) -> str | None:
@@ -123,5 +101,6 @@ CHECKS: dict[str, Check] = {
     "changes": _changes,
     "insertions": _insertions,
     "steps": _steps,
+    **KINDS,
 }
 """Check -> what is wrong with a text made from a parent, or None; `steps` is of drafts only."""

@@ -10,7 +10,7 @@ PACKAGES: dict[str, list[str]] = {
     "control": ["numpy"],
     "openai": ["jinja2"],
     "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],
-    "make_texts.py": ["jinja2", "rapidfuzz"],
+    "make_texts.py": ["jinja2", "pyspellchecker", "rapidfuzz"],
     "draft.py": ["jinja2"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""

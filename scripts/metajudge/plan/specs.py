@@ -146,7 +146,9 @@ class Specs:
         assert isinstance(card, MadePerturbation)
         place = f"{dataset}/{perturbation}.{degree}.parquet"
         told = {"form", "steps", "checks", "attempts", *Decoding.model_fields}
-        told |= {name for name in ("adjustment", "instructions") if getattr(card, name)}
+        # named only where a card says them: a spec without them stays what it was
+        said = card.model_dump(exclude_defaults=True).keys()
+        told |= said & {"adjustment", "instructions", "demonstrations", "reply"}
         fields = {
             "dataset": dataset,
             "seed": self.plan.study.seed,

@@ -143,14 +143,17 @@ def to_write(
     """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
     `problem` (why an earlier attempt cannot be used).
 
-    What its card tells of the change, `adjustment` and the numbered `instructions`, is not there
-    where the card is silent: a form that shows it fails before anything is asked.
+    What its card tells of the change, `adjustment`, the numbered `instructions` and the
+    `demonstrations`, is not there where the card is silent: a form that shows it fails before
+    anything is asked. `reply` says whether the whole text is wanted, or what is put behind it.
     """
-    names: dict[str, str | None] = {"source": None, "problem": None}
+    names: dict[str, Any] = {"source": None, "problem": None, "reply": told.get("reply", "whole")}
     if told.get("adjustment"):
         names["adjustment"] = told["adjustment"]
     if told.get("instructions"):
         names["instructions"] = numbered(told["instructions"])
+    if told.get("demonstrations"):
+        names["demonstrations"] = told["demonstrations"]
     return {"task": task, **degree, **names, **seen}
 
 

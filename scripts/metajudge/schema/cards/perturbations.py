@@ -48,11 +48,51 @@ class Damage(Card):
         return self.datasets.get(dataset, self.degrees)
 
 
+class Demonstration(Card):
+    """A text and what a change makes of it, as a prompt shows them.
+
+    They stand in the perturbation's card itself: whoever reads its steps sees what is meant, and a
+    change with examples is still one file.
+    """
+
+    topic: str = Field(min_length=1, description="What the text is about; no prompt shows it.")
+    task: Slug = Field(description="The task that such a text belongs to; no prompt shows it.")
+    text: str = Field(min_length=1, description="The text before the change.")
+    changed: str = Field(
+        min_length=1,
+        description="The text with the change; with `reply: appended` the new sentence alone.",
+    )
+
+
 class RulePerturbation(Damage):
     """A way to damage a text by rule."""
 
     method: Literal["rule"] = Field(description="How it is made.")
     rule: str = Field(description="The rule; the list is below.")
+
+
+CheckName = Literal[
+    "differs",
+    "not_refusal",
+    "length",
+    "changes",
+    "insertions",
+    "repetition",
+    "passive_voice",
+    "inversion",
+    "improper_connective",
+    "incorrect_verb_form",
+    "uncommon_phrase",
+    "complex_sentence",
+    "abbreviation",
+    "hypernym",
+    "complement",
+    "continuation",
+    "different_entity",
+    "conflicting_fact",
+    "negation",
+]
+"""What a made text may be held to; `perturb.verdicts` has the checks."""
 
 
 class MadePerturbation(Damage, Decoding):
@@ -64,19 +104,31 @@ class MadePerturbation(Damage, Decoding):
     model: Slug = Field(description="The model card that writes.")
     form: Slug = Field(description="The instruction, a file of config/prompts.")
     adjustment: str | None = Field(
-        None, min_length=1, description="The kind of change in one sentence; for adjust-steps."
+        None,
+        min_length=1,
+        description="The kind of change in one sentence; for adjust-steps and adjust-examples.",
     )
     instructions: list[str] = Field(
-        [], description="How to make the change, step by step; for the form adjust-steps."
+        [],
+        description="How to make the change, step by step; for adjust-steps and adjust-examples.",
+    )
+    demonstrations: list[Demonstration] = Field(
+        [], description="Texts with the change already made; for the form adjust-examples."
+    )
+    reply: Literal["whole", "appended"] = Field(
+        "whole",
+        description="What the model returns: `whole`, the text with its change; `appended`, only "
+        "what is new, which is put behind the text.",
     )
     degrees: Degrees = Field(
         {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
     )
     steps: int = Field(1, ge=1, le=100, description="Method inject: so many texts in a row.")
-    checks: list[Literal["differs", "not_refusal", "length", "changes", "insertions"]] = Field(
+    checks: list[CheckName] = Field(
         ["differs", "not_refusal", "length"],
         description="What a text must pass. `changes`: words differ in as many places as the "
-        "degree says; `insertions`: all its sentences are there, and as many new ones.",
+        "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
+        "the change is of the kind of the perturbation so called (docs/validators.md).",
     )
     attempts: int = Field(
         2,

@@ -1,0 +1,136 @@
+"""The demonstrations of made perturbations, and the checks that tell their kinds apart."""
+
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metajudge.perturb.amounts import Amount
+from metajudge.perturb.differences import sentences
+from metajudge.perturb.english import is_word, tokens
+from metajudge.perturb.kinds import KINDS
+from metajudge.perturb.verdicts import CHECKS
+from metajudge.schema.cards.perturbations import CheckName
+from running import HOME
+from unseen import UNSEEN
+from validators import ONE, Shown, accepted, card_of, demonstrations, document
+
+ALL = [(kind, one) for kind in KINDS for one in demonstrations(kind)]
+REFUSAL = "I'm sorry, but I cannot help with that."
+OPENED = "The museum reopened its doors and opened again after two years of repairs."
+EXPLAINED: dict[tuple[str, str], str] = {}
+"""(kind of change, another kind's check) -> why that check accepts such a text too."""
+
+
+def five_grams(one: Shown) -> set[tuple[str, ...]]:
+    """Return the runs of five words of a demonstration, before and after."""
+    found = set()
+    for text in (one.text, one.changed):
+        words = [token.lower() for token in tokens(text) if is_word(token)]
+        found |= {tuple(words[at : at + 5]) for at in range(len(words) - 4)}
+    return found
+
+
+# --- the demonstrations -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_card_has_ten_demonstrations_on_ten_topics_of_four_tasks(kind: str) -> None:
+    shown = demonstrations(kind)
+    assert len(shown) == len({one.topic for one in shown}) == 10
+    tasks = {"summarization", "dialogue-summarization", "paraphrase", "table-to-text"}
+    assert {one.task for one in shown} == tasks
+    assert all(15 <= len(one.text.split()) <= 60 for one in shown)
+    assert {len(sentences(one.text)) for one in shown} <= {1, 2, 3, 4}
+
+
+def test_demonstrations_share_no_sentence_and_few_runs_of_words() -> None:
+    assert len({one.topic for _, one in ALL}) >= 12
+    said = Counter(
+        sentence for _, one in ALL for sentence in {*sentences(one.text), *sentences(one.changed)}
+    )
+    assert max(said.values()) == 1
+    runs = [five_grams(one) for _, one in ALL]
+    assert all(10 * len(a & b) <= min(len(a), len(b)) for a, b in combinations(runs, 2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_card_names_the_check_of_its_kind(kind: str) -> None:
+    card = card_of(kind)
+    length = [] if kind == "abbreviation" else ["length"]  # less than half may be left
+    assert card.checks == ["differs", "not_refusal", *length, kind]
+    assert card.form == "adjust-examples" and card.adjustment and card.instructions and card.issue
+    assert (card.reply == "appended") == (kind == "continuation")
+
+
+def test_a_card_may_name_every_check_but_that_of_drafts() -> None:
+    assert {*get_args(CheckName)} == CHECKS.keys() - {"steps"}
+
+
+# --- the checks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "one"), ALL, ids=lambda it: getattr(it, "topic", it))
+def test_every_demonstration_passes_all_checks_of_its_card(kind: str, one: Shown) -> None:
+    for check in card_of(kind).checks:
+        assert CHECKS[check](one.changed, one.text, ONE) is None
+
+
+def test_checks_accept_no_other_kind_but_what_is_explained() -> None:
+    found = accepted()
+    assert all(found[kind, kind] == 10 for kind in KINDS)
+    assert {pair for pair, count in found.items() if count and pair[0] != pair[1]} == {*EXPLAINED}
+    assert (HOME / "docs" / "validators.md").read_text(encoding="utf-8") == document()
+
+
+def test_of_texts_that_no_check_was_written_for_few_are_taken_for_another_kind() -> None:
+    """One word that says the contrary looks like one that says less: only its meaning differs."""
+    others = {
+        (kind, check, after)
+        for kind, text, after in UNSEEN
+        for check in KINDS
+        if check != kind and KINDS[check](after, text, ONE) is None
+    }
+    assert others == {
+        ("conflicting_fact", "hypernym", "The vaccine was rejected for all adults."),
+        ("repetition", "complement", OPENED),
+    }
+
+
+def test_two_details_are_two_however_close_they_stand() -> None:
+    text, changed = (
+        "Meg will bake a cake for Lou.",
+        "Meg will bake a cake with ripe cherries for Lou on Sunday evening.",
+    )
+    assert KINDS["complement"](changed, text, ONE) == "it has 2 complements, not 1"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unchanged_texts_and_refusals_are_rejected(kind: str) -> None:
+    for one in demonstrations(kind):
+        for amount in (ONE, Amount()):
+            assert KINDS[kind](one.text, one.text, amount)
+            assert KINDS[kind](REFUSAL, one.text, amount)
+            assert KINDS[kind](f"{one.text} {REFUSAL}", one.text, amount)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_changes_are_two_too_many_where_one_is_asked(kind: str) -> None:
+    for one, other in pairwise(demonstrations(kind)):
+        text = f"{one.text} {other.text}"
+        changed = f"{one.changed} {other.changed}"
+        if kind == "continuation":
+            changed = text + one.changed[len(one.text) :] + other.changed[len(other.text) :]
+        assert KINDS[kind](changed, text, ONE)
+        enough = KINDS[kind](changed, text, Amount(least=2)) is None
+        assert enough == (kind != "negation")  # there is one last sentence
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=st.text(max_size=40), parent=st.text(max_size=40))
+def test_any_two_texts_can_be_checked(kind: str, text: str, parent: str) -> None:
+    KINDS[kind](text, parent, ONE)
+    assert KINDS[kind](parent, parent, ONE)

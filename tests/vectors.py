@@ -1,12 +1,14 @@
-"""Published test vectors, kept beside the repository."""
+"""Published test vectors and tables, kept beside the repository."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+FOLDER = SHARED / "vectors"
 
 
 def load(name: str) -> list[dict[str, Any]]:
@@ -27,3 +29,12 @@ def params(name: str) -> list[Any]:
         reason = f"test vectors are not there: ../shared/vectors/{name}.json"
         return [pytest.param({}, None, "", marks=pytest.mark.skip(reason=reason), id=name)]
     return [pytest.param(v["inputs"], v["expected"], v["id"], id=v["id"]) for v in load(name)]
+
+
+def published(name: str) -> list[dict[str, str]]:
+    """Return the rows of a paper's table; skips the calling test where the folder is absent."""
+    path = SHARED / "reference" / f"{name}.csv"
+    if not path.exists():
+        pytest.skip(f"the paper's table is not there: ../shared/reference/{name}.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metajudge import store_commands, votes_commands
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
-from metajudge.store_commands import add_commands
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -193,7 +193,7 @@ def _parser() -> argparse.ArgumentParser:
         ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
     ):
         _add_study(commands.add_parser(name, help=about))
-    add_commands(commands)
+    store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"
     )
@@ -202,6 +202,7 @@ def _parser() -> argparse.ArgumentParser:
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
     _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
+    votes_commands.add_commands(commands)
     command = commands.add_parser("targets", help="the texts that are judged")
     command.add_argument(
         "action", choices=["export"], help="export: write them to a file, to be scored elsewhere"

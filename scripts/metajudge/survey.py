@@ -5,9 +5,9 @@ file; a folder of such files becomes a card of weights.
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,17 +15,14 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
+from metajudge.ballots import Ballot, ballots
 from metajudge.canonical import canonical
 from metajudge.plan import Plan
 from metajudge.report.html import environment_of, script_hash
 from metajudge.schema.cards import Weights
-from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.errors import UserError
 from metajudge.schema.loading import validate_card
 from metajudge.statistics.alpha import krippendorff_alpha
-
-MOST_BYTES = 1 << 20
-"""A file of answers has a few hundred."""
-KEYS = {"survey", "task", "voter", "answers"}
 
 
 class Survey(NamedTuple):
@@ -39,13 +36,6 @@ class Survey(NamedTuple):
     def id(self) -> str:
         """Return what answers name: they belong to these questions and no others."""
         return hashlib.sha256(canonical(self._asdict()).encode()).hexdigest()[:16]
-
-
-class Answers(NamedTuple):
-    """One voter's choices on one task: perturbation -> aspect."""
-
-    voter: str
-    chosen: Mapping[str, str]
 
 
 def surveys(plan: Plan) -> Iterator[Survey]:
@@ -108,82 +98,61 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]
     once. Raises UserErrors for what are no answers to the study's surveys.
     """
     known = {survey.id: survey for survey in surveys(plan)}
-    given: dict[str, dict[str, Answers]] = {one.task: {} for one in known.values()}
-    faults: list[UserError] = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            task, answers = _answers(path, known)
-            before = given[task].setdefault(answers.voter, answers)
-            if before != answers:
-                raise UserError("a voter has answered twice, and otherwise", where=str(path))
-        except UserError as error:
-            faults.append(error)
-    if faults:
-        raise UserErrors(faults)
-    if not any(given.values()):
-        raise UserError("there are no answers", where=str(folder), todo="put the files here")
+    given: dict[str, list[Ballot]] = {one.task: [] for one in known.values()}
+    for ballot in ballots(folder, partial(_check, known)):
+        given[ballot.task].append(ballot)
     told = [one for one in known.values() if given[one.task]]
     card = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
-        "tasks": {one.task: _weights(one, list(given[one.task].values())) for one in told},
+        "tasks": {one.task: _weights(one, given[one.task]) for one in told},
         "voters": {one.task: len(given[one.task]) for one in told},
-        "agreement": {one.task: _alpha(one, list(given[one.task].values())) for one in told},
+        "agreement": {one.task: _alpha(one, given[one.task]) for one in told},
     }
     validate_card("weights", card, name)
     return card, [_line(one, card) for one in told]
 
 
-def _answers(path: Path, known: Mapping[str, Survey]) -> tuple[str, Answers]:
-    """Return the task and the answers of a file; every question of its survey has one."""
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ValueError("it is too large")
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"this is no file of answers: {error}", where=str(path)) from None
-    if not isinstance(told, dict) or set(told) != KEYS or not isinstance(told["answers"], dict):
-        raise UserError("this is no file of answers", where=str(path), allowed=sorted(KEYS))
-    survey = known.get(str(told["survey"]))
-    if survey is None or survey.task != told["task"]:
+def _check(known: Mapping[str, Survey], ballot: Ballot, where: str) -> None:
+    """Raise UserError unless every question of the study's survey, and no other, has an answer."""
+    survey = known.get(ballot.survey)
+    if survey is None or survey.task != ballot.task:
         raise UserError(
             "these answers belong to other questions",
-            where=str(path),
-            got=told["task"],
+            where=where,
+            got=ballot.task,
             todo="the study's cards were changed since its survey was made: ask again, or use "
             "the cards of that time",
         )
-    chosen: dict[str, Any] = told["answers"]
-    if set(chosen) != set(survey.issues):
+    if set(ballot.answers) != set(survey.issues):
         raise UserError(
             "a question has no answer, or an answer no question",
-            where=str(path),
-            got=sorted(chosen),
+            where=where,
+            got=sorted(ballot.answers),
             allowed=survey.issues,
         )
-    for damage, aspect in chosen.items():
+    for damage, aspect in ballot.answers.items():
         if aspect not in survey.aspects:
             raise UserError(
                 "there is no such aspect",
-                where=f"{path}, answer to {damage}",
+                where=f"{where}, answer to {damage}",
                 got=aspect,
                 allowed=survey.aspects,
             )
-    return survey.task, Answers(str(told["voter"]), chosen)
 
 
-def _weights(survey: Survey, given: list[Answers]) -> dict[str, dict[str, float]]:
-    votes = {damage: Counter(one.chosen[damage] for one in given) for damage in survey.issues}
+def _weights(survey: Survey, given: list[Ballot]) -> dict[str, dict[str, float]]:
+    votes = {damage: Counter(one.answers[damage] for one in given) for damage in survey.issues}
     return {
         damage: {aspect: found[aspect] / len(given) for aspect in survey.aspects if found[aspect]}
         for damage, found in votes.items()
     }
 
 
-def _alpha(survey: Survey, given: list[Answers]) -> float | None:
+def _alpha(survey: Survey, given: list[Ballot]) -> float | None:
     """Return Krippendorff's nominal alpha of voters over questions, None if it is undefined."""
     numbers = {aspect: float(number) for number, aspect in enumerate(survey.aspects)}
-    votes = np.array([[numbers[one.chosen[damage]] for damage in survey.issues] for one in given])
+    votes = np.array([[numbers[one.answers[damage]] for damage in survey.issues] for one in given])
     found = krippendorff_alpha(
         votes,
         level="nominal",

@@ -22,6 +22,8 @@ LENGTH_IS_ALL: Final = "length explains judge or people whole"
 ONE_FAMILY: Final = "no texts of the judge's family, or none of others"
 UNDEFINED_JUDGE: Final = "one of the judges is undefined"
 NOTHING: Final = "nothing to average"
+NO_VOTES: Final = "no votes"
+NO_EXPECTATION: Final = "nothing is expected of any perturbation"
 UNRELIABLE: Final = "the draws of a target agree no more than those of others"
 
 

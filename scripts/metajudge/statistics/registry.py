@@ -257,6 +257,27 @@ STATISTICS: dict[str, Statistic] = {
         "Right, ties half", "percent", "a tie is half right", SHARE, OURS
     ),
     "tie_rate": Statistic("Ties", "percent", "pairs without a verdict", SHARE, OURS),
+    "vote_consistency": Statistic(
+        "Votes agree",
+        "percent",
+        "most frequent option's share of a pair's votes; cannot decide never wins",
+        SHARE,
+        "paper 001, C.3.2",
+    ),
+    "match_vote_vote": Statistic(
+        "Match, vote by pair",
+        "percent",
+        "perturbations and aspects of which people find what is expected, one vote a pair",
+        SHARE,
+        "paper 001, table 18",
+    ),
+    "match_vote_all": Statistic(
+        "Match, all votes",
+        "percent",
+        "perturbations and aspects of which people find what is expected, all votes together",
+        SHARE,
+        "paper 001, table 18",
+    ),
     "notice_rate": Statistic(
         "Faults noticed", "percent", "scored below the good text", SHARE, OURS
     ),

@@ -58,21 +58,24 @@ def percentile_interval(
     return float(lo), float(hi)
 
 
-def with_interval(estimate: Estimate, replicates: NDArray[np.float64], n_sources: int) -> Estimate:
+def with_interval(
+    estimate: Estimate, replicates: NDArray[np.float64], n_sources: int, *, units: str = "sources"
+) -> Estimate:
     """Return the estimate with the percentile interval of its replicates over sources.
 
-    `method` names the interval. None is given below FEWEST_SOURCES sources or without a defined
-    replicate; `note` then says so, and it says so when over 5 % of the replicates are undefined.
+    `method` names the interval, and `units` what was resampled. None is given below FEWEST_SOURCES
+    of them or without a defined replicate; `note` then says so, and it says so when over 5 % of
+    the replicates are undefined.
     """
     if estimate.value is None:
         return estimate
     if n_sources < FEWEST_SOURCES:
-        return estimate.with_note(f"no interval: {n_sources} sources")
+        return estimate.with_note(f"no interval: {n_sources} {units}")
     bounds = percentile_interval(replicates)
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
     lost = float(np.mean(~np.isfinite(replicates)))
-    how = f"bootstrap over {n_sources} sources, {len(replicates)} resamples, percentile"
+    how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile"
     if n_sources < FEWEST_FOR_PERCENTILES:
         how += "; with so few sources it holds the truth in about 90 % of studies"
     found = _bounded(estimate, bounds, how)

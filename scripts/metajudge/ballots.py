@@ -1,0 +1,69 @@
+"""The files in which pages save people's answers: how a folder of them is read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from metajudge.schema.errors import UserError, UserErrors
+
+MOST_BYTES = 1 << 20
+"""A file of answers has a few thousand."""
+KEYS = {"survey", "task", "voter", "answers"}
+
+
+class Ballot(NamedTuple):
+    """One person's answers to the questions of one page: question -> answer."""
+
+    survey: str
+    task: str
+    voter: str
+    answers: dict[str, str]
+
+
+def ballots(folder: Path, check: Callable[[Ballot, str], None]) -> list[Ballot]:
+    """Return what the files of a folder hold; a file that is there twice counts once.
+
+    `check` is given each with its path and raises UserError for what is no answer. Raises
+    UserErrors with all faults of all files, and UserError where there is no file.
+    """
+    found: dict[tuple[str, str], Ballot] = {}
+    faults: list[UserError] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            ballot = ballot_in(path)
+            check(ballot, str(path))
+            if found.setdefault((ballot.survey, ballot.voter), ballot) != ballot:
+                raise UserError(
+                    "a voter has answered twice, and otherwise",
+                    where=str(path),
+                    todo="keep the file that counts, and take the other away",
+                )
+        except UserError as error:
+            faults.append(error)
+    if faults:
+        raise UserErrors(faults)
+    if not found:
+        raise UserError("there are no answers", where=str(folder), todo="put the files here")
+    return list(found.values())
+
+
+def ballot_in(path: Path) -> Ballot:
+    """Return what a file of answers holds; anybody may have written it."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError("it is too large")
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(
+            f"this is no file of answers: {error}", where=str(path), todo="take it away"
+        ) from None
+    if not isinstance(told, dict) or set(told) != KEYS or not _are_answers(told["answers"]):
+        raise UserError(
+            "this is no file of answers", where=str(path), allowed=KEYS, todo="take it away"
+        )
+    return Ballot(str(told["survey"]), str(told["task"]), str(told["voter"]), told["answers"])
+
+
+def _are_answers(told: object) -> bool:
+    return isinstance(told, dict) and all(isinstance(one, str) for one in told.values())

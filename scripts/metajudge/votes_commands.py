@@ -1,0 +1,71 @@
+"""The commands `metajudge votes …`."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metajudge.plan import Plan
+
+Arguments = argparse.Namespace
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to a parser's subcommands; each sets `act`, which does it."""
+    tools = commands.add_parser("votes", help="people's votes: is a damaged text worse, in what?")
+    actions = tools.add_subparsers(dest="action", required=True)
+    make = actions.add_parser("make", help="write pages on which people compare texts")
+    read = actions.add_parser("read", help="turn the files that they sent back into tables")
+    for action, act in ((make, make_pages), (read, read_answers)):
+        action.add_argument("study", type=Path, help="the study's YAML file")
+        action.add_argument("folder", type=Path, help="where the pages, or the answers, lie")
+        action.set_defaults(act=act)
+    for name, default, about in (
+        ("pairs", 10, "texts of each perturbation, degree and dataset"),
+        ("voters", 4, "people who see each question, each on a page of their own"),
+        ("questions", 100, "most questions of a page"),
+    ):
+        told = f"{about}; default: {default}"
+        make.add_argument(f"--{name}", type=int, default=default, help=told)
+    read.add_argument(
+        "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
+    )
+
+
+def _plan(study: Path) -> tuple["Plan", Path, Path]:
+    """Return a study's plan, the workflow's folder, and that of the study's results."""
+    from metajudge.cli import HOME
+    from metajudge.plan import load_plan
+    from metajudge.schema.loading import load_yaml
+
+    # people need no prompts: those of a study may lack steps yet
+    plan = load_plan(load_yaml(study)[0], HOME, source=str(study), drafting=True)
+    return plan, HOME, Path("results") / plan.study.study
+
+
+def make_pages(told: Arguments) -> int:
+    """Write the pages of a study; its texts must have been made."""
+    from metajudge.votes.pages import make
+
+    plan, home, out = _plan(told.study)
+    numbers = {"pairs": told.pairs, "voters": told.voters, "most": told.questions}
+    pages = make(plan, out, told.folder, home, **numbers)
+    sets = len({(page.task, page.set) for page in pages})
+    asked = sum(len(page.questions) for page in pages)
+    print(f"{told.folder}: {len(pages)} pages with {asked:,} questions")
+    if sets > len({page.task for page in pages}):
+        print("One page a person, or pages of one task and set: other sets word aspects otherwise.")
+    return 0
+
+
+def read_answers(told: Arguments) -> int:
+    """Write the tables of the answers to a study's pages."""
+    from metajudge.votes.answers import read, write
+
+    plan, _, out = _plan(told.study)
+    found = read(plan, out, told.folder, told.expected)
+    print(f"{found.ballots} files of answers, about {found.pairs} pairs of texts")
+    print("\n".join(found.lines()))
+    for path in write(found, out / "votes"):
+        print(path)
+    return 0

@@ -1,6 +1,7 @@
 """The formats of paper 001, from small files as their authors publish them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,28 @@ def test_a_writer_is_told_what_it_changes(task: str, kind: str) -> None:
     [message] = messages("grammatical-errors", templates, **values)
     assert message["content"].startswith(f"Below is one {kind}. ")
     assert f"\nThe {kind}:\nIt is." in message["content"]
+
+
+DEMO = {
+    "news": "summarization",
+    "dialogue": "dialogue-summarization",
+    "paraphrase": "paraphrase",
+    "table": "data-to-text",
+}
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_the_demo_has_references_that_can_be_damaged_and_are_faithful(name: str) -> None:
+    dataset: Dataset = read_card("dataset", DATASETS / f"demo-confusion-{name}.yaml")
+    published: Dataset = read_card("dataset", DATASETS / "samsum.yaml")
+    assert (dataset.task, dataset.aspects) == (DEMO[name], published.aspects)
+    rated = read_dataset(dataset, DATASETS, DATASETS)
+    assert len(rated.items) >= 12 and len({one.source for one in rated.items}) == len(rated.items)
+    for one in rated.items:
+        [reference] = one.references
+        assert 3 <= len(split_sentences(reference)) <= 4, one.item
+        numbers = set(re.findall(r"\d[\d,.:]*\d|\d", reference))
+        assert all(number in one.source for number in numbers), (one.item, numbers)
 
 
 # --- cnn_dailymail ---

@@ -20,6 +20,7 @@ from metajudge.plan.checks import (
     check_writer,
 )
 from metajudge.plan.rehearsal import rehearse
+from metajudge.plan.writers import check_improvements, writers
 from metajudge.prompts import DRAFTING, Templates, load
 from metajudge.schema.cards import (
     ASKED,
@@ -33,6 +34,7 @@ from metajudge.schema.cards import (
     Criterion,
     Dataset,
     DerivedJudge,
+    Improvement,
     Judge,
     MadePerturbation,
     Model,
@@ -129,8 +131,12 @@ class Plan:
         """Return those target sets of a dataset whose texts a model writes."""
         made = {
             name for name, card in self.perturbations.items() if isinstance(card, MadePerturbation)
-        }
+        } | ({"original"} if self.improved(dataset) else set())
         return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
+
+    def improved(self, dataset: str) -> Improvement | None:
+        """Return how a model improves a dataset's references, None where nothing is damaged."""
+        return self.datasets[dataset].improve if self.perturbations else None
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
@@ -246,9 +252,9 @@ def load_plan(
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
         for name in study.perturbations
     }
-    made = [card for card in perturbations.values() if isinstance(card, MadePerturbation)]
+    made = writers(datasets, perturbations)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
-    wanted |= {card.model: f"perturbation {card.perturbation}, key model" for card in made}
+    wanted |= {card.model: f"{where}model" for where, card in made.items()}
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
     all_of = (drafter | wanted).items()
     known = {name: cards.read("model", name, where=where) for name, where in all_of}
@@ -259,7 +265,7 @@ def load_plan(
     }
     prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
     forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
-    forms |= {card.form: f"perturbation {card.perturbation}, key form" for card in made}
+    forms |= {card.form: f"{where}form" for where, card in made.items()}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
     plan = Plan(
         study=study,
@@ -296,6 +302,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
         check_derived(card, judges)
     for perturbation in perturbations.values():
         check_perturbation(perturbation, models, datasets)
+    check_improvements(plan)
     check_weights(plan, source)
     for name, dataset in plan.datasets.items():
         damage = [perturbations[each] for each in dict(plan.perturbed(name))]

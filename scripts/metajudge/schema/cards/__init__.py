@@ -19,6 +19,7 @@ from metajudge.schema.cards.data import (
     Select,
     Wording,
 )
+from metajudge.schema.cards.improvement import Improvement
 from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge
 from metajudge.schema.cards.models import (
     ASPECT,
@@ -75,6 +76,7 @@ __all__ = [
     "Degrees",
     "DerivedJudge",
     "Hub",
+    "Improvement",
     "Judge",
     "LexicalModel",
     "Limits",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from metajudge.schema.cards.improvement import Improvement
 
 WRONG_ENDING = "wrong_ending"
 """The key of an item's `meta` that holds an ending which does not fit."""
@@ -198,6 +199,9 @@ class Dataset(Card):
     licence: str = Field(description="The data's licence, shown in the report.")
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
+    improve: Improvement | None = Field(
+        None, description="A model writes better originals; these are damaged, not the references."
+    )
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:
@@ -215,6 +219,8 @@ class Dataset(Card):
             raise ValueError(
                 "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
             )
+        if self.improve and self.select.original == "none":
+            raise ValueError("`improve` needs originals: choose another `select.original`")
         if self.columns is not None:
             self._check_columns(self.columns)
         return self

@@ -34,6 +34,7 @@ localrules:
     preflight,
     check,
     ingest,
+    ingest_references,
     perturb,
     score,
     derive,

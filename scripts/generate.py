@@ -23,6 +23,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("an aspect of a dataset", cards.RatedAspect),
     ("`columns` of a dataset of format table", cards.Mapping),
     ("`select` of a dataset", cards.Select),
+    ("`improve` of a dataset", cards.Improvement),
     ("Model (config/models), engine lexical or control", cards.LexicalModel),
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),

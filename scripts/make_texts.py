@@ -1,9 +1,10 @@
-"""Let a model make texts of a dataset's originals: at once, or step by step."""
+"""Let a model make texts of a dataset's originals, at once or step by step; or the originals."""
 
 from pathlib import Path
 from typing import Any
 
 from metajudge.command import run
+from metajudge.data.tables import ORIGINAL
 from metajudge.engines.asked import Ask, Request, request_of
 from metajudge.engines.asking import asking, settled
 from metajudge.perturb.amounts import Amount
@@ -52,7 +53,8 @@ def _made(
 
     chosen = share_of(sources, spec["share"], seed=spec["seed"], dataset=spec["dataset"])
     originals: list[Row] = read_table("targets", spec["input"]).to_pylist()
-    parents = [row for row in originals if row["item"] in chosen]
+    usable = [row for row in originals if not row["status"].startswith("failed")]
+    parents = [row for row in usable if row["item"] in chosen]
     targets: list[Row] = []
     answers: list[Row] = []
     for step in range(1, told["steps"] + 1):
@@ -74,6 +76,16 @@ def _made(
 
 
 def _target(spec: dict[str, Any], parent: Row, made: Made, step: int) -> Row:
+    """Return the target of a made text; an original takes the place of its reference."""
+    told = {
+        "text": made.text,
+        "status": made.status,
+        "edits": [edit._asdict() for edit in edit_between(parent["text"], made.text)],
+    }
+    if spec["perturbation"] == ORIGINAL:
+        kept = spec["made"]["keep_failed"]
+        status = made.status.replace("failed", "kept", 1) if kept else made.status
+        return {**parent, **told, "status": status}
     name = f"{spec['perturbation']}.{spec['degree']}"
     number = f".{step}" if spec["made"]["steps"] > 1 else ""
     return {
@@ -83,9 +95,7 @@ def _target(spec: dict[str, Any], parent: Row, made: Made, step: int) -> Row:
         "degree": spec["degree"],
         "step": step,
         "parent": parent["target"],
-        "text": made.text,
-        "status": made.status,
-        "edits": [edit._asdict() for edit in edit_between(parent["text"], made.text)],
+        **told,
     }
 
 

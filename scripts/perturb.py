@@ -10,7 +10,8 @@ from metajudge.schema.tables import read_table, table_of, write_table
 
 def main(spec: dict[str, Any]) -> None:
     """Read the originals, damage each, write the damaged targets with their edits."""
-    originals = read_table("targets", spec["input"]).to_pylist()
+    read = read_table("targets", spec["input"]).to_pylist()
+    originals = [row for row in read if not row["status"].startswith("failed")]
     damaged = perturb_dataset(
         spec["rule"],
         spec["options"],

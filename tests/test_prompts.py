@@ -27,9 +27,11 @@ ADJUSTING = (
     *("fictional-entities", "grammatical-errors", "rewriting-insertion"),
 )
 """Writers' forms that show no source: what they change is in the text."""
+IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-description": "THE TEXT"}
+"""Forms that make a better text of an item -> what they show beside the source."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust", "quality"}
+    - {"adjust", "quality", "improve", *IMPROVING}
     - set(DRAFTING.values())
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")
@@ -55,6 +57,17 @@ def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(form: 
     assert ("THE SOURCE" in filled(form)) == (form not in ADJUSTING)
     assert "source" not in filled(form, source=None).lower()
     assert filled(form) == filled(form).strip()
+
+
+@pytest.mark.parametrize(("form", "shown"), IMPROVING.items())
+def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_of_use(
+    form: str, shown: str
+) -> None:
+    assert "\nTHE SOURCE\n" in filled(form)
+    assert ("THE TEXT" in filled(form)) == bool(shown)
+    again = filled(form, problem="it is a refusal")
+    assert again.count("An earlier attempt cannot be used: it is a refusal.") == 1
+    assert "earlier" not in filled(form)
 
 
 @pytest.mark.parametrize("form", ADJUSTING)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from asking import Study
-from metajudge.plan.study import Plan, load_plan
+from metajudge.plan import Plan, load_plan
 from metajudge.schema.errors import UserError
 from running import HOME
 from scripted import Endpoint, reply

@@ -12,11 +12,12 @@ from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
 from metajudge.plan import Plan
 from metajudge.plan.specs import Specs
+from metajudge.plan.writers import made_files
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.probing import read_findings
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import KEY, Keys
-from metajudge.schema.cards import AskedModel, MadePerturbation, OpenAIModel
+from metajudge.schema.cards import AskedModel, OpenAIModel
 from metajudge.schema.errors import UserError
 from metajudge.schema.slugs import slug
 from metajudge.schema.tables import read_table
@@ -76,10 +77,9 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
                 todo="run the study first",
             )
         found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
-    for name, card in plan.perturbations.items():
-        if isinstance(card, MadePerturbation):
-            keys = map(_keys, out.glob(f"made/*/{name}.*.parquet"))
-            found.setdefault(_shard(plan, card.model), []).extend(keys)
+    for pattern, card in made_files(plan):
+        keys = map(_keys, out.glob(f"made/{pattern}"))
+        found.setdefault(_shard(plan, card.model), []).extend(keys)
     if plan.study.drafter is not None and plan.study.drafter in plan.models:
         keys = map(_keys_of_draft, out.glob("drafts/*/*.yaml"))
         found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)

@@ -196,9 +196,9 @@ def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from metajudge.cli import snakemake
     from metajudge.jobs import of_endpoints
+    from metajudge.plan.writers import writer_of
     from metajudge.replies import batch
     from metajudge.replies.store import Store
-    from metajudge.schema.cards import MadePerturbation
 
     plan, home, out = _plan(told.study)
     if status := snakemake(told.study, "texts_unasked", []):
@@ -213,8 +213,7 @@ def export_batch(told: Arguments) -> int:
             print(f"  {path}: {count:,}")
         for one in jobs:
             for place, count in one.later.items():
-                maker = plan.perturbations[place.partition(".")[0]]
-                assert isinstance(maker, MadePerturbation)
+                maker = writer_of(plan, one.dataset, place)
                 print(
                     f"  after these come {count} cells of {one.dataset} about {place}: "
                     f"{maker.model} has yet to make the texts (metajudge run)"

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan
+from metajudge.plan.writers import waiting
 from metajudge.prompts import rated
 from metajudge.schema.errors import UserError
 
@@ -64,7 +65,7 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     finally:
         whole.unlink(missing_ok=True)
     told = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
-    left = [f"{name} of {dataset}" for dataset in plan.datasets for name in plan.written(dataset)]
+    left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:
         more = "--made adds them, and asks for those that the store lacks"
         told.append(f"left out, because a model writes them: {', '.join(left)}; {more}")
@@ -82,7 +83,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
         subjects = Subjects(str(out), dataset, plan.study.seed)
         aspects = _aspects(plan, dataset)
         for name in plan.target_sets(dataset):
-            if name in plan.written(dataset) and not made:
+            if name in waiting(plan, dataset) and not made:
                 continue
             for one in subjects.of(name):
                 yield {

@@ -18,6 +18,7 @@ from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
+from metajudge.plan.writers import improvements, waiting
 from metajudge.schema.errors import UserError, UserErrors
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -54,6 +55,7 @@ PYTHON = {
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DATASETS = list(PLAN.datasets)
+IMPROVED = improvements(PLAN)
 
 
 def guard():
@@ -89,6 +91,11 @@ def made_of(dataset):
     return [f"{OUT}/made/{dataset}/{name}.parquet" for name in PLAN.written(dataset)]
 
 
+def improve_spec(dataset):
+    """Return the spec of a dataset's improved originals, made when a job needs it."""
+    return lambda wildcards: SPECS.improve(dataset)
+
+
 def bought_before(table, dataset):
     """Return the replies of a dataset and those before it: what they share is bought once."""
     names = DATASETS[: DATASETS.index(dataset) + 1] if table == "cost" else []
@@ -107,8 +114,8 @@ def texts_page():
 
 
 def target_sets(dataset, written=True):
-    """Return the files of a dataset's targets, with or without those that models write."""
-    left = [] if written else PLAN.written(dataset)
+    """Return the files of a dataset's targets, with or without those that wait for a model."""
+    left = [] if written else waiting(PLAN, dataset)
     return [
         f"{OUT}/targets/{dataset}/{name}.parquet"
         for name in PLAN.target_sets(dataset)

@@ -63,6 +63,8 @@ rule ingest:
         f"{OUT}/targets/{{dataset}}/original.parquet",
     log:
         f"{OUT}/logs/ingest/{{dataset}}.log",
+    wildcard_constraints:
+        dataset=one_of(set(DATASETS) - set(IMPROVED)),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -72,6 +74,44 @@ rule ingest:
         spec=lambda wildcards: SPECS.ingest(wildcards.dataset),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ingest.py --spec - > {log:q} 2>&1"
+
+
+# Where a model improves the references, they are not the originals.
+use rule ingest as ingest_references with:
+    output:
+        f"{OUT}/items/{{dataset}}.parquet",
+        f"{OUT}/items/{{dataset}}.json",
+        f"{OUT}/ratings/{{dataset}}.parquet",
+        f"{OUT}/targets/{{dataset}}/systems.parquet",
+        f"{OUT}/targets/{{dataset}}/references.parquet",
+    wildcard_constraints:
+        dataset=one_of(IMPROVED),
+
+
+for _name, _card in IMPROVED.items():
+
+    rule:
+        name:
+            f"improve_{_name}"
+        input:
+            f"{OUT}/items/{_name}.parquet",
+            f"{OUT}/targets/{_name}/references.parquet",
+        output:
+            f"{OUT}/targets/{_name}/original.parquet",
+            f"{OUT}/made/{_name}/original.parquet",
+        log:
+            f"{OUT}/logs/made/{_name}/original.log",
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **needs(_card.model),
+            python=PYTHON[stage(_card.model)],
+            home=str(HOME),
+            access=access(_card.model),
+        params:
+            spec=improve_spec(_name),
+        shell:
+            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/make_texts.py --spec - {resources.access} > {log:q} 2>&1"
 
 
 rule perturb:

@@ -18,6 +18,10 @@ ADAPTERS = {
     "story_cloze_csv": "metajudge.data.story_cloze",
     "answer_equivalence_jsonl": "metajudge.data.answer_equivalence",
     "wmt_text": "metajudge.data.wmt",
+    "cnn_dailymail": "metajudge.data.cnn_dailymail",
+    "samsum": "metajudge.data.samsum",
+    "news_commentary": "metajudge.data.news_commentary",
+    "webnlg": "metajudge.data.webnlg",
     "table": "metajudge.data.table",
 }
 """Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""

@@ -5,29 +5,19 @@ Roles: `source`; `reference`, one file or a pattern for several; and, which `sel
 tab-separated field is the id of its document.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
-from xml.etree import ElementTree
 
-from metajudge.data.draft import Draft, numbered
-from metajudge.data.files import Found, read_text
+from metajudge.data.draft import Draft
+from metajudge.data.files import Found
+from metajudge.data.markup import read_xml
 from metajudge.data.rated import Rated
-from metajudge.schema.cards import Dataset, Select
+from metajudge.data.segments import Segment, add_groups, lines_of
+from metajudge.schema.cards import Dataset
 from metajudge.schema.errors import UserError
 
 Columns = list[tuple[Path, list[str]]]
 """Every file with its lines: the source, the references, and the documents if they are told."""
-
-
-class Segment(NamedTuple):
-    """A line of the test set, counted from 1; no document where no file tells them."""
-
-    line: int
-    source: str
-    references: tuple[str, ...]
-    document: str | None
 
 
 def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
@@ -37,13 +27,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
     if _has_empty_lines(draft, columns):
         return draft.finish()
     segments = _segments(columns, with_documents="documents" in files)
-    source = files["source"][0][0]
-    groups = list(_groups(segments, card.select))
-    for group in groups:
-        with draft.at(source, group[0].line):
-            _add(draft, group, len(segments))
-    if card.select.join:
-        draft.notes.append(f"{len(segments)} segments joined to {len(groups)}, within documents")
+    add_groups(draft, files["source"][0][0], segments)
     return draft.finish()
 
 
@@ -56,7 +40,8 @@ def _columns(card: Dataset, files: Mapping[str, Found]) -> Columns:
                 where=f"dataset {card.dataset}, key files.{role}",
                 got=f"{len(files[role])} files",
             )
-    columns = [(path, _lines(path)) for role in ("source", "reference") for path, _ in files[role]]
+    texts = [path for role in ("source", "reference") for path, _ in files[role]]
+    columns = [(path, lines_of(path)) for path in texts]
     columns += [(path, _documents(path)) for path, _ in files.get("documents", [])]
     (source, lines), *others = columns
     for path, found in others:
@@ -91,54 +76,9 @@ def _segments(columns: Columns, *, with_documents: bool) -> list[Segment]:
     return [Segment(line, row[0], row[1:], None) for line, row in rows]
 
 
-def _lines(path: Path) -> list[str]:
-    """Return the lines of a file; only a line feed ends one (a text may hold other breaks)."""
-    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
-
-
 def _documents(path: Path) -> list[str]:
     """Return the document of every segment."""
     if path.suffix != ".xml":
-        return [line.rpartition("\t")[2] for line in _lines(path)]
-    try:
-        found = ElementTree.parse(path).iter("doc")
-        return [str(doc.get("id")) for doc in found for _ in doc.iterfind("src//seg")]
-    except ElementTree.ParseError as error:
-        raise UserError(f"this is not XML: {error}", where=str(path)) from error
-
-
-def _groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment]]:
-    """Yield the segments of every item.
-
-    With `join`: as many consecutive ones of a document as make the first reference long enough.
-    What is left at a document's end is too short, and so not among the items that are selected.
-    """
-    for _, found in groupby(segments, key=lambda one: one.document):
-        group: list[Segment] = []
-        for segment in found:
-            group.append(segment)
-            length = len(_text(one.references[0] for one in group))
-            if not select.join or length >= (select.min_characters or 1):
-                yield group
-                group = []
-        if group:
-            yield group
-
-
-def _add(draft: Draft, group: Sequence[Segment], count: int) -> None:
-    references = zip(*(segment.references for segment in group), strict=True)
-    meta: dict[str, object] = {"lines": [segment.line for segment in group]}
-    if group[0].document is not None:
-        meta["document"] = group[0].document
-    draft.item(
-        numbered(draft.card.dataset, group[0].line, count),
-        [_text(segment.source for segment in group)],
-        [_text(texts) for texts in references],
-        meta,
-    )
-
-
-def _text(parts: Iterable[str]) -> str:
-    """Return segments as one text; a single one stays as it is."""
-    texts = list(parts)
-    return texts[0] if len(texts) == 1 else " ".join(map(str.strip, texts))
+        return [line.rpartition("\t")[2] for line in lines_of(path)]
+    found = read_xml(path).iter("doc")
+    return [str(doc.get("id")) for doc in found for _ in doc.iterfind("src//seg")]

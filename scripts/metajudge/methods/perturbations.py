@@ -1,5 +1,6 @@
 """What became of every planned damage: done, short, impossible, and how large it was."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import clustered_mean
 
 OUTCOMES = ("ok", "short", "impossible", "failed")
+IMPROVED = ("ok", "kept", "failed")
+"""What becomes of a reference that a model improves: kept is one that it could not."""
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
@@ -17,7 +20,7 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
         return []
     originals = study.panel("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
-    found = []
+    found = list(_improved(study, originals))
     for name, degree, _ in study.spec["perturbed"]:
         panel = study.panel(f"{name}.{degree}")
         for statistic, estimate in _estimates(study, panel, before).items():
@@ -25,6 +28,15 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
                 study.row("", "", statistic, "", estimate, perturbation=name, degree=degree)
             )
     return found
+
+
+def _improved(study: DatasetStudy, originals: Panel) -> Iterator[dict[str, Any]]:
+    """Yield what became of the references that a model improved, where one did."""
+    told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
+    for outcome in IMPROVED if study.spec.get("improved") else ():
+        share = told.count(outcome) / len(told) if told else None
+        found = Estimate(share, n=len(told), method="share of the dataset's originals")
+        yield study.row("", "", f"share_{outcome}", "", found, perturbation="original")
 
 
 def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dict[str, Estimate]:

@@ -186,6 +186,7 @@ class DatasetStudy:
             "temperature": card.get("temperature"),
             "parser": card.get("parser"),
             "data": f"{self.dataset}@{self.spec['data_sha']}",
+            "originals": self.spec.get("improved"),
             "stat": statistic,
             "level": level or None,
             "weights": (self.spec.get("weights") or {}).get("id"),

@@ -22,6 +22,7 @@ from metajudge.engines.subjects import Subjects
 from metajudge.perturb.verdicts import LONGEST
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
+from metajudge.plan.writers import ORIGINAL, REFERENCES, Writer, waiting, writer_of
 from metajudge.prompts import messages, to_write
 from metajudge.replies.found import Found
 from metajudge.replies.pace import Pace, read_pace
@@ -33,9 +34,9 @@ from metajudge.schema.cards import (
     AskedModel,
     CommandModel,
     Limits,
-    MadePerturbation,
     OpenAIModel,
     Price,
+    RulePerturbation,
 )
 
 SAMPLE = 200
@@ -85,17 +86,20 @@ class Imagined(Subjects):
     def _read(self, perturbation: str) -> list[Subject]:
         if perturbation not in unmade(self.plan, self.place, self.dataset):
             return super()._read(perturbation)
+        if perturbation == ORIGINAL:
+            return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert isinstance(card, MadePerturbation)
+        steps, by_rule = getattr(card, "steps", 1), isinstance(card, RulePerturbation)
         return [
             replace(
                 one,
                 target=f"{one.item}:{perturbation}.{step}",
-                text=f"{longest(one.text)} {step}",
+                # unlike every other imagined text: equal ones would be asked about once
+                text=f"{one.text if by_rule else longest(one.text)} {perturbation} {step}",
                 step=step,
             )
-            for one in self.of("original")
-            for step in range(1, card.steps + 1)
+            for one in self.of(ORIGINAL)
+            for step in range(1, steps + 1)
         ]
 
 
@@ -106,7 +110,7 @@ def longest(text: str) -> str:
 
 def unmade(plan: Plan, place: str, dataset: str) -> set[str]:
     """Return the sets of targets that a model has yet to make; `place` names a set's file."""
-    return {name for name in plan.written(dataset) if not Path(place.format(name)).exists()}
+    return {name for name in waiting(plan, dataset) if not Path(place.format(name)).exists()}
 
 
 class Estimate:
@@ -128,9 +132,9 @@ class Estimate:
     def _of(self, dataset: str) -> Iterator[Asked]:
         texts = Imagined(self.plan, self.specs.out, dataset)
         missing = unmade(self.plan, texts.place, dataset)
-        for name in sorted(missing):
-            writer = self.plan.perturbations[name.partition(".")[0]]
-            if isinstance(writer, MadePerturbation) and writer.model == self.model:
+        for name in sorted(missing.intersection(self.plan.written(dataset))):
+            writer = writer_of(self.plan, dataset, name)
+            if writer.model == self.model:
                 yield self._written(texts, name, writer)
         if not self.plan.cells_of(dataset, self.model):
             return
@@ -162,7 +166,7 @@ class Estimate:
                 bound=bound,
             )
 
-    def _written(self, texts: Imagined, name: str, card: MadePerturbation) -> Asked:
+    def _written(self, texts: Imagined, name: str, card: Writer) -> Asked:
         """Return what a writer has to be asked at most: every text in as many tries as it may."""
         templates = self.plan.templates[card.form]
         degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
@@ -170,7 +174,7 @@ class Estimate:
         told = card.model_dump()
         seen = [
             to_write(task, degree.model_dump(), told, source=one.source, text=longest(one.text))
-            for one in texts.of("original")
+            for one in texts.of(REFERENCES if name == ORIGINAL else ORIGINAL)
         ]
         filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
         most = card.steps * card.attempts

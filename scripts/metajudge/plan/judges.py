@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.plan.study import Plan
+from metajudge.plan.writers import writer_of
 from metajudge.schema.cards import (
     ASKED,
     COMPARE,
@@ -14,7 +15,6 @@ from metajudge.schema.cards import (
     AskedModel,
     CommandModel,
     Judge,
-    MadePerturbation,
     Scale,
 )
 
@@ -100,18 +100,13 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
     """Return where the replies of a dataset, and of those before it, are; and the writers."""
     names = list(plan.datasets)
     upto = names[: names.index(dataset) + 1]
-    writers = {name.partition(".")[0] for name in plan.written(dataset)}
+    writers = {
+        name.partition(".")[0]: writer_of(plan, dataset, name) for name in plan.written(dataset)
+    }
     return {
         "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
-        "writers": {name: writer_price(plan, name) for name in sorted(writers)},
+        "writers": {name: _price(plan, writers[name].model) for name in sorted(writers)},
     }
-
-
-def writer_price(plan: Plan, perturbation: str) -> dict[str, float] | None:
-    """Return what a million tokens of the model cost that makes a perturbation's texts."""
-    card = plan.perturbations[perturbation]
-    assert isinstance(card, MadePerturbation)
-    return _price(plan, card.model)
 
 
 def _price(plan: Plan, model: str) -> dict[str, float] | None:

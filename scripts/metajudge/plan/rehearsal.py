@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
 from metajudge.prompts import SUFFIX, messages, rated, to_write
-from metajudge.schema.cards import COMPARE, Dataset, Judge, MadePerturbation
+from metajudge.schema.cards import (
+    COMPARE,
+    Dataset,
+    Degree,
+    Improvement,
+    Judge,
+    MadePerturbation,
+)
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
@@ -14,6 +21,7 @@ Names = dict[str, Any]
 
 TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
+SOURCE = "a sample source"
 
 
 def rehearse(plan: "Plan") -> None:
@@ -28,6 +36,8 @@ def rehearse(plan: "Plan") -> None:
         for made in plan.perturbations.values():
             if isinstance(made, MadePerturbation):
                 _rehearse_writer(plan, made, card)
+        if (improved := plan.improved(card.dataset)) is not None:
+            _rehearse_improver(plan, improved, card)
 
 
 def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
@@ -55,6 +65,20 @@ def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> 
             values = to_write(dataset.task, degree.model_dump(), made.model_dump(), **seen)
             told = {"instructions": STEPS}
             _fill_with_steps(plan, made.form, TEXTS[:1], values, told, lacks)
+
+
+def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) -> None:
+    """Fill a form that may show the source, the reference or both: what it writes is of them."""
+    for problem in (None, "a sample problem"):
+        seen = {"source": SOURCE, "text": TEXTS[0], "problem": problem}
+        values = to_write(dataset.task, Degree().model_dump(), {}, **seen)
+        [message] = messages(improved.form, plan.templates[improved.form], **values)
+        if not any(text in message["content"].lower() for text in (SOURCE, TEXTS[0])):
+            raise UserError(
+                "this prompt shows neither the source nor the reference",
+                where=f"prompts/{improved.form}{SUFFIX}",
+                todo="write {{ source }} or {{ text }} where it belongs",
+            )
 
 
 def _fill_with_steps(

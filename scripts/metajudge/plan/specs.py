@@ -32,11 +32,13 @@ from metajudge.plan.judges import (
 from metajudge.plan.packages import versions_of
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell, Plan
+from metajudge.plan.writers import ORIGINAL, REFERENCES, Writer, improvements
 from metajudge.schema.cards import (
     COMPARE,
     FOLDERS,
     CommandModel,
     Decoding,
+    Degree,
     MadePerturbation,
     OpenAIModel,
     RulePerturbation,
@@ -105,15 +107,16 @@ class Specs:
     def ingest(self, dataset: str) -> str:
         """Return the spec that reads a dataset; `data` and `folder` only say where files lie."""
         card = self.plan.datasets[dataset]
+        original = REFERENCES if self.plan.improved(dataset) else ORIGINAL
         output = {
             "items": f"{self.out}/items/{dataset}.parquet",
             "systems": f"{self.out}/targets/{dataset}/systems.parquet",
-            "original": f"{self.out}/targets/{dataset}/original.parquet",
+            "original": f"{self.out}/targets/{dataset}/{original}.parquet",
             "ratings": f"{self.out}/ratings/{dataset}.parquet",
             "report": f"{self.out}/items/{dataset}.json",
         }
         fields = {
-            "dataset": card.model_dump(mode="json"),
+            "dataset": card.model_dump(mode="json", exclude={"improve"}),
             "folder": self.plan.folders["dataset", dataset],
             "data": self.plan.study.data,
             "seed": self.plan.study.seed,
@@ -144,26 +147,38 @@ class Specs:
         """Return the spec of the texts that a model makes of a dataset's originals."""
         card = self.plan.perturbations[perturbation]
         assert isinstance(card, MadePerturbation)
-        place = f"{dataset}/{perturbation}.{degree}.parquet"
-        told = {"form", "steps", "checks", "attempts", *Decoding.model_fields}
+        amount = card.degrees_for(dataset)[degree]  # type: ignore[index]
+        told = {"perturbation": perturbation, "degree": degree, "amount": amount.model_dump()}
+        return self._writing(dataset, f"{perturbation}.{degree}", card, ORIGINAL, told)
+
+    def improve(self, dataset: str) -> str:
+        """Return the spec of the originals that a model makes of a dataset's references."""
+        card = improvements(self.plan)[dataset]
+        told = {"perturbation": ORIGINAL, "degree": None, "amount": Degree().model_dump()}
+        return self._writing(dataset, ORIGINAL, card, REFERENCES, told)
+
+    def _writing(
+        self, dataset: str, name: str, card: Writer, start: str, fields: Mapping[str, Any]
+    ) -> str:
+        """Return the spec of a set of targets that a model writes from another, `start`."""
+        place = f"{dataset}/{name}.parquet"
+        told = {"form", "checks", "attempts", "keep_failed", *Decoding.model_fields}
         # named only where a card says them: a spec without them stays what it was
         said = card.model_dump(exclude_defaults=True).keys()
         told |= said & {"adjustment", "instructions", "demonstrations", "reply"}
         fields = {
+            **fields,
             "dataset": dataset,
             "seed": self.plan.study.seed,
-            "perturbation": perturbation,
-            "degree": degree,
-            "made": card.model_dump(mode="json", include=told),
+            "made": {"steps": card.steps, **card.model_dump(mode="json", include=told)},
             "share": self.plan.study.share,
-            "amount": card.degrees_for(dataset)[degree].model_dump(),  # type: ignore[index]
             "task": self.plan.datasets[dataset].task,
             "model": self._identity(card.model),
             "folder": self.plan.folders["model", card.model],
             "data": self.plan.study.data,
             "templates": self.plan.templates[card.form],
             "items": f"{self.out}/items/{dataset}.parquet",
-            "input": f"{self.out}/targets/{dataset}/original.parquet",
+            "input": f"{self.out}/targets/{dataset}/{start}.parquet",
             "output": f"{self.out}/targets/{place}",
             "replies": f"{self.out}/made/{place}",
         }
@@ -277,7 +292,7 @@ class Specs:
     def statistics(self, table: str, dataset: str) -> str:
         """Return the spec of one dataset's part of a result table."""
         plan = self.plan
-        card = plan.datasets[dataset]
+        card, improved = plan.datasets[dataset], plan.improved(dataset)
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
         counted = table in {"coverage", "cost", "pairwise"}  # votes are no scores
@@ -313,6 +328,7 @@ class Specs:
             "allow_missing": plan.study.allow_missing,
             "families": card.families,
             **bought,
+            **({"improved": card_hash(improved)} if improved else {}),
             **(
                 {"weights": weights_of(plan, dataset), "compared": plan.study.comparison.judges}
                 if table == "discernment"

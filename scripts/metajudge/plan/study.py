@@ -1,41 +1,25 @@
-"""A study with all its cards read, checked against each other, and unfolded into cells."""
+"""A study with all its cards, unfolded into cells."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.cells import joined, split
 from metajudge.plan.applicability import not_applicable
-from metajudge.plan.caps import check_caps
-from metajudge.plan.checks import (
-    check_dataset,
-    check_derived,
-    check_expectations,
-    check_judge,
-    check_perturbation,
-    check_study,
-    check_weights,
-    check_writer,
-)
-from metajudge.plan.rehearsal import rehearse
-from metajudge.prompts import DRAFTING, Templates, load
+from metajudge.prompts import Templates
 from metajudge.schema.cards import (
     ASKED,
-    ASPECT,
     COMPARE,
-    CONTROL_FORMS,
     DAMAGING,
     FOLDERS,
     PROMPTED,
     Aspect,
-    CommandModel,
     Criterion,
     Dataset,
     DerivedJudge,
     Expectations,
+    Improvement,
     Judge,
     MadePerturbation,
     Model,
@@ -44,16 +28,6 @@ from metajudge.schema.cards import (
     Study,
     Weights,
 )
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import Cards, validate_card
-from metajudge.schema.slugs import slug
-
-CONTROLS = tuple(form.replace("_", "-") for form in CONTROL_FORMS)
-"""The judge cards of the controls, which every study of agreement has."""
-
-
-RESERVED = {"human", "all"}
-"""Ids that tables use in the column `judge` for people, and for all judges together."""
 
 
 class Cell(NamedTuple):
@@ -134,8 +108,12 @@ class Plan:
         """Return those target sets of a dataset whose texts a model writes."""
         made = {
             name for name, card in self.perturbations.items() if isinstance(card, MadePerturbation)
-        }
+        } | ({"original"} if self.improved(dataset) else set())
         return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
+
+    def improved(self, dataset: str) -> Improvement | None:
+        """Return how a model improves a dataset's references, None where nothing is damaged."""
+        return self.datasets[dataset].improve if self.perturbations else None
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
@@ -229,178 +207,3 @@ class Plan:
 
     def _model_of(self, judge: str) -> str:
         return "" if judge in self.derived else self.judges[judge].model
-
-
-def load_plan(
-    config: Mapping[str, Any], home: Path, *, source: str, drafting: bool = False
-) -> Plan:
-    """Read and check all cards of the study in `config`.
-
-    Cards are looked for in ./config and then in `home`/config. `source` names the study's file in
-    errors. `drafting`: with the drafter and its prompts, but no rehearsal of those that still lack
-    steps. Raises UserError or UserErrors; reads cards only, no data.
-    """
-    study: Study = validate_card("study", dict(config), source)
-    cards = Cards(_card_folders(home))
-    datasets = {
-        name: cards.read("dataset", name, where=f"{source}, key datasets")
-        for name in study.datasets
-    }
-    rated = any(dataset.ratings != "none" for dataset in datasets.values())
-    study = _with_controls(study) if rated and "agreement" in study.methods else study
-    judges, derived = _judges(cards, study, source)
-    perturbations = {
-        name: cards.read("perturbation", name, where=f"{source}, key perturbations")
-        for name in study.perturbations
-    }
-    made = [card for card in perturbations.values() if isinstance(card, MadePerturbation)]
-    wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
-    wanted |= {card.model: f"perturbation {card.perturbation}, key model" for card in made}
-    drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
-    all_of = (drafter | wanted).items()
-    known = {name: cards.read("model", name, where=where) for name, where in all_of}
-    models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
-    judges = {
-        name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
-        for name, judge in judges.items()
-    }
-    prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
-    forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
-    forms |= {card.form: f"perturbation {card.perturbation}, key form" for card in made}
-    forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
-    plan = Plan(
-        study=study,
-        datasets=datasets,
-        models=models,
-        judges=judges,
-        derived=derived,
-        aspects=(aspects := _aspects(cards, datasets)),
-        criteria=_criteria(cards, study, aspects, source),
-        perturbations=perturbations,
-        weights=cards.read("weights", study.weights, where=f"{source}, key weights")
-        if study.weights
-        else None,
-        expectations=_expectations(cards, study, source),
-        templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
-        folders=_folders(cards, datasets, models),
-    )
-    check_caps(study, models, source)
-    for name, where in drafter.items():
-        check_writer(known[name], where)
-    _check(plan, cards.names("dataset"), source)
-    if not drafting:
-        rehearse(plan)
-    return plan
-
-
-def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
-    """Check the cards of a plan against each other; `datasets` are all that have a card."""
-    judges, models, perturbations = plan.judges, plan.models, plan.perturbations
-    names = [*judges, *plan.derived]
-    check_study(plan.study, plan.datasets, models, perturbations, names, source)
-    for judge in judges.values():
-        check_judge(judge, models[judge.model], plan.datasets)
-    for card in plan.derived.values():
-        check_derived(card, judges)
-    for perturbation in perturbations.values():
-        check_perturbation(perturbation, models, datasets)
-    check_weights(plan, source)
-    check_expectations(plan, source)
-    for name, dataset in plan.datasets.items():
-        damage = [perturbations[each] for each in dict(plan.perturbed(name))]
-        check_dataset(dataset, plan.target_sets(name), damage, source)
-
-
-def _card_folders(home: Path) -> list[Path]:
-    here, own = Path("config"), home / "config"
-    return [here] if here.resolve() == own.resolve() else [here, own]
-
-
-def _with_controls(study: Study) -> Study:
-    """Return the study with every control: no measure is trusted that ranks one above a judge."""
-    more = [name for name in CONTROLS if name not in study.judges]
-    return study.model_copy(update={"judges": [*study.judges, *more]})
-
-
-def _judges(
-    cards: Cards, study: Study, source: str
-) -> tuple[dict[str, Judge], dict[str, DerivedJudge]]:
-    """Read the judges; one with `columns` becomes a judge per column."""
-    judges: dict[str, Judge] = {}
-    derived: dict[str, DerivedJudge] = {}
-    for name in study.judges:
-        card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        if isinstance(card, DerivedJudge):
-            derived[name] = card
-            continue
-        each = [_of_column(card, column) for column in card.columns] or [card]
-        for judge in each:
-            if judge.judge in judges or judge.judge in RESERVED:
-                raise UserError(
-                    "two judges have one id, or one that tables use otherwise",
-                    where=f"{source}, key judges",
-                    got=judge.judge,
-                )
-            judges[judge.judge] = judge
-    return judges, derived
-
-
-def _of_column(card: Judge, column: str) -> Judge:
-    own = slug(column.replace(ASPECT, ""))
-    return card.model_copy(update={"judge": own, "form": column, "columns": []})
-
-
-def _compared(judge: Judge, model: Model) -> Judge:
-    """Return the judge with what it compares a text with, where its card leaves that open."""
-    sees = isinstance(model, CommandModel) and "references" in model.sees
-    if sees or (judge.against is None and model.engine == "lexical"):
-        return judge.model_copy(update={"against": "references"})
-    return judge
-
-
-def _shared(judge: Judge, model: Model, most: float) -> Judge:
-    """Return a judge that is asked with no more than the study's share of the items."""
-    if model.engine not in ASKED or judge.share <= most:
-        return judge
-    return judge.model_copy(update={"share": most})
-
-
-def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
-    return {
-        aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
-        for dataset in datasets.values()
-        for aspect in dataset.aspects
-    }
-
-
-def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:
-    if "confusion" not in study.methods:
-        return None
-    where = f"{source}, key confusion.expectations"
-    card: Expectations = cards.read("expectations", study.confusion.expectations, where=where)
-    return card
-
-
-def _criteria(
-    cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
-) -> dict[str, Criterion]:
-    """Read the criteria that an aspect of the study has no wording of its own for."""
-    judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
-    found = {}
-    for criterion in study.criteria:
-        lacking = [card for card in judged if criterion not in card.criteria]
-        if lacking:
-            known = ", ".join(lacking[0].criteria) or "none"
-            where = f"{source}, key criteria (aspects/{lacking[0].aspect}.yaml has {known})"
-            found[criterion] = cards.read("criterion", criterion, where=where)
-    return found
-
-
-def _folders(
-    cards: Cards, datasets: Iterable[str], models: Iterable[str]
-) -> dict[tuple[str, str], str]:
-    wanted = [("dataset", name) for name in datasets] + [("model", name) for name in models]
-    return {
-        (kind, name): os.path.relpath(cards.path(kind, name, where="").parent)
-        for kind, name in wanted
-    }

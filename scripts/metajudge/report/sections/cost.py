@@ -35,7 +35,7 @@ def section(report: Report) -> Section | None:
         return _cells(mine) if len(mine) else None
 
     made = sorted({row.perturbation for row in rows if not row.judge})
-    writers = [Line(f"texts of {name}", _cells(rows.where(perturbation=name))) for name in made]
+    writers = [Line(_writer(name), _cells(rows.where(perturbation=name))) for name in made]
     every = rows.where(judge=ALL)
     columns = [Column(spoken(name)) for name in (*COUNTS, PRICE, EACH)]
     columns += [Column("Remarks", style="words")]
@@ -58,6 +58,11 @@ def section(report: Report) -> Section | None:
         "counts a reply once, though several judges read it."
     )
     return Section("cost", "Cost", lead, blocks)
+
+
+def _writer(name: str) -> str:
+    """Return what a writer's texts are: of a perturbation, or originals from references."""
+    return "improved originals" if name == "original" else f"texts of {name}"
 
 
 def _unpriced(rows: Rows) -> bool:

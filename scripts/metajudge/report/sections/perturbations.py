@@ -9,6 +9,7 @@ from metajudge.report.elements import (
     Link,
     Section,
     Table,
+    Text,
     estimate,
     words_cell,
 )
@@ -43,7 +44,27 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     link = Link(
         f"See texts of {dataset.name}, with their damage marked", f"texts.html#{dataset.id}"
     )
-    return [_table(report, dataset, rows), *([link] if report.spec["texts"] else [])]
+    links: list[Block] = [link] if report.spec["texts"] else []
+    return [*_improved(dataset, rows), _table(report, dataset, rows), *links]
+
+
+def _improved(dataset: Dataset, rows: Rows) -> list[Block]:
+    """Say how many originals a model wrote, where one improved the references."""
+    ok, kept, failed = (
+        rows.at(dataset.id, "", f"share_{name}", cell="original")
+        for name in ("ok", "kept", "failed")
+    )
+    if ok is None:
+        return []
+    told = f"Originals of {dataset.name}: a model improved {_number(ok)} of {ok.n} references"
+    left = f"{_number(failed)} could not be and are left out" if _number(failed) else ""
+    same = f"{_number(kept)} could not be and are as they were" if _number(kept) else ""
+    return [Text("; ".join(filter(None, (told, left, same))) + ".")]
+
+
+def _number(share: Row | None) -> int:
+    """Return the count that a share stands for."""
+    return round((share.value or 0) * share.n) if share else 0
 
 
 def _table(report: Report, dataset: Dataset, rows: Rows) -> Table:

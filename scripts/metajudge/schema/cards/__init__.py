@@ -20,6 +20,7 @@ from metajudge.schema.cards.data import (
     Wording,
 )
 from metajudge.schema.cards.expectations import Expectations, Expected
+from metajudge.schema.cards.improvement import Improvement
 from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge, Shots
 from metajudge.schema.cards.models import (
     ASPECT,
@@ -82,6 +83,7 @@ __all__ = [
     "Expectations",
     "Expected",
     "Hub",
+    "Improvement",
     "Judge",
     "LexicalModel",
     "Limits",

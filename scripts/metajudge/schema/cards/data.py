@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from metajudge.schema.cards.improvement import Improvement
 
 WRONG_ENDING = "wrong_ending"
 """The key of an item's `meta` that holds an ending which does not fit."""
@@ -13,8 +14,14 @@ WITHOUT_SYSTEMS = {
     "story_cloze_csv": (WRONG_ENDING,),
     "answer_equivalence_jsonl": (),
     "wmt_text": (),
+    "cnn_dailymail": (),
+    "samsum": (),
+    "news_commentary": (),
+    "webnlg": ("category", "size"),
 }
 """Formats that hold originals only, no system's text and no rating -> the items' `meta`."""
+JOINED = {"wmt_text": {"documents"}, "news_commentary": set[str]()}
+"""Format whose segments can be joined -> the roles that this needs."""
 ROLES = {"wmt_text": ({"source", "reference"}, {"documents"}), "table": ({"data"}, {"items"})}
 """Format -> the roles that it needs, and those that it may have beside; others have `data`."""
 
@@ -99,8 +106,8 @@ class Select(Card):
     )
     join: bool = Field(
         False,
-        description="Format wmt_text: join consecutive segments of a document until the first "
-        "reference has min_characters.",
+        description="Formats wmt_text and news_commentary: join consecutive segments of a document "
+        "until the first reference has min_characters.",
     )
     drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
 
@@ -155,6 +162,10 @@ class Dataset(Card):
         "story_cloze_csv",
         "answer_equivalence_jsonl",
         "wmt_text",
+        "cnn_dailymail",
+        "samsum",
+        "news_commentary",
+        "webnlg",
         "table",
     ] = Field(description="How the files are read; `table` is for your own CSV, JSONL or Parquet.")
     files: DataFiles = Field(
@@ -188,6 +199,9 @@ class Dataset(Card):
     licence: str = Field(description="The data's licence, shown in the report.")
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
+    improve: Improvement | None = Field(
+        None, description="A model writes better originals; these are damaged, not the references."
+    )
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:
@@ -201,8 +215,12 @@ class Dataset(Card):
         self._check_roles()
         if not self.has_systems and self.ratings != "none":
             raise ValueError("there are no texts that anybody rated: add `ratings: none`")
-        if self.select.join and (self.format, "documents" in self.files) != ("wmt_text", True):
-            raise ValueError("`select.join` needs format wmt_text with the role `documents`")
+        if self.select.join and not JOINED.get(self.format, {self.format}) <= set(self.files):
+            raise ValueError(
+                "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
+            )
+        if self.improve and self.select.original == "none":
+            raise ValueError("`improve` needs originals: choose another `select.original`")
         if self.columns is not None:
             self._check_columns(self.columns)
         return self

@@ -1,0 +1,36 @@
+"""What a dataset's card says of references that a model improves before they are damaged."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from metajudge.schema.cards.base import Slug
+from metajudge.schema.cards.judges import Decoding
+from metajudge.schema.cards.perturbations import Degree
+
+
+class Improvement(Decoding):
+    """A model writes a better text for each original, from its source, its reference or both."""
+
+    steps: ClassVar[int] = 1
+
+    model: Slug = Field(description="The model card that writes.")
+    form: Slug = Field(description="The instruction, a file of config/prompts.")
+    checks: list[Literal["not_refusal", "length"]] = Field(
+        ["not_refusal", "length"],
+        description="What a text must pass; `length`: half to twice that of the reference.",
+    )
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+    keep_failed: bool = Field(
+        False,
+        description="Use the reference where no text could be made; default: leave the item out.",
+    )
+
+    def degrees_for(self, _: str) -> dict[str, Degree]:
+        """Return its only degree, which has no name and no amount."""
+        return {"": Degree()}

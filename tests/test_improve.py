@@ -1,0 +1,235 @@
+"""References that a model improves before they are damaged: planned, counted, recorded."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from data_samples import card
+from metajudge.plan import Plan, load_plan
+from metajudge.plan.writers import waiting
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import load_yaml
+from running import HOME, rows, run, snakemake, write_card, write_study
+from scripted import Body, Endpoint, Said, reply, serve
+
+TABLE = "demo-confusion-table"
+FACTS = re.compile(r"\n\nThe facts:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL)
+FIVE = {"min": 1, "max": 5, "step": 1}
+REFUSED, SECOND = "Harrow Bridge", "Café Lumen"
+SORRY = "I'm sorry, but I cannot help with that."
+
+
+def script(body: Body) -> Said:
+    """Improve every description but one, and another only when told why the first will not do."""
+    prompt = body["messages"][0]["content"]
+    found = FACTS.search(prompt)
+    if found is None:
+        return reply("5")
+    facts, description, asked = found.groups()
+    if facts.startswith(REFUSED) or (facts.startswith(SECOND) and "is a refusal" not in asked):
+        return reply(SORRY)
+    return reply(f"In short: {description}")
+
+
+def prepare(folder: Path, url: str = "http://127.0.0.1:9/v1", **keys: Any) -> Path:
+    """Write a study of two perturbations on the demo's tables, whose references are improved."""
+    write_card(folder, "models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
+    write_card(
+        folder,
+        "datasets",
+        TABLE,
+        files={"items": str(HOME / "config" / "demo" / "confusion_table.jsonl")},
+        aspects={"fluency": FIVE, "coherence": FIVE},
+        improve={"model": "generator", "form": "improve-description"} | keys,
+    )
+    write_card(
+        folder, "judges", "steps", judge="mine", model="generator", form="score-only", draws=1
+    )
+    (folder / "config/judges/steps.yaml").rename(folder / "config/judges/mine.yaml")
+    return write_study(
+        folder,
+        datasets=[TABLE],
+        aspects=[],
+        judges=["rules", "mine"],
+        perturbations=["random-typos", "reordering"],
+        methods=["discernment"],
+    )
+
+
+def planned(study: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Plan:
+    monkeypatch.chdir(study.parent)
+    return load_plan(load_yaml(study)[0] | changes, HOME, source="study.yaml")
+
+
+# --- the plan ---
+
+
+def test_all_damage_of_improved_references_waits_for_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(prepare(tmp_path), monkeypatch)
+    assert plan.written(TABLE) == ["original"] and "generator" in plan.models
+    assert waiting(plan, TABLE) == plan.target_sets(TABLE)
+    assert len(plan.target_sets(TABLE)) == 5
+
+
+def test_without_damage_no_reference_is_improved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = prepare(tmp_path)
+    changes: dict[str, Any] = {"datasets": ["demo-news"], "perturbations": []}
+    plan = planned(study, monkeypatch, **changes, methods=["agreement"])
+    assert (plan.improved("demo-news"), waiting(plan, "demo-news")) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"model": "lexical"}, "this model cannot write"),
+        ({"form": "improve-nothing"}, "there is no prompt of this name"),
+        ({"form": "blind"}, "shows neither the source nor the reference"),
+    ],
+)
+def test_what_cannot_improve_is_told_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, str], message: str
+) -> None:
+    study = prepare(tmp_path, **keys)
+    (tmp_path / "config" / "prompts").mkdir()
+    (tmp_path / "config" / "prompts" / "blind.jinja").write_text("Write something.")
+    with pytest.raises((UserError, UserErrors), match=message):
+        planned(study, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["cnn-dailymail", "news-commentary", "webnlg"])
+def test_the_shipped_cards_have_forms_that_can_be_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    study = prepare(tmp_path)
+    write_card(tmp_path, "datasets", name, aspects={"fluency": FIVE})
+    plan = planned(study, monkeypatch, datasets=[name])
+    improved = plan.improved(name)
+    assert improved is not None and f"{improved.form}.jinja" in plan.templates[improved.form]
+
+
+def test_there_must_be_originals_to_improve() -> None:
+    improve = {"model": "generator", "form": "improve-summary"}
+    keys: dict[str, Any] = {"format": "samsum", "files": "x.json", "ratings": "none"}
+    with pytest.raises(ValueError, match="`improve` needs originals"):
+        card(**keys, improve=improve, select={"original": "none"})
+
+
+# --- the run ---
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endpoint]]:
+    folder = tmp_path_factory.mktemp("improved")
+    with serve(script) as endpoint:
+        study = prepare(folder, endpoint.url)
+        told = snakemake("check", "--configfile", str(study), cwd=folder)
+        assert told.returncode == 0, told.stdout[-4000:]
+        (folder / "check.txt").write_text(told.stdout, encoding="utf-8")
+        batch = run("-m", "metajudge", "targets", "export", str(study), "t.jsonl", cwd=folder)
+        assert batch.returncode == 0, batch.stdout[-4000:]
+        assert endpoint.asked == []  # neither a check nor an export of what is there asks
+        done = snakemake("--configfile", str(study), cwd=folder)
+        assert done.returncode == 0, done.stdout[-4000:]
+        yield folder, endpoint
+
+
+def targets(folder: Path, name: str) -> dict[str, dict[str, Any]]:
+    path = folder / "results" / "small" / "targets" / TABLE / f"{name}.parquet"
+    return {row["item"]: row for row in pq.read_table(path).to_pylist()}
+
+
+@pytest.mark.slow
+def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
+    whole: tuple[Path, Endpoint],
+) -> None:
+    folder, _ = whole
+    references, originals = targets(folder, "references"), targets(folder, "original")
+    assert list(references) == list(originals) and len(originals) == 12
+    assert originals["ct01"]["status"] == "failed: it is a refusal"
+    for item in list(originals)[1:]:
+        assert originals[item]["text"] == f"In short: {references[item]['text']}"
+        assert originals[item]["status"] == "ok"
+        assert originals[item]["target"] == references[item]["target"] == f"{item}:original"
+
+
+@pytest.mark.slow
+def test_only_improved_originals_are_damaged_and_judged(whole: tuple[Path, Endpoint]) -> None:
+    folder, _ = whole
+    damaged = targets(folder, "reordering.minor")
+    assert len(damaged) == 11 and "ct01" not in damaged
+    assert all("In short:" in row["text"] for row in damaged.values())
+    found = [row for row in rows(folder / "results" / "small", "discernment") if row["aspect"]]
+    counted = {(row["n"], row["n_missing"]) for row in found if row["statistic"] == "mean_drop"}
+    assert counted == {(11, 1)}
+    assert all("|originals:" in row["signature"] for row in found)
+
+
+@pytest.mark.slow
+def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
+    whole: tuple[Path, Endpoint],
+) -> None:
+    folder, endpoint = whole
+    results = folder / "results" / "small"
+    shares = {
+        row["statistic"]: (round(row["value"] * row["n"]), row["n"])
+        for row in rows(results, "perturbations")
+        if row["perturbation"] == "original"
+    }
+    assert shares == {"share_ok": (11, 12), "share_kept": (0, 12), "share_failed": (1, 12)}
+    [replies] = [
+        row["value"]
+        for row in rows(results, "cost")
+        if (row["perturbation"], row["statistic"]) == ("original", "replies")
+    ]
+    written = [prompt for prompt in endpoint.prompts if FACTS.search(prompt)]
+    assert replies == len(written) == 14  # the two refused ones twice
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "a model improved 11 of 12 references; 1 could not be and are left out." in page
+    assert "improved originals" in page
+
+
+@pytest.mark.slow
+def test_what_is_asked_is_counted_before_and_not_asked_again(
+    whole: tuple[Path, Endpoint],
+) -> None:
+    folder, endpoint = whole
+    told = (folder / "check.txt").read_text(encoding="utf-8")
+    # two attempts for each of 12, and two aspects of them and of their damage in four ways
+    assert f"≤ original, {TABLE}" in told and f"≤ mine, {TABLE}" in told
+    assert f"requests to models: {2 * 12 + 2 * 12 * 5}," in told
+    exported = (folder / "t.jsonl").read_text(encoding="ascii")
+    assert exported == ""
+    asked = len(endpoint.asked)
+    again = snakemake("--configfile", "study.yaml", "--forceall", cwd=folder)
+    assert again.returncode == 0, again.stdout[-4000:]
+    assert len(endpoint.asked) == asked
+    pruned = run("-m", "metajudge", "replies", "prune", "study.yaml", cwd=folder)
+    assert pruned.returncode == 0 and ": 0 lines are not used" in pruned.stdout, pruned.stdout
+
+
+@pytest.mark.slow
+def test_a_card_may_keep_the_references_that_could_not_be_improved(tmp_path: Path) -> None:
+    with serve(script) as endpoint:
+        study = prepare(tmp_path, endpoint.url, keep_failed=True)
+        done = snakemake("texts", "--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    kept = targets(tmp_path, "original")["ct01"]
+    assert kept["text"] == targets(tmp_path, "references")["ct01"]["text"]
+    assert kept["status"] == "kept: it is a refusal"
+    assert len(targets(tmp_path, "reordering.minor")) == 12
+
+
+def test_the_samples_facts_are_what_the_script_reads() -> None:
+    """The demo has the two tables that the scripted model treats in its own way."""
+    lines = (HOME / "config" / "demo" / "confusion_table.jsonl").read_text(encoding="utf-8")
+    tables = [json.loads(line)["table"] for line in lines.splitlines()]
+    assert tables[0].startswith(REFUSED) and tables[1].startswith(SECOND)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from metajudge.cells import split
 from metajudge.report.html import script_hash
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import read_card
 from metajudge.statistics.votes import expectations
 from metajudge.votes.answers import read, write
 from metajudge.votes.pages import sets_of
@@ -264,6 +265,10 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
         decided = expectations(csv.DictReader(file))
     assert decided.drops == [("random-typos", "fluency"), ("reordering", "coherence")]
     assert len(decided.stays) == 4
+    assert [path.name for path in paths[3:]] == ["votes-tiny-detailed.yaml"]
+    card = read_card("expectations", paths[3])
+    assert card.perturbations["reordering"].drop == ["coherence"]
+    assert card.perturbations["reordering"].same == ["adequacy", "fluency"]
     with paths[0].open(encoding="utf-8", newline="") as file:
         values = {
             (row["criterion"], row["statistic"]): row["value"] for row in csv.DictReader(file)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
 from metajudge.ballots import Ballot, ballots
 from metajudge.cells import split
@@ -19,6 +20,7 @@ from metajudge.statistics.votes import (
     UNDECIDED,
     Cell,
     Counts,
+    expectations,
     match_vote_all,
     match_vote_vote,
     outcomes,
@@ -40,9 +42,10 @@ Tally = Mapping[tuple[Pair, str], Counts]
 
 
 class Found(NamedTuple):
-    """What people say: tables by file name (columns, rows), and how many ballots there are."""
+    """What people say: tables by file name (columns, rows), and cards of expectations."""
 
     tables: dict[str, tuple[list[str], list[Row]]]
+    cards: list[Row]
     ballots: int
     pairs: int
 
@@ -73,12 +76,14 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> F
     given = ballots(folder, partial(_check, asked))
     tally = tallied(asked, given)
     tables: dict[str, tuple[list[str], list[Row]]] = {"votes.csv": (VOTES, [])}
+    cards = []
     for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
         own = {key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion}
         tables["votes.csv"][1].extend(_statistics(plan.study.seed, criterion, own, hopes))
         name = f"effects.{criterion}.csv" if criterion else "effects.csv"
         tables[name] = EFFECTS, effects(own, hopes)
-    return Found(tables, len(given), len({pair for pair, _ in tally}))
+        cards += card_of(f"votes-{plan.study.study}", criterion, tables[name][1])
+    return Found(tables, cards, len(given), len({pair for pair, _ in tally}))
 
 
 def _check(asked: Questions, ballot: Ballot, where: str) -> None:
@@ -142,6 +147,26 @@ def effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Row]:
     ]
 
 
+def card_of(name: str, criterion: str, rows: Iterable[Row]) -> list[Row]:
+    """Return the card of expectations that a table of effects makes; none if it decides nothing.
+
+    An aspect is in it where people are decided, and find what was expected if anything was.
+    """
+    found = expectations(
+        {key: "" if one is None else str(one) for key, one in row.items()} for row in rows
+    )
+    told: dict[str, dict[str, list[str]]] = {}
+    for key, cells in (("drop", found.drops), ("same", found.stays)):
+        for perturbation, aspect in cells:
+            told.setdefault(perturbation, {}).setdefault(key, []).append(aspect)
+    card = {
+        "expectations": "-".join(filter(None, [name, criterion])),
+        "name": " ".join(filter(None, ["people's votes", criterion and f"by {criterion}"])),
+        "perturbations": told,
+    }
+    return [card] if told else []
+
+
 def _statistics(seed: int, criterion: str, tally: Tally, expected: Mapping[Cell, int]) -> list[Row]:
     """Return the statistics of a criterion, over all aspects (none named) and of each."""
     aspects = list(dict.fromkeys(split(aspect)[0] for _, aspect in tally))
@@ -197,7 +222,7 @@ def _expected(path: Path) -> dict[Cell, int]:
 
 
 def write(found: Found, folder: Path) -> list[Path]:
-    """Write the tables into a folder and return their paths."""
+    """Write tables and cards into a folder and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, (columns, rows) in found.tables.items():
@@ -206,5 +231,9 @@ def write(found: Found, folder: Path) -> list[Path]:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+        paths.append(path)
+    for card in found.cards:
+        path = folder / f"{card['expectations']}.yaml"
+        path.write_text(yaml.safe_dump(card, sort_keys=False), encoding="utf-8", newline="\n")
         paths.append(path)
     return paths

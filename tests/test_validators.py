@@ -41,7 +41,7 @@ def five_grams(one: Shown) -> set[tuple[str, ...]]:
 def test_a_card_has_ten_demonstrations_on_ten_topics_of_four_tasks(kind: str) -> None:
     shown = demonstrations(kind)
     assert len(shown) == len({one.topic for one in shown}) == 10
-    tasks = {"summarization", "dialogue-summarization", "paraphrase", "table-to-text"}
+    tasks = {"summarization", "dialogue-summarization", "paraphrase", "data-to-text"}
     assert {one.task for one in shown} == tasks
     assert all(15 <= len(one.text.split()) <= 60 for one in shown)
     assert {len(sentences(one.text)) for one in shown} <= {1, 2, 3, 4}

@@ -57,10 +57,11 @@ def measured(report: Report) -> str:
     cells = report.rows("coverage").where(statistic="coverage")
     judged = sum(row.value is not None for row in cells)
     replies = sum(row.value or 0 for row in report.rows("coverage").where(statistic="count_ok"))
+    rated = sum(set_.found["targets"] for set_ in report.datasets)
     counts = [
         plural(len(report.datasets), "dataset"),
         plural(sum(set_.found["items"] for set_ in report.datasets), "item"),
-        plural(sum(set_.found["targets"] for set_ in report.datasets), "rated text"),
+        plural(rated, "rated text") if rated else "",
         f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
         plural(len(report.damages), "kind of damage", "kinds of damage") if report.damages else "",
         f"{plural(round(replies), 'judgment')} in {plural(judged, 'cell')}",

@@ -77,7 +77,7 @@ def snakemake(folder: Path, *options: str, code: str | None = None) -> Used:
     start = ["-c", code] if code else ["-m", "snakemake"]
     command = [sys.executable, *start, "--snakefile", str(HOME / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
-    return used([*command, "--configfile", "study.yaml", *options], folder)
+    return used([*command, *options, "--configfile", "study.yaml"], folder)
 
 
 def planned(folder: Path, limited: bool) -> None:

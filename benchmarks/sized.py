@@ -45,7 +45,7 @@ def write_study(folder: Path, size: Size) -> Path:
     forms = FORMS[:1] if criteria else FORMS
     judges = [_judge(folder, number, form) for number in range(size.models) for form in forms]
     members = judges[:: len(forms)][:5]
-    _card(folder, "judge", {"judge": "ensemble", "members": members})
+    write_card(folder, "judge", {"judge": "ensemble", "members": members})
     study = {
         "study": "sized",
         "datasets": datasets,
@@ -58,7 +58,8 @@ def write_study(folder: Path, size: Size) -> Path:
     return path
 
 
-def _card(folder: Path, kind: str, keys: Mapping[str, Any]) -> str:
+def write_card(folder: Path, kind: str, keys: Mapping[str, Any]) -> str:
+    """Write a card and return its id."""
     name = str(keys[kind])
     path = folder / "config" / f"{kind}s" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +75,7 @@ def _shipped(kind: str, name: str) -> dict[str, Any]:
 
 def _criterion(folder: Path, number: int) -> str:
     card = {**_shipped("aspect", "coherence"), "aspect": f"criterion-{number}"}
-    return _card(folder, "aspect", card)
+    return write_card(folder, "aspect", card)
 
 
 def _dataset(folder: Path, number: int, criteria: list[str]) -> str:
@@ -87,17 +88,17 @@ def _dataset(folder: Path, number: int, criteria: list[str]) -> str:
     card = {**_shipped("dataset", name), "dataset": f"{name}-{number}", "files": files}
     if criteria:
         card["aspects"] = {one: {"min": 1, "max": 5, "step": 1} for one in criteria}
-    return _card(folder, "dataset", card)
+    return write_card(folder, "dataset", card)
 
 
 def _judge(folder: Path, number: int, form: str) -> str:
     model = {"model": f"model-{number}", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
-    _card(folder, "model", model)
+    write_card(folder, "model", model)
     judge = {"judge": f"model-{number}-{form}", "model": model["model"], "form": form}
-    return _card(folder, "judge", {**judge, "draws": 10, "temperature": 1.0})
+    return write_card(folder, "judge", {**judge, "draws": 10, "temperature": 1.0})
 
 
 def _perturbation(folder: Path, number: int) -> str:
     degrees = {"minor": {"k": 1 + number}, "major": {"k": 51 + number}}
     card = {**_shipped("perturbation", "random-typos"), "degrees": degrees}
-    return _card(folder, "perturbation", {**card, "perturbation": f"typos-{number}"})
+    return write_card(folder, "perturbation", {**card, "perturbation": f"typos-{number}"})

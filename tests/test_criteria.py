@@ -78,6 +78,26 @@ def test_the_aspect_s_own_wording_goes_before_a_general_one(
     assert told["naturalness"].definition == "Nearly empty." and told["coherence"].definition == ""
 
 
+PAPER: dict[str, Any] = {
+    **{"datasets": ["demo-confusion-news"], "aspects": [], "methods": ["confusion"]},
+    "perturbations": ["spelling-mistake"],
+}
+
+
+def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
+    kinds = ["default", "simplified", "detailed", "term", "list"]
+    plan = plan_of(criteria=[*kinds, *(f"selection-{n}" for n in (1, 2, 3))], **PAPER)
+    cells = plan.aspects_of("demo-confusion-news")
+    assert len(cells) == 80  # those of paper 001
+    assert "coherence.selection-3" in cells and "overall.selection-3" not in cells
+    with pytest.raises(UserError, match="none of the study's wordings") as error:
+        plan_of(criteria=["selection-3"], **PAPER)
+    assert "selection-2" in str(error.value)
+    with pytest.raises(UserError) as error:
+        plan_of(criteria=["defualt"], **PAPER)
+    assert "default" in str(error.value)
+
+
 def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
     with pytest.raises(UserError) as error:
         plan_of(criteria=["term-onyl"])

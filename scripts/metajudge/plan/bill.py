@@ -10,7 +10,8 @@ from metajudge.plan.study import Plan
 from metajudge.replies.ledger import FOLDER, Ledger, shown
 
 TITLES = ("wanted", "in store", "to ask", "tokens in", "out, likely", "out, most")
-WIDTH = 28
+WIDTH, COLUMN = 28, 15
+"""Characters of the names, at least, and of a column of numbers."""
 NO_PRICE = "-"
 
 
@@ -21,15 +22,15 @@ def estimates(plan: Plan, specs: Specs) -> list[Estimate]:
 
 def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
     """Yield the lines that say what a run asks, by model, dataset and judge."""
-    titles = "".join(f"{title:>13}" for title in (*TITLES, "US$, likely", "US$, most"))
+    titles = "".join(f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most"))
     for one in told:
+        lines = {_name(asked): _line(one, [asked]) for asked in one.asked}
+        lines["sum"] = _line(one, one.asked)
+        width = max(WIDTH, *map(len, lines))
         yield ""
         yield f"  model {one.model}"
-        yield f"    {'':<{WIDTH}}{titles}"
-        for asked in one.asked:
-            mark = "≤ " if asked.bound else ""
-            yield _line(f"{mark}{asked.name}, {asked.dataset}", one, [asked])
-        yield _line("sum", one, one.asked)
+        yield f"    {'':<{width}}{titles}"
+        yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
         yield f"    tokens: {one.density.told}; {_replied(one)}"
         yield f"    time of one job: {_time(one)}"
     if any(asked.bound for one in told for asked in one.asked):
@@ -37,14 +38,18 @@ def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
     yield from _sums(plan, told)
 
 
-def _line(name: str, one: Estimate, asked: Sequence[Asked]) -> str:
+def _name(asked: Asked) -> str:
+    return f"{'≤ ' if asked.bound else ''}{asked.name}, {asked.dataset}"
+
+
+def _line(one: Estimate, asked: Sequence[Asked]) -> str:
     tokens = [one.tokens(each) for each in asked]
     sums = [sum(column) for column in zip(*tokens, strict=True)] or [0, 0, 0]
     wanted, missing = (sum(getattr(each, key) for each in asked) for key in ("wanted", "missing"))
-    counts = "".join(f"{count:>13,}" for count in (wanted, wanted - missing, missing, *sums))
+    counts = "".join(f"{count:>{COLUMN},}" for count in (wanted, wanted - missing, missing, *sums))
     prices = dollars(one, asked)
-    money = "".join(f"{NO_PRICE if prices is None else _usd(p):>13}" for p in prices or (0, 0))
-    return f"    {name:<{WIDTH}}{counts}{money}"
+    each = [NO_PRICE if prices is None else _usd(price) for price in prices or (0, 0)]
+    return counts + "".join(f"{price:>{COLUMN}}" for price in each)
 
 
 def dollars(one: Estimate, asked: Sequence[Asked]) -> tuple[float, float] | None:
@@ -63,7 +68,8 @@ def _replied(one: Estimate) -> str:
     unknown = [asked.name for asked in one.asked if asked.missing and asked.replied is None]
     if not unknown:
         return "replies as long as those so far"
-    return f"replies of {', '.join(dict.fromkeys(unknown))}: as long as they may be"
+    of = "" if len(unknown) == len(one.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
+    return f"replies{of}: as long as they may be"
 
 
 def _time(one: Estimate) -> str:

@@ -201,15 +201,34 @@ def _expectations(cards: Cards, study: Study, source: str) -> Expectations | Non
 def _criteria(
     cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
 ) -> dict[str, Criterion]:
-    """Read the criteria that an aspect of the study has no wording of its own for."""
+    """Read the criteria that an aspect of the study has no wording of its own for.
+
+    One that some aspects have and no card of config/criteria is asked about for those alone.
+    """
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
+    own = {criterion for card in judged for criterion in card.criteria}
+    shared = set(cards.names("criterion"))
     found = {}
     for criterion in study.criteria:
-        lacking = [card for card in judged if criterion not in card.criteria]
-        if lacking:
-            known = ", ".join(lacking[0].criteria) or "none"
-            where = f"{source}, key criteria (aspects/{lacking[0].aspect}.yaml has {known})"
-            found[criterion] = cards.read("criterion", criterion, where=where)
+        if criterion not in own | shared:
+            raise UserError(
+                "no aspect of the study has this wording, nor is there a criterion card",
+                where=f"{source}, key criteria",
+                got=criterion,
+                allowed=sorted(own | shared),
+                todo=f"write criteria/{criterion}.yaml, or a wording into the aspects' cards",
+            )
+        if criterion in shared and any(criterion not in card.criteria for card in judged):
+            found[criterion] = cards.read("criterion", criterion, where=source)
+    for card in judged:
+        if study.criteria and not {*study.criteria} & {*card.criteria, *found}:
+            raise UserError(
+                "an aspect has none of the study's wordings",
+                where=f"{source}, key criteria",
+                got=card.aspect,
+                allowed=sorted(card.criteria),
+                todo="name one that it has, or leave the aspect out",
+            )
     return found
 
 

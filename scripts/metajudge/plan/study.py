@@ -64,10 +64,14 @@ class Plan:
         return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
 
     def aspects_of(self, dataset: str) -> list[str]:
-        """Return the same as cells call them: each in every criterion of the study."""
-        criteria: list[str] | list[None] = self.study.criteria or [None]
+        """Return the same as cells call them: each in every criterion that there is for it."""
         plain = self.plain_aspects(dataset)
-        return [joined(name, criterion) for name in plain for criterion in criteria]
+        return [joined(name, criterion) for name in plain for criterion in self._criteria_of(name)]
+
+    def _criteria_of(self, aspect: str) -> list[str] | list[None]:
+        known = {*self.aspects[aspect].criteria, *self.criteria}
+        named = self.study.criteria
+        return [name for name in named if name in known] if named else [None]
 
     def aspect_of(self, dataset: str, aspect: str) -> Aspect:
         """Return an aspect as it is told in a dataset's task, in the criterion of the cell."""

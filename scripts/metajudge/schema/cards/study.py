@@ -80,8 +80,8 @@ class Study(Caps):
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
     criteria: list[Slug] = Field(
         [],
-        description="Wordings in which every aspect is judged, each by itself: of the aspects' "
-        "cards, or of config/criteria; default: the aspect's own definition.",
+        description="Wordings in which aspects are judged, each by itself: of the aspects' cards "
+        "(of some, then those alone), or of config/criteria; default: the aspect's own definition.",
     )
     perturbations: list[Slug] = Field(
         [], description="Perturbation cards, for discernment and of method inject."

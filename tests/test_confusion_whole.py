@@ -1,0 +1,133 @@
+"""The protocol of paper 001: all 18 kinds of damage through all 11 aspects, on shipped texts."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import confusing
+import llama
+import running
+from confusing import SETS
+from metajudge.perturb.kinds import KINDS
+from running import rows
+from vectors import SHARED, published
+
+pytestmark = pytest.mark.slow
+
+ITEMS = 12
+NEWS = SETS[0]
+RECORDED: dict[str, Any] = {
+    **{"model": "table-4", "engine": "recorded", "dataset": NEWS, "files": "scores.csv"},
+    "rows": {"target": "target", "aspect": "aspect", "scores": {"*": "score"}},
+}
+Row = dict[str, Any]
+
+
+def prepare(folder: Path, items: int = ITEMS, **keys: Any) -> Path:
+    """Write the shipped study for so many news texts; return its results' folder."""
+    told = confusing.shipped_study(criteria=[], datasets=[NEWS], **keys)
+    files = {"items": str(running.HOME / "config" / "demo" / "confusion_news.jsonl")}
+    running.write_card(folder, "datasets", NEWS, select={"n": items}, files=files)
+    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    return folder / "results" / str(told["study"])
+
+
+def slugs(row: dict[str, str]) -> tuple[str, str]:
+    """Return the ids of a published row's perturbation and aspect."""
+    aspect = row["aspect"].replace("Overall quality", "Overall")
+    return row["perturbation"].lower().replace(" ", "-"), aspect.lower()
+
+
+def write_recorded(folder: Path, table: list[dict[str, str]]) -> None:
+    """Write a judge whose recorded scores drop as the published table has it."""
+    told = {(f"{slugs(row)[0]}.single", slugs(row)[1]): float(row["delta"]) for row in table}
+    told |= {("original", aspect): 0.0 for _, aspect in [*told]}
+    config = folder / "config"
+    with (config / "models" / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["target", "aspect", "score"])
+        for number in range(1, 13):
+            for (place, aspect), delta in told.items():
+                writer.writerow([f"cn{number:02}:{place}", aspect, 4 - delta])
+    for kind, card in (("judges", {"judge": "table-4", "model": "table-4"}), ("models", RECORDED)):
+        (config / kind / "table-4.yaml").write_text(yaml.safe_dump(card), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("confusing")
+    published_there = (SHARED / "reference" / "s001_table4.csv").exists()
+    judges = ["clear", "mixed"] + ["table-4"] * published_there
+    results = prepare(folder, judges=judges)
+    with confusing.endpoint(folder, results.name):
+        running.write_card(folder, "judges", "ten-draws", judge="mixed", draws=3)
+        (folder / "config/judges/ten-draws.yaml").rename(folder / "config/judges/mixed.yaml")
+        if published_there:
+            write_recorded(folder, published("s001_table4"))
+        done = running.snakemake("--configfile", "study.yaml", cwd=folder)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return results
+
+
+def headline(results: Path, judge: str, statistic: str) -> Row:
+    (row,) = (
+        row
+        for row in rows(results, "confusion")
+        if (row["judge"], row["statistic"]) == (judge, statistic) and not row["aspect"]
+    )
+    return row
+
+
+def test_every_text_is_damaged(whole: Path) -> None:
+    made = [row for row in rows(whole, "perturbations") if row["statistic"] == "share_ok"]
+    assert [row["value"] for row in made] == [1] * 18 and {row["n"] for row in made} == {ITEMS}
+
+
+def test_the_judge_that_knows_what_should_drop_has_index_0_and_the_other_1(whole: Path) -> None:
+    clear, mixed = (headline(whole, judge, "confusion_index") for judge in ("clear", "mixed"))
+    assert clear["value"] == 0 and clear["method"].startswith("57 wanted drops, 130 unwanted")
+    assert mixed["value"] == pytest.approx(1, abs=0.25) and mixed["lo"] > 0.5
+    for name, value in (("s_t_mean", 2), ("s_f_mean", 0), ("confusion_auc", 1)):
+        assert headline(whole, "clear", name)["value"] == value
+
+
+def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
+    table = published("s001_table4")
+    told = {"s_t_mean": 1.2498, "s_f_mean": 0.4783, "confusion_index": 0.3827}
+    for name, value in (told | {"confusion_auc": 0.6852}).items():
+        assert headline(whole, "table-4", name)["value"] == pytest.approx(value, abs=5e-5)
+    deltas = {
+        (row["perturbation"], row["aspect"]): row["value"]
+        for row in rows(whole, "confusion")
+        if row["statistic"] == "delta" and row["judge"] == "table-4"
+    }
+    assert deltas == {slugs(row): pytest.approx(float(row["delta"])) for row in table}
+
+
+def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Path) -> None:
+    llama.require()
+    results = prepare(tmp_path, 2, judges=["rules"], aspects=["fluency", "coherence"])
+    llama.write_random_gguf(tmp_path / "random.gguf")
+    with llama.serve(tmp_path / "random.gguf", context=8192) as url:
+        limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
+        noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
+        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        for kind in KINDS:
+            name = kind.replace("_", "-")
+            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    made = [row for row in rows(results, "perturbations") if row["statistic"] == "share_failed"]
+    failed = {row["perturbation"] for row in made if row["value"] == 1}
+    assert failed == {kind.replace("_", "-") for kind in KINDS}
+    table = [row for row in rows(results, "confusion") if row["perturbation"] in failed]
+    assert len(table) == 14 * 2
+    for row in table:
+        assert row["value"] is None and "no text could be made (2 failed)" in row["note"]
+    index = headline(results, "rules", "confusion_index")
+    assert index["value"] is None and "no text could be made" in index["note"]
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "no text could be made" in page

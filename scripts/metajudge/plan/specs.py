@@ -27,6 +27,7 @@ from metajudge.plan.judges import (
     parser_of,
     price_of,
     scale_of,
+    settings_of,
     weights_of,
 )
 from metajudge.plan.packages import versions_of
@@ -252,6 +253,7 @@ class Specs:
             "scale": scale
             and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
             "parser": parser_of(self.plan, judge),
+            "settings": settings_of(self.plan, judge),
             "estimator": card.estimator,
             "samples": card.fallback is not None,
             "input": f"{self.out}/replies/{place}",

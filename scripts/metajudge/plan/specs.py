@@ -332,10 +332,11 @@ class Specs:
             **bought,
             **({"improved": card_hash(improved)} if improved else {}),
             **(
-                {"weights": weights_of(plan, dataset), "compared": plan.study.comparison.judges}
-                if table == "discernment"
+                {"compared": plan.study.comparison.judges}
+                if table in {"discernment", "confusion"}
                 else {}
             ),
+            **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
             **({"expected": expected_of(plan)} if table == "confusion" else {}),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,

@@ -54,6 +54,9 @@ def study(
             **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
             **{"expected": {"id": "e@1", "of": EXPECTED, "margin": 0.2}, "weights": None},
             "compared": [],
+            "criteria": [
+                name for name in dict.fromkeys(split(each)[1] for each in aspects) if name
+            ],
             **{"exclude_reference_systems": True},
             **spec,
         },

@@ -228,7 +228,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     if not study.spec["perturbed"]:
         return []
     never, known = excluded(study), ends(study)
-    criteria = dict.fromkeys(split(name)[1] for name in study.spec["aspects"])
+    criteria: list[str | None] = study.spec["criteria"] or [None]
     found: list[Row] = []
     drops: dict[Wording, Drops | Estimate] = {}
     for judge in study.spec["judges"]:

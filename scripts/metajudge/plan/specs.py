@@ -337,7 +337,11 @@ class Specs:
                 else {}
             ),
             **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
-            **({"expected": expected_of(plan)} if table == "confusion" else {}),
+            **(
+                {"expected": expected_of(plan), "criteria": plan.study.criteria}
+                if table == "confusion"
+                else {}
+            ),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,

@@ -49,6 +49,8 @@ def judged(text: str, scale: Scale = FIVE, finish: str | None = "stop", **more: 
         ("Minor: none of the verbs agree", 1),
         ("<think>critical: all of it</think>minor: a comma", 1),
         ("```\nminor: a comma\n```", 1),
+        ("minor: a comma\nThere are no other errors.", 1),
+        ("minor: a comma\n\nNo further errors were found.", 1),
         ("\n".join(["major: again"] * 4), 20),
     ],
 )
@@ -105,6 +107,9 @@ def test_a_text_without_errors_is_at_the_top(text: str) -> None:
         ("The text is fluent.", "no_list"),
         ("Rating: 5", "no_list"),
         ("5", "no_list"),
+        ("No other errors.", "no_list"),
+        ("There are no errors in the first sentence.", "no_list"),
+        ("No errors.\nThe name is wrong.", "doubted"),
         ("minor-league teams are named", "no_list"),
     ],
 )

@@ -28,14 +28,16 @@ _NOTHING = re.compile(
 )
 _NO_ERRORS = re.compile(
     r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
-    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:[\w-]{1,40} ){0,3}errors?"
+    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|further|more|addi)"
+    r"[\w-]{1,40} ){0,3}errors?"
     r"(?: [\w'-]{1,40}){0,12})(?:\W{0,4}|[.;!] .*)"
 )
 _DOUBT = re.compile(
     rf"\b(?:{'|'.join(SEVERITIES)}|but|however|although|though|except|apart from|besides|beyond"
-    r"|other than|yet|nevertheless|nonetheless)\b"
+    r"|other than|yet|nevertheless|nonetheless|first|second|third|last|half|beginning|wrong"
+    r"|mistakes?|incorrect(?:ly)?|missing|missp\w{1,9}|flaws?|unclear|awkward|ungrammatical)\b"
 )
-"""With such words `no errors` is taken back, or is not all that is said of errors."""
+"""With such words `no errors` is taken back, or holds of a part, or is not all that is said."""
 _ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
 
 

@@ -19,6 +19,7 @@ def main(spec: dict[str, Any]) -> None:
         parser=spec["parser"],
         estimator=spec["estimator"],
         samples=spec["samples"],
+        settings=spec["settings"],
     )
     write_table("judgments", judgments, spec["judgments"])
     write_table("scores", scores, spec["scores"])

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from metajudge.cells import split
-from metajudge.methods import confusion, criteria
+from metajudge.methods import confusion, criteria, drops
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.cards import Expectations
 from metajudge.schema.tables import table_of
@@ -53,6 +53,10 @@ def study(
             "judges": dict.fromkeys(judges, card),
             **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
             **{"expected": {"id": "e@1", "of": EXPECTED, "margin": 0.2}, "weights": None},
+            "compared": [],
+            "criteria": [
+                name for name in dict.fromkeys(split(each)[1] for each in aspects) if name
+            ],
             **{"exclude_reference_systems": True},
             **spec,
         },
@@ -234,7 +238,7 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
             expected={"id": "table-21@1", "of": told, "margin": 0.2},
         )
     )
-    values = [one(rows, name)["value"] for name in confusion.HEADLINES]
+    values = [one(rows, name)["value"] for name in drops.HEADLINES]
     assert values == pytest.approx([1.2498, 0.4783, 0.3827, 0.6852], abs=5e-5)
     assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
 

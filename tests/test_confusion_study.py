@@ -65,13 +65,17 @@ class Planted:
         """Rate a text."""
         prompt = body["messages"][0]["content"]
         text = prompt.split("Text to rate:\n")[1].split("\n\nAnswer with")[0]
-        faults = {
-            "fluency": not self.words.issuperset(WORDS.findall(text)),
-            "informativeness": len(text) < 0.95 * len(self._nearest(text)),
-        }
+        faults = self.faults(text)
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         mixed = body["temperature"] > 0
         return reply("3" if faults.get(aspect) or (mixed and any(faults.values())) else "5")
+
+    def faults(self, text: str) -> dict[str, bool]:
+        """Return aspect -> whether the text is damaged in it."""
+        return {
+            "fluency": not self.words.issuperset(WORDS.findall(text)),
+            "informativeness": len(text) < 0.95 * len(self._nearest(text)),
+        }
 
     def _nearest(self, text: str) -> str:
         near: str = max(self.originals, key=lambda one: fuzz.partial_ratio(text, one))

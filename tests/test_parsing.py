@@ -247,6 +247,11 @@ def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
     assert judged("I cannot judge the style, but overall: 3").value == 3
 
 
+def settings_of(parser: str) -> dict[str, float]:
+    """Return a number for each setting of a parser."""
+    return dict.fromkeys(PARSERS[parser].settings, 1.0)
+
+
 @pytest.mark.parametrize(
     ("text", "finish", "reply_status", "status", "rule"),
     [
@@ -263,7 +268,14 @@ def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
 def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
     text: str | None, finish: str | None, reply_status: str, status: str, rule: str, parser: str
 ) -> None:
-    found = parse(text, scale=FIVE, finish=finish, parser=parser, reply_status=reply_status)
+    found = parse(
+        text,
+        scale=FIVE,
+        finish=finish,
+        parser=parser,
+        reply_status=reply_status,
+        settings=settings_of(parser),
+    )
     assert (found.status, found.rule, found.value) == (status, rule, None)
     assert found.parser == f"{parser}@{PARSERS[parser].version}"
 
@@ -273,6 +285,8 @@ def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
         parse("4", scale=FIVE, finish="stop", parser="scores")
     with pytest.raises(ValueError, match="needs a scale"):
         judged("4", None)
+    with pytest.raises(ValueError, match="'minor', 'major', 'critical', 'bottom'"):
+        parse("No errors", scale=FIVE, finish="stop", parser="errors")
 
 
 @pytest.mark.parametrize(
@@ -328,7 +342,7 @@ PIECES = st.lists(st.sampled_from(JOINED.split("|"))).map("".join)
 @settings(deadline=None)
 @given(text=AWKWARD | PIECES, parser=st.sampled_from(sorted(PARSERS)))
 def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str) -> None:
-    found = parse(text, scale=WORDS, finish="stop", parser=parser)
+    found = parse(text, scale=WORDS, finish="stop", parser=parser, settings=settings_of(parser))
     assert (found.value is not None) == (found.status == "ok")
     assert found.rule
     if parser == "score" and found.value is not None:

@@ -31,7 +31,7 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 """Forms that make a better text of an item -> what they show beside the source."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust", "quality", "improve", *IMPROVING}
+    - {"adjust", "quality", "definition", "improve", *IMPROVING}
     - set(DRAFTING.values())
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")

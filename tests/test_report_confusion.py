@@ -12,6 +12,7 @@ from metajudge.report.elements import Block, Figure, Fold, Section, Table, Text
 from metajudge.report.page import inline
 from metajudge.report.report import Report
 from metajudge.report.sections import confusion, criteria
+from metajudge.report.sections.changes import SUMS, changes
 
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}
@@ -32,6 +33,23 @@ def drops() -> Iterator[Row]:
         yield study.row("news", "alpha", "delta", value, aspect=aspect, note=note, **place)
     said = {"aspect": "coherence", "note": "drop", **PLACE}
     yield study.row("news", "alpha", "p_tost", 0.9, **said)
+
+
+def changed() -> Iterator[Row]:
+    """Yield the differences of two forms of a model, and of two wordings of one of them."""
+    for criterion in ("default", "empty"):
+        for judge in ("gamma", "beta", "alpha"):
+            for name in SUMS:
+                yield study.row("news", judge, name, 1.0, criterion=criterion)
+            place = {"perturbation": "typos", "degree": "minor", "aspect": "fluency"}
+            more = {"criterion": criterion, "note": "should drop", **place}
+            yield study.row("news", judge, "delta", 1.0, **more)
+        for name, value in zip(SUMS, (0.5, 0.25, -0.75, None), strict=True):
+            told = {"criterion": criterion, "judge_b": "gamma"}
+            yield study.row("news", "beta", f"difference_{name}", value, **told)
+    for name in SUMS:
+        told = {"criterion": "empty", "criterion_b": "default"}
+        yield study.row("news", "gamma", f"difference_{name}", 0.125, **told)
 
 
 def correlations() -> Iterator[Row]:
@@ -108,6 +126,36 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
         "0.750 [0.650, 0.850]",
     ]
     assert [column.text for column in own.columns] == ["Coherence"]
+
+
+def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Path) -> None:
+    models = {"engine": "openai", "model": "loop"}
+    judges = {"gamma": models, "beta": models}
+    report = Report.load(study.make(tmp_path, {"confusion": list(changed())}, judges=judges))
+    (table,) = changes(report, report.datasets[0], report.rows("confusion"))
+    shown = {
+        (body.title, line.head): [cell.text for cell in line.cells]
+        for body in table.bodies
+        for line in body.lines
+    }
+    # beta comes first: gamma is a form held against it
+    assert shown == {
+        **{
+            ("gamma, less beta", name): ["−0.5", "−0.25", "0.75", "–"]
+            for name in ("default", "empty")
+        },
+        ("gamma, less the wording default", "empty"): ["0.125"] * 4,
+    }
+    section = confusion.section(report)
+    assert section is not None
+    (matrix,) = blocks_of(section, Table, "Differences between judges for The news, criterion emp")
+    lines = {line.head: [cell.text for cell in line.cells] for line in matrix.bodies[0].lines}
+    assert lines["beta"] == ["–", "", "−0.75"] and lines["gamma"] == ["–", "0.75", ""]
+
+
+def test_without_forms_and_wordings_there_is_no_table_of_changes(tmp_path: Path) -> None:
+    report = Report.load(study.make(tmp_path, {"confusion": list(drops())}))
+    assert changes(report, report.datasets[0], report.rows("confusion")) == []
 
 
 def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:

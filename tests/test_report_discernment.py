@@ -13,7 +13,7 @@ from metajudge.report.histograms import Distribution, histogram_spec
 from metajudge.report.report import Report
 from metajudge.report.rows import Row
 from metajudge.report.sections import discernment
-from metajudge.report.sections.discernment import turned
+from metajudge.report.sections.differences import turned
 from metajudge.report.sections.responses import SERIES, style_blocks
 
 NAMES = ["one", "b" * 40]

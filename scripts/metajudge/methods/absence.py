@@ -23,6 +23,11 @@ def ends(study: DatasetStudy) -> Ends:
     return found
 
 
+def excluded(study: DatasetStudy) -> dict[str, str]:
+    """Return judge -> why it does not score originals at all."""
+    return {judge: why for judge, name, why in study.spec["excluded"] if name == "original"}
+
+
 def reasons(
     study: DatasetStudy, found: Ends, perturbation: str, judge: str, aspects: Iterable[str]
 ) -> dict[str, Estimate]:

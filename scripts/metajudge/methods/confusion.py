@@ -11,24 +11,23 @@ from math import exp
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metajudge.cells import joined, split
-from metajudge.methods.absence import Ends, ends, reasons
+from metajudge.methods.absence import Ends, ends, excluded, reasons
+from metajudge.methods.changes import Wording, change_rows
+from metajudge.methods.drops import DROP, HEADLINES, SAME, Drops, Place
 from metajudge.methods.pairs import Pairs, pairs_of
-from metajudge.methods.study import DatasetStudy, Floats
-from metajudge.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
+from metajudge.methods.study import DatasetStudy
+from metajudge.statistics.confusion import items_needed, p_equivalence
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import clustered_mean
 from metajudge.statistics.multiple import benjamini_hochberg
-from metajudge.statistics.resampling import whole_and_resamples, with_interval
 from metajudge.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
 
-DROP, SAME, NOTHING = "should drop", "should stay", "nothing is expected"
+NOTHING = "nothing is expected"
 LEVEL = 0.05
 POINTS = 4.0
 """The margin is in points of a scale of 1 to 5, which is so long."""
-HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "no scale: the margin has no meaning"
@@ -49,6 +48,11 @@ class Cell:
     expected: str
     pairs: Pairs | None
     absent: Estimate | None
+
+    @property
+    def whatever_wording(self) -> Place:
+        """Return what it is, for judges and wordings beside each other."""
+        return Place(self.name, self.degree, split(self.aspect)[0], self.expected)
 
     @property
     def place(self) -> dict[str, str]:
@@ -163,43 +167,35 @@ class Confusing:
         adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
-    def _headlines(self) -> Iterator[tuple[str, Estimate]]:
+    @cached_property
+    def drops(self) -> Drops | Estimate:
+        """Return the drops of which something is expected, or why nothing can be said of them."""
         used = [cell for cell in self.cells if cell.expected != NOTHING]
         gaps = [cell for cell in used if cell.pairs is None]
         if not used or len(gaps) == len(used) or (gaps and not self.study.spec["allow_missing"]):
-            yield from ((name, _undefined(used, gaps)) for name in HEADLINES)
-            return
-        cells = [cell for cell in used if cell.pairs]
-        note = f"without {len(gaps)} cells that have no score" if gaps else ""
-        yield from self._summed(cells, note)
-        yield from self._shares(cells, note)
-
-    def _summed(self, cells: Sequence[Cell], note: str) -> Iterator[tuple[str, Estimate]]:
-        items = np.arange(len(self.study.item_order))
-        rows = whole_and_resamples(items, self.study.weights)
-        deltas = mean_drops(self._drops(cells), rows)
-        wanted, unwanted = _expecting(cells, DROP), _expecting(cells, SAME)
-        told = confusion(deltas, wanted, unwanted)
-        sets = f"{wanted.sum()} wanted drops, {unwanted.sum()} unwanted"
-        given = [len(cell.pairs.differences) for cell in cells if cell.pairs]
-        planned = max(cell.pairs.n_planned for cell in cells if cell.pairs)
-        counted = Estimate(
-            0.0, n=min(given), n_missing=planned - min(given), method=sets, note=note
+            return _undefined(used, gaps)
+        told = {cell: cell.pairs for cell in used if cell.pairs}
+        values = np.full((len(self.study.item_order), len(told)), np.nan)
+        for column, pairs in enumerate(told.values()):
+            values[pairs.source, column] = pairs.original - pairs.perturbed
+        scales = self.study.spec["judges"][self.judge]["ends"]
+        return Drops(
+            self.study,
+            self.judge,
+            [cell.whatever_wording for cell in told],
+            values,
+            [scales[cell.aspect] for cell in told],
+            f"without {len(gaps)} cells that have no score" if gaps else "",
         )
-        found = {name: _estimated(counted, own) for name, own in zip(HEADLINES, told, strict=True)}
-        least = found["s_t_mean"].lo
-        if found["s_t_mean"].value is not None and (least is None or least <= 0):
-            why = "the interval of the wanted drop is not above 0"
-            found["confusion_index"] = replace(Estimate.undefined(why, n=counted.n), method=sets)
-        yield from found.items()
 
-    def _drops(self, cells: Sequence[Cell]) -> Floats:
-        """Return original - damaged by item and cell, NaN where there is none."""
-        drops = np.full((len(self.study.item_order), len(cells)), np.nan)
-        for column, cell in enumerate(cells):
-            if cell.pairs:
-                drops[cell.pairs.source, column] = cell.pairs.original - cell.pairs.perturbed
-        return drops
+    def _headlines(self) -> Iterator[tuple[str, Estimate]]:
+        if isinstance(self.drops, Estimate):
+            yield from ((name, self.drops) for name in HEADLINES)
+            return
+        found = self.drops.headlines(self.drops.given)
+        yield from ((name, one.estimate) for name, one in found.items())
+        cells = [cell for cell in self.cells if cell.expected != NOTHING and cell.pairs]
+        yield from self._shares(cells, self.drops.note)
 
     def _shares(self, cells: Sequence[Cell], note: str) -> Iterator[tuple[str, Estimate]]:
         """Yield which part of the wanted and of the unwanted drops the tests show."""
@@ -217,16 +213,6 @@ class Confusing:
             yield name, Estimate(share, n=len(kept), method=told, note=note)
 
 
-def _expecting(cells: Sequence[Cell], expected: str) -> NDArray[np.bool_]:
-    return np.array([cell.expected == expected for cell in cells], dtype=bool)
-
-
-def _estimated(counted: Estimate, rows: Floats) -> Estimate:
-    if np.isnan(rows[0]):
-        return Estimate.undefined("nothing to average", n=counted.n, method=counted.method)
-    return with_interval(replace(counted, value=float(rows[0])), rows[1:], counted.n)
-
-
 def _undefined(used: Sequence[Cell], gaps: Sequence[Cell]) -> Estimate:
     """Return why there is no headline: nothing is expected, or cells have no score."""
     if not used:
@@ -241,18 +227,18 @@ def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of confusion.csv."""
     if not study.spec["perturbed"]:
         return []
-    excluded = {
-        judge: reason for judge, name, reason in study.spec["excluded"] if name == "original"
-    }
-    known = ends(study)
-    criteria = dict.fromkeys(split(name)[1] for name in study.spec["aspects"])
+    never, known = excluded(study), ends(study)
+    criteria: list[str | None] = study.spec["criteria"] or [None]
     found: list[Row] = []
+    drops: dict[Wording, Drops | Estimate] = {}
     for judge in study.spec["judges"]:
         for criterion in criteria:
-            if judge in excluded:
-                nothing = Estimate.undefined(excluded[judge])
+            if judge in never:
+                nothing = Estimate.undefined(never[judge])
                 name = joined("", criterion)
                 found += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
             else:
-                found += Confusing(study, known, judge, criterion).rows()
-    return found
+                own = Confusing(study, known, judge, criterion)
+                found += own.rows()
+                drops[judge, criterion] = own.drops
+    return [*found, *change_rows(study, drops)]

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import exp, log
 from typing import Any
 
 import numpy as np
 
-from metajudge.methods.absence import ends, reasons
+from metajudge.methods.absence import ends, excluded, reasons
+from metajudge.methods.differences import compared, difference_rows
 from metajudge.methods.pairs import Pairs, pairs_of
 from metajudge.methods.study import DatasetStudy, Floats
 from metajudge.statistics.combination import average, discernment, minimum
-from metajudge.statistics.comparison import difference
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.multiple import holm
 from metajudge.statistics.resampling import Replicated, with_interval
@@ -93,10 +92,7 @@ class Discerning:
         """
         first, second = self._headlines(judge, other), self._headlines(other, judge)
         told = self.study.told_share(judge, other)
-        for statistic, one in first.items():
-            sources = min(one.estimate.n, second[statistic].estimate.n)
-            gap = difference(one, second[statistic], sources).with_note(told)
-            yield self.study.row(judge, "", f"difference_{statistic}", "", gap, judge_b=other)
+        yield from difference_rows(self.study, judge, first, second, note=told, judge_b=other)
 
     def _test(self, pairs: Pairs) -> Tests:
         d, source = pairs.differences, pairs.source
@@ -281,20 +277,15 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     """Return the rows of discernment.csv."""
     if not study.spec["perturbed"]:
         return []
-    excluded = {
-        judge: reason for judge, name, reason in study.spec["excluded"] if name == "original"
-    }
+    never = excluded(study)
     discerning = Discerning(study)
     found: list[dict[str, Any]] = []
     for judge in study.spec["judges"]:
-        if judge in excluded:
-            nothing = Estimate.undefined(excluded[judge])
+        if judge in never:
+            nothing = Estimate.undefined(never[judge])
             found += [study.row(judge, "", name, "", nothing) for name in HEADLINES]
         else:
             found += discerning.judge_rows(judge)
-    wanted = study.spec["compared"]
-    judges = [name for name in study.spec["judges"] if name not in excluded]
-    compared = [name for name in judges if not wanted or name in wanted]
-    for pair in combinations(compared, 2):
+    for pair in compared(study):
         found += discerning.pair_rows(*pair)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metajudge.methods.absence import ends, nothing_judged
+from metajudge.methods.absence import ends, excluded, nothing_judged
 from metajudge.methods.measures import mean_rating
 from metajudge.methods.study import WITHOUT_REFERENCES, Codes, DatasetStudy, Floats, Panel
 from metajudge.statistics.correlation import correlations
@@ -25,12 +25,9 @@ def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
     if not study.spec["perturbed"]:
         return []
-    excluded = {judge for judge, name, _ in study.spec["excluded"] if name == ORIGINAL}
+    never = excluded(study)
     return [
-        row
-        for judge in study.spec["judges"]
-        if judge not in excluded
-        for row in _judge(study, judge)
+        row for judge in study.spec["judges"] if judge not in never for row in _judge(study, judge)
     ]
 
 

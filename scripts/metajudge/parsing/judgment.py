@@ -85,4 +85,5 @@ class Reading(NamedTuple):
     tail: str | None = None
 
 
-Reader = Callable[[str, Scale | None], Reading]
+Reader = Callable[..., Reading]
+"""(text, scale or None, and what else the parser's settings name) -> what the text says."""

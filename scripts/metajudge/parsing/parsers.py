@@ -1,9 +1,12 @@
 """The registry of parsers, and what holds for all of them."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from metajudge.parsing.choice import read_choice
+from metajudge.parsing.errors import SEVERITIES, read_errors
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
 from metajudge.parsing.legacy import read_chiang_lee
 from metajudge.parsing.number import read_number
@@ -12,10 +15,14 @@ from metajudge.parsing.score import read_score
 
 
 class Parser(NamedTuple):
-    """A way to read replies; its version changes whenever some reply is read differently."""
+    """A way to read replies; its version changes whenever some reply is read differently.
+
+    `settings` names the numbers that a judge's card has to tell it.
+    """
 
     version: int
     read: Reader
+    settings: tuple[str, ...] = ()
 
 
 PARSERS: dict[str, Parser] = {
@@ -24,9 +31,10 @@ PARSERS: dict[str, Parser] = {
     "chiang-lee": Parser(1, read_chiang_lee),
     "choice": Parser(1, read_choice),
     "result": Parser(1, read_result),
+    "errors": Parser(1, read_errors, (*SEVERITIES, "bottom")),
 }
 
-
+NO_SETTINGS: Final[Mapping[str, float]] = MappingProxyType({})
 CONTEXT: Final = "context"
 """The rule of a judgment that failed because the request was longer than the model's context."""
 TOO_LONG = re.compile(
@@ -44,18 +52,23 @@ def parse(
     finish: str | None,
     parser: str = "score",
     reply_status: str = "ok",
+    settings: Mapping[str, float] = NO_SETTINGS,
 ) -> Judgment:
     """Return what the completion `text` says; never the prompt, never a number it does not say.
 
     `finish` is the engine's reason for stopping: a reply cut by `length` is no answer, whatever it
     says. `reply_status` other than ok passes through; the text of a reply that is not applicable
-    is the reason and becomes the rule. ValueError for a parser that does not exist, or one that
-    needs a scale and has none. Sources: methods.md 6 and the facts on servers in engines.md.
+    is the reason and becomes the rule. ValueError for a parser that does not exist, one that needs
+    a scale and has none, or other settings than it has. Sources: methods.md 6 and the facts on
+    servers in engines.md.
     """
     if parser not in PARSERS:
         raise ValueError(f"no parser {parser!r}; there are {', '.join(PARSERS)}")
-    version, read = PARSERS[parser]
-    reading = _without_reading(text or "", finish, reply_status) or read(text or "", scale)
+    version, read, needed = PARSERS[parser]
+    if settings.keys() != set(needed):
+        raise ValueError(f"the parser {parser} has the settings {needed}, not {list(settings)}")
+    reading = _without_reading(text or "", finish, reply_status)
+    reading = reading or read(text or "", scale, **settings)
     if reading.status == "unparsed" and finish == "content_filter":
         reading = Reading("refused", "content_filter")
     status, rule, value, label, rationale, tail = reading

@@ -20,8 +20,8 @@ from metajudge.schema.cards import (
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
-
-
+COMPUTED = "errors"
+"""The parser whose values lie off the grid: no reply says them."""
 ALONE = {"rules"}
 """Lexical forms that look at a text by itself: references only widen what they know."""
 ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
@@ -73,20 +73,29 @@ def parser_of(plan: Plan, judge: str) -> str:
     return "score" if words else "number"
 
 
+def settings_of(plan: Plan, judge: str) -> dict[str, float]:
+    """Return the numbers that the judge's parser is told."""
+    told: dict[str, float] = plan.judges[judge].severities.model_dump()
+    return told if parser_of(plan, judge) == COMPUTED else {}
+
+
 def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
     """Return the scale on which a judge's replies are read; None: any number."""
     card = plan.judges[judge]
+    rated = card.scale or plan.scale_of(dataset, aspect)
+    continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
+    parser = parser_of(plan, judge)
+    if parser == COMPUTED:
+        return continuous
     if card.scale is not None:
         return card.scale
-    rated = plan.scale_of(dataset, aspect)
-    continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
     if engine == "control":
         grid = None if card.form == "length" else continuous
         return grid if card.form in CONTINUOUS else rated
-    return rated if parser_of(plan, judge) not in {"number", "choice"} else None
+    return rated if parser not in {"number", "choice"} else None
 
 
 def price_of(plan: Plan, judge: str) -> dict[str, float] | None:

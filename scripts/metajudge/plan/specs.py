@@ -27,6 +27,7 @@ from metajudge.plan.judges import (
     parser_of,
     price_of,
     scale_of,
+    settings_of,
     weights_of,
 )
 from metajudge.plan.packages import versions_of
@@ -252,6 +253,7 @@ class Specs:
             "scale": scale
             and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
             "parser": parser_of(self.plan, judge),
+            "settings": settings_of(self.plan, judge),
             "estimator": card.estimator,
             "samples": card.fallback is not None,
             "input": f"{self.out}/replies/{place}",
@@ -330,11 +332,16 @@ class Specs:
             **bought,
             **({"improved": card_hash(improved)} if improved else {}),
             **(
-                {"weights": weights_of(plan, dataset), "compared": plan.study.comparison.judges}
-                if table == "discernment"
+                {"compared": plan.study.comparison.judges}
+                if table in {"discernment", "confusion"}
                 else {}
             ),
-            **({"expected": expected_of(plan)} if table == "confusion" else {}),
+            **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
+            **(
+                {"expected": expected_of(plan), "criteria": plan.study.criteria}
+                if table == "confusion"
+                else {}
+            ),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,

@@ -9,6 +9,7 @@ from typing import Any
 
 from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
+from metajudge.schema.cards import PROMPTED
 from metajudge.schema.tables import read_table
 
 DEGREES = ("minor", "major", "single", "")
@@ -21,6 +22,8 @@ class Judge:
     id: str
     engine: str
     about: str
+    model: str = ""
+    """The model whose form it is; none where no prompt is read."""
 
     @property
     def control(self) -> bool:
@@ -135,7 +138,8 @@ class Report:
         form = "" if _letters(card["form"]) in _letters(name) else card["form"]
         named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
         about = ", ".join(part for part in (card["engine"], *named) if part)
-        return Judge(name, card["engine"], about)
+        model = card["model"] if card["engine"] in PROMPTED else ""
+        return Judge(name, card["engine"], about, model)
 
     def _damage(self, name: str, degree: str) -> Damage:
         card = self.spec["perturbations"][name]

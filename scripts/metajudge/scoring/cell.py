@@ -1,13 +1,13 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import Judgment, Scale, parse
+from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
 from metajudge.schema.tables import SCHEMAS, table_of
 from metajudge.scoring.estimators import scores
 from metajudge.scoring.expectation import expectation
@@ -25,14 +25,16 @@ def score_cell(
     parser: str,
     estimator: str,
     samples: bool = False,
+    settings: Mapping[str, float] = NO_SETTINGS,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
 
     `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
     where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
+    `settings` are the parser's.
     """
-    verdicts = _verdicts(answers, scale, parser)
+    verdicts = _verdicts(answers, scale, parser, settings)
     units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
     values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
     if estimator != LOGPROB_MEAN:
@@ -63,7 +65,9 @@ def _expectations(
     ]
 
 
-def _verdicts(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judgment]:
+def _verdicts(
+    answers: pa.Table, scale: Scale | None, parser: str, settings: Mapping[str, float]
+) -> list[Judgment]:
     """Parse every reply; equal replies are parsed once."""
     seen: dict[tuple[Any, ...], Judgment] = {}
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
@@ -72,7 +76,12 @@ def _verdicts(answers: pa.Table, scale: Scale | None, parser: str) -> list[Judgm
         if reply not in seen:
             text, finish, status = reply
             seen[reply] = parse(
-                text, scale=scale, finish=finish, parser=parser, reply_status=status
+                text,
+                scale=scale,
+                finish=finish,
+                parser=parser,
+                reply_status=status,
+                settings=settings,
             )
         verdicts.append(seen[reply])
     return verdicts

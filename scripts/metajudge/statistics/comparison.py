@@ -19,16 +19,18 @@ Floats = NDArray[np.float64]
 POWER: Final = 0.8
 
 
-def difference(first: Replicated, second: Replicated, n_sources: int) -> Estimate:
+def difference(
+    first: Replicated, second: Replicated, n_sources: int, *, why: str = UNDEFINED_JUDGE
+) -> Estimate:
     """Return the first value minus the second, with the interval of the paired replicates.
 
     Both rest on the same weights, so what they share cancels. `n` is the smaller of both,
-    `n_missing` the larger. Undefined where a judge is.
+    `n_missing` the larger. Undefined, with the note `why`, where one of them is.
     """
     one, other = first.estimate, second.estimate
     n, missing = min(one.n, other.n), max(one.n_missing, other.n_missing)
     if one.value is None or other.value is None:
-        return Estimate.undefined(UNDEFINED_JUDGE, n=n, n_missing=missing)
+        return Estimate.undefined(why, n=n, n_missing=missing)
     found = Estimate(one.value - other.value, n=n, n_missing=missing)
     rows = first.rows - second.rows
     return with_interval(found, rows[1:], n_sources) if rows.size > 1 else found

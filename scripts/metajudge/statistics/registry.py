@@ -319,7 +319,11 @@ OF_OTHERS: dict[str, Statistic] = {
         "Piepho 2004 (letters)",
     ),
     "difference": Statistic(
-        "Difference of {}", "amount", "first judge minus second, on shared targets", ANY, OURS
+        "Difference of {}",
+        "amount",
+        "first judge or wording minus the second, on shared targets",
+        ANY,
+        OURS,
     ),
     "p": Statistic(
         "p for {}",

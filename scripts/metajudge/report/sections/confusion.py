@@ -20,11 +20,12 @@ from metajudge.report.elements import (
 )
 from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.changes import SUMS, changes
+from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.shared import bodies, labelled, per_dataset
 from metajudge.report.words import label, spoken
 from metajudge.statistics.registry import STATISTICS
 
-SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 SHARES = ("wanted_shown", "unwanted_no_drop", "unwanted_drop", "unwanted_undecided")
 WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
@@ -38,7 +39,10 @@ LEAD = (
 
 
 def section(report: Report) -> Section | None:
-    """Return per dataset and wording the sums, the spread of drops, and all of them, folded."""
+    """Return per dataset and wording the sums, the spread of drops, and all of them, folded.
+
+    What other forms and wordings change stands behind them.
+    """
     blocks = per_dataset(report, "confusion", _dataset)
     return Section("confusion", "Confusion of criteria", LEAD, blocks) if blocks else None
 
@@ -48,7 +52,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     for criterion in rows.where(statistic=SUMS).names("criterion"):
         part = rows.where(criterion=criterion)
         found += _wording(report, dataset, part, criterion)
-    return found
+    return found + changes(report, dataset, rows)
 
 
 def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> list[Block]:
@@ -61,6 +65,7 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> li
     found: list[Block] = [_sums(report, dataset, rows, criterion, name)]
     figure = _figure(rows, present, name)
     found += [figure] if figure else []
+    found += matrix(rows, dataset, present, "confusion_index", name, criterion)
     return found + [
         Fold(f"Drops of {judge.id}: {name}", [_matrix(report, dataset, rows, judge, name)])
         for judge in present

@@ -1,6 +1,5 @@
 """Discernment: does a judge score a damaged text below its original?"""
 
-from dataclasses import replace
 from functools import partial
 
 from metajudge.report.charts import (
@@ -33,7 +32,8 @@ from metajudge.report.elements import (
 )
 from metajudge.report.numbers import listed
 from metajudge.report.report import Damage, Dataset, Judge, Report
-from metajudge.report.rows import Row, Rows
+from metajudge.report.rows import Rows
+from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.responses import style_blocks
 from metajudge.report.sections.shared import bodies, labelled
 from metajudge.report.words import label, spoken
@@ -90,7 +90,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
             _figure(dataset, rows, present),
             _heat(dataset, rows, present, damages),
             *style_blocks(report, dataset, present),
-            *_pairs(dataset, rows, present),
+            *matrix(rows, dataset, present, "D_avg_exact", dataset.name),
             *_beside_weights(dataset, rows, present, damages),
             *_effects(report, dataset, rows, present, damages),
         ]
@@ -205,36 +205,6 @@ def _shade(value: float | None) -> str:
 
 def _named(damage: Damage) -> str:
     return f"{damage.name}, {damage.degree}" if damage.degree else damage.name
-
-
-def _pairs(dataset: Dataset, rows: Rows, judges: list[Judge]) -> list[Fold]:
-    """Return, folded, the differences of all pairs of judges."""
-    name = "D_avg_exact"
-    known = {(row.judge, row.judge_b): row for row in rows.where(statistic=f"difference_{name}")}
-
-    def cells(judge: Judge) -> list[Cell]:
-        return [
-            estimate(known.get((judge.id, other.id)) or turned(known.get((other.id, judge.id))))
-            if other is not judge
-            else Cell("", style="none")
-            for other in judges
-        ]
-
-    if not known:
-        return []
-    columns = [Column(judge.id) for judge in judges]
-    caption = f"{dataset.name}: {label(name)} of the row's judge less that of the column's."
-    note = "Both on the same resamples of items. An interval that holds 0 tells no judge apart."
-    table = Table(caption, "Judge", columns, bodies(judges, cells), [note])
-    return [Fold(f"Differences between judges for {dataset.name}", [table])]
-
-
-def turned(row: Row | None) -> Row | None:
-    """Return the row of a difference the other way round."""
-    if row is None or row.value is None:
-        return row
-    ends = (None, None) if row.lo is None or row.hi is None else (-row.hi, -row.lo)
-    return replace(row, value=-row.value, lo=ends[0], hi=ends[1])
 
 
 def _effects(

@@ -21,7 +21,7 @@ from metajudge.schema.cards.data import (
 )
 from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.improvement import Improvement
-from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge, Shots
+from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge, Severities, Shots
 from metajudge.schema.cards.models import (
     ASPECT,
     COMPARE,
@@ -100,6 +100,7 @@ __all__ = [
     "RulePerturbation",
     "Scale",
     "Select",
+    "Severities",
     "Shots",
     "Study",
     "VllmModel",

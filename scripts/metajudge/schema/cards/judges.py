@@ -33,6 +33,29 @@ class Shots(Card):
     n: int = Field(ge=1, le=20, description="How many, each of another item than all others.")
 
 
+class Severities(Card):
+    """What an error of each severity takes off a text's score, for the parser errors.
+
+    A text whose penalties come to `bottom` has the lowest score, one without errors the highest.
+    """
+
+    minor: float = Field(1.0, ge=0, description="The penalty of a minor error.")
+    major: float = Field(5.0, ge=0, description="Of a major error; no less than of a minor one.")
+    critical: float = Field(10.0, ge=0, description="Of a critical error; no less than of major.")
+    bottom: float = Field(
+        25.0,
+        gt=0,
+        description="The sum of penalties that takes a text to the bottom of the scale; of less, "
+        "its share of the scale is taken off the top.",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.minor <= self.major <= self.critical:
+            raise ValueError("a more severe error has a penalty that is no smaller")
+        return self
+
+
 class Judge(Decoding):
     """A judge: a model, the form in which it is asked, and how its replies become a score.
 
@@ -81,10 +104,16 @@ class Judge(Decoding):
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
     )
-    parser: Literal["score", "number", "chiang-lee", "choice", "result"] | None = Field(
+    parser: Literal["score", "number", "chiang-lee", "choice", "result", "errors"] | None = Field(
         None,
         description="Default: number for engines that compute, choice for the form compare, "
-        "score for other replies; result: the rating behind [RESULT].",
+        "score for other replies; result: the rating behind [RESULT]; errors: a list of errors, "
+        "whose severities make the score.",
+    )
+    severities: Severities = Field(
+        Severities(),
+        description="For the parser errors: what an error takes off the score. Another one asks "
+        "nothing again.",
     )
     shots: Shots | None = Field(
         None,
@@ -105,6 +134,16 @@ class Judge(Decoding):
     def _falls_back_from_something(self) -> Self:
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_no_rating(self) -> Self:
+        """A score that is computed from errors has no words in the reply."""
+        if self.parser != "errors":
+            if self.severities != Severities():
+                raise ValueError("severities are for the parser errors")
+        elif self.estimator == "logprob_mean" or self.structured is not None:
+            raise ValueError("with the parser errors no reply says the score")
         return self
 
 

@@ -8,7 +8,8 @@ from metajudge.data.tables import ORIGINAL
 from metajudge.engines.asked import Ask, Request, request_of
 from metajudge.engines.asking import asking, settled
 from metajudge.perturb.amounts import Amount
-from metajudge.perturb.made import Made, edit_between, make_texts
+from metajudge.perturb.edits import edit_between
+from metajudge.perturb.made import Made, make_texts
 from metajudge.prompts import messages, to_write
 from metajudge.replies.asking import obtain
 from metajudge.replies.budget import spending

@@ -1,10 +1,11 @@
 """Damage a dataset's originals in one way and one degree."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from metajudge.command import run
-from metajudge.perturb import RULES, perturb_dataset
+from metajudge.perturb import RULES, Perturbed, inject_errors, perturb_dataset
 from metajudge.schema.tables import read_table, table_of, write_table
 
 
@@ -12,35 +13,41 @@ def main(spec: dict[str, Any]) -> None:
     """Read the originals, damage each, write the damaged targets with their edits."""
     read = read_table("targets", spec["input"]).to_pylist()
     originals = [row for row in read if not row["status"].startswith("failed")]
-    damaged = perturb_dataset(
-        spec["rule"],
-        spec["options"],
-        {row["item"]: row["text"] for row in originals},
-        _meta(spec["items"]) if RULES[spec["rule"]].meta else None,
-        seed=spec["seed"],
-        dataset=spec["dataset"],
-        perturbation=spec["perturbation"],
-        degree=spec["degree"],
-    )
-    name = f"{spec['perturbation']}.{spec['degree']}"
-    rows = [
-        {
-            **row,
-            "target": f"{row['item']}:{name}",
+    made = _made(spec, {row["item"]: row["text"] for row in originals})
+    rows = [target for row in originals for target in _targets(spec, row, made[row["item"]])]
+    write_table("targets", table_of("targets", rows), spec["output"])
+
+
+def _made(spec: dict[str, Any], texts: dict[str, str]) -> dict[str, list[Perturbed]]:
+    """Return item -> its damaged text, or its texts in a row."""
+    named = {name: spec[name] for name in ("seed", "dataset", "perturbation", "degree")}
+    if RULES[spec["rule"]].in_a_row:
+        return inject_errors(spec["errors"], spec["steps"], texts, **named)
+    meta = _meta(spec["items"]) if RULES[spec["rule"]].meta else None
+    found = perturb_dataset(spec["rule"], spec["options"], texts, meta, **named)
+    return {item: [one] for item, one in found.items()}
+
+
+def _targets(
+    spec: dict[str, Any], original: dict[str, Any], made: list[Perturbed]
+) -> Iterator[dict[str, Any]]:
+    """Yield the targets of an item, each made from the one before."""
+    name, parent = f"{spec['perturbation']}.{spec['degree']}", original["target"]
+    for step, one in enumerate(made, start=1):
+        number = f".{step}" if RULES[spec["rule"]].in_a_row else ""
+        target = f"{original['item']}:{name}{number}"
+        yield {
+            **original,
+            "target": target,
             "perturbation": spec["perturbation"],
             "degree": spec["degree"],
-            "step": 1,
-            "parent": row["target"],
-            "text": damaged[row["item"]].text,
-            "status": damaged[row["item"]].status,
-            "edits": [
-                {"offset": edit.offset, "before": edit.before, "after": edit.after}
-                for edit in damaged[row["item"]].edits
-            ],
+            "step": step,
+            "parent": parent,
+            "text": one.text,
+            "status": one.status,
+            "edits": [edit._asdict() for edit in one.edits],
         }
-        for row in originals
-    ]
-    write_table("targets", table_of("targets", rows), spec["output"])
+        parent = target
 
 
 def _meta(path: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.perturb import perturb_dataset
-from metajudge.perturb.made import edit_between
+from metajudge.perturb.edits import edit_between
 from metajudge.report.spotcheck import render
 from metajudge.schema.tables import table_of, write_table
 from running import HOME

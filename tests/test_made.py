@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metajudge.engines.asked import Reply, Request
-from metajudge.perturb.made import Made, Replies, checked, edit_between, make_texts
+from metajudge.perturb.edits import edit_between
+from metajudge.perturb.made import Made, Replies, checked, make_texts
 
 CHECKS = ("differs", "not_refusal", "length")
 PARENT = "The cat sat on the mat."

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metajudge.engines.asked import Reply, Request
-from metajudge.perturb.made import Replies, checked, edit_between, make_texts
+from metajudge.perturb.edits import edit_between
+from metajudge.perturb.made import Replies, checked, make_texts
 
 short = st.text("ab", max_size=4)
 

@@ -1,7 +1,15 @@
 """Perturbations that need no model: edits at known offsets, by rule and by named random stream."""
 
 from metajudge.perturb.edits import Edit, Perturbed, apply_edits
-from metajudge.perturb.rules import RULES, Option, OptionError, Rule, check_options, perturb_dataset
+from metajudge.perturb.rules import (
+    RULES,
+    Option,
+    OptionError,
+    Rule,
+    check_options,
+    inject_errors,
+    perturb_dataset,
+)
 from metajudge.perturb.sentences import split_sentences
 
 __all__ = [
@@ -13,6 +21,7 @@ __all__ = [
     "Rule",
     "apply_edits",
     "check_options",
+    "inject_errors",
     "perturb_dataset",
     "split_sentences",
 ]

@@ -58,3 +58,17 @@ def perturbed(text: str, edits: Iterable[Edit], *, done: int, wanted: int) -> Pe
     if result == text:
         return impossible(text, "the edits cancel each other")
     return Perturbed(result, "ok" if done == wanted else f"short: {done} of {wanted}", ordered)
+
+
+def edit_between(before: str, after: str) -> list[Edit]:
+    """Return the one edit that makes `after` of `before`: what differs between equal ends."""
+    if before == after:
+        return []
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    most = min(len(before), len(after)) - start
+    while end < most and before[len(before) - 1 - end] == after[len(after) - 1 - end]:
+        end += 1
+    return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]

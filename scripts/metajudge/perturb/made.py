@@ -8,7 +8,6 @@ from typing import NamedTuple
 from metajudge.engines.asked import Reply, Request
 from metajudge.parsing.text import without_reasoning
 from metajudge.perturb.amounts import Amount
-from metajudge.perturb.edits import Edit
 from metajudge.perturb.verdicts import CHECKS
 
 ANY = Amount()
@@ -87,17 +86,3 @@ def checked(
 def behind(parent: str, more: str) -> str:
     """Return a text with more behind it; every character of the text stays."""
     return parent + ("" if parent[-1:].isspace() else " ") + more
-
-
-def edit_between(before: str, after: str) -> list[Edit]:
-    """Return the one edit that makes `after` of `before`: what differs between equal ends."""
-    if before == after:
-        return []
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    most = min(len(before), len(after)) - start
-    while end < most and before[len(before) - 1 - end] == after[len(after) - 1 - end]:
-        end += 1
-    return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]

@@ -1,15 +1,16 @@
 """The perturbation rules by name, their options, and their use on a whole dataset."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from metajudge.perturb.characters import delete_characters
 from metajudge.perturb.deletions import delete_sentences, delete_words
 from metajudge.perturb.edits import Perturbed
+from metajudge.perturb.inject import inject
 from metajudge.perturb.orders import exchange_words, reorder_sentences, replace_text, wrong_ending
 from metajudge.perturb.typos import typos
-from metajudge.schema.cards import WRONG_ENDING
+from metajudge.schema.cards import INJECT_ERRORS, WRONG_ENDING
 from metajudge.schema.errors import UserError
 from metajudge.streams import stream
 
@@ -43,7 +44,8 @@ class Rule:
     `function(text, rng, **options)` returns a `Perturbed`; with `across_items`, the rule needs all
     texts of a dataset at once: `function(texts, rng, **options)` returns a list of them. With
     `meta`, a key of the items' meta, it needs the text there: `function(text, rng, other,
-    **options)`.
+    **options)`. One that makes several texts `in_a_row` returns a list of them:
+    `function(text, rng, kinds=, count=)`.
     """
 
     function: Callable[..., Any]
@@ -51,6 +53,7 @@ class Rule:
     options: Mapping[str, Option]
     across_items: bool = False
     meta: str | None = None
+    in_a_row: bool = False
 
 
 RULES: dict[str, Rule] = {
@@ -62,6 +65,7 @@ RULES: dict[str, Rule] = {
     "reorder_sentences": Rule(reorder_sentences, "sentence", {"k": Option(2, ("all",))}),
     "replace_text": Rule(replace_text, "sentence", {}, across_items=True),
     "wrong_ending": Rule(wrong_ending, "sentence", {}, meta=WRONG_ENDING),
+    INJECT_ERRORS: Rule(inject, "sentence", {}, in_a_row=True),
 }
 
 
@@ -109,6 +113,29 @@ def perturb_dataset(
     return {
         name: function(
             text, stream(seed, dataset, name, perturbation, degree), *others[name], **options
+        )
+        for name, text in texts.items()
+    }
+
+
+def inject_errors(
+    kinds: Sequence[str],
+    steps: int,
+    texts: Mapping[str, str],
+    *,
+    seed: int,
+    dataset: str,
+    perturbation: str,
+    degree: str,
+) -> dict[str, list[Perturbed]]:
+    """Return for every text (by item) those with one error, with two, … and with `steps`.
+
+    Where a text has no room for another, the last says so. A text's errors depend on what
+    `perturb_dataset` says.
+    """
+    return {
+        name: inject(
+            text, stream(seed, dataset, name, perturbation, degree), kinds=kinds, count=steps
         )
         for name, text in texts.items()
     }

@@ -56,7 +56,7 @@ def check_study(
                 allowed=judges,
             )
     for perturbation in perturbations.values():
-        if perturbation.method != "inject" and not DAMAGING & set(study.methods):
+        if perturbation.steps == 1 and not DAMAGING & set(study.methods):
             raise UserError(
                 "nothing in the study needs this perturbation",
                 where=f"{source}, key perturbations",

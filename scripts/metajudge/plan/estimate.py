@@ -89,7 +89,7 @@ class Imagined(Subjects):
         if perturbation == ORIGINAL:
             return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        steps, by_rule = getattr(card, "steps", 1), isinstance(card, RulePerturbation)
+        by_rule = isinstance(card, RulePerturbation)
         return [
             replace(
                 one,
@@ -99,7 +99,7 @@ class Imagined(Subjects):
                 step=step,
             )
             for one in self.of(ORIGINAL)
-            for step in range(1, steps + 1)
+            for step in range(1, card.steps + 1)
         ]
 
 

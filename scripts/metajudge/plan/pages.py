@@ -70,11 +70,11 @@ def _amounts(plan: Plan, dataset: str, cells: list[tuple[str, str]]) -> list[lis
 def _told(card: Perturbation) -> dict[str, Any]:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
-        steps, by = card.steps, f"by the model {card.model}, form {card.form}"
+        by = f"by the model {card.model}, form {card.form}"
     else:
-        steps, by = 1, f"by the rule {card.rule}"
+        by = f"by the rule {card.rule}"
     told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}
-    return {**told, "steps": steps, "by": by}
+    return {**told, "steps": card.steps, "by": by}
 
 
 def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:

@@ -137,6 +137,7 @@ class Specs:
             "perturbation": perturbation,
             "degree": degree,
             "rule": card.rule,
+            **card.model_dump(include={"steps", "errors"}, exclude_defaults=True),
             "options": options.model_dump(exclude_none=True),
             "items": f"{self.out}/items/{dataset}.parquet",
             "input": f"{targets}/original.parquet",

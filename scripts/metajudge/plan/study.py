@@ -94,7 +94,8 @@ class Plan:
         return [
             (name, degree)
             for name, card in self.perturbations.items()
-            if (not card.tasks or task in card.tasks) and (card.method == "inject") == chains
+            if (not card.tasks or task in card.tasks) and (card.steps > 1) == chains
+            if not card.aspects or {*card.aspects} & {*self.plain_aspects(dataset)}
             for degree in card.degrees_for(dataset)
         ]
 
@@ -190,8 +191,15 @@ class Plan:
                 for judge in self.judges_of(dataset):
                     if self.excluded(dataset, judge, perturbation) is not None:
                         continue
-                    for aspect in self.rated_by(judge, dataset):
+                    for aspect in self._judged_by(judge, dataset, perturbation):
                         yield Cell(dataset, perturbation, judge, aspect)
+
+    def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
+        """Return the aspects on which a judge judges these targets."""
+        card = self.perturbations.get(perturbation.partition(".")[0])
+        only = card.aspects if card else []
+        aspects = self.rated_by(judge, dataset)
+        return [name for name in aspects if not only or split(name)[0] in only]
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or those of them that one model answers."""

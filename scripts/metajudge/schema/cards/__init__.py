@@ -37,6 +37,7 @@ from metajudge.schema.cards.models import (
     RecordedRows,
 )
 from metajudge.schema.cards.perturbations import (
+    INJECT_ERRORS,
     Damage,
     Degree,
     Degrees,
@@ -56,6 +57,7 @@ __all__ = [
     "CONTROL_FORMS",
     "DAMAGING",
     "FOLDERS",
+    "INJECT_ERRORS",
     "KINDS",
     "LEXICAL_FORMS",
     "PILOT",

@@ -1,6 +1,6 @@
 """Cards of perturbations: how a text is damaged."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Discriminator, Field, model_validator
 
@@ -39,9 +39,25 @@ class Damage(Card):
         {}, description="Other degrees for a dataset, in place of all of `degrees`; {}: none."
     )
     tasks: list[Slug] = Field([], description="Only datasets of these tasks; default: all.")
+    steps: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="So many texts in a row, each from the one before, all of them judged: method "
+        "inject, or rule inject_errors.",
+    )
+    aspects: list[Slug] = Field(
+        [], description="With `steps`: the texts are judged on these aspects alone; default: all."
+    )
     issue: str | None = Field(
         None, description="What is wrong with such a text, as experts are asked about it (survey)."
     )
+
+    @model_validator(mode="after")
+    def _of_a_row(self) -> Self:
+        if self.aspects and self.steps == 1:
+            raise ValueError("`aspects` are for texts in a row: give `steps`")
+        return self
 
     def degrees_for(self, dataset: str) -> Degrees:
         """Return the degrees in which `dataset` is perturbed."""
@@ -64,11 +80,37 @@ class Demonstration(Card):
     )
 
 
+INJECT_ERRORS: Final = "inject_errors"
+"""The rule that puts one error after the other into a text."""
+ErrorName = Literal[
+    "order",
+    "reference",
+    "negation",
+    "number",
+    "name",
+    "grammar",
+    "spelling",
+    "redundancy",
+    "deletion",
+    "off-topic",
+]
+"""What a rule can do wrong; `perturb.errors` has the rules."""
+
+
 class RulePerturbation(Damage):
     """A way to damage a text by rule."""
 
     method: Literal["rule"] = Field(description="How it is made.")
     rule: str = Field(description="The rule; the list is below.")
+    errors: list[ErrorName] = Field(
+        [], description="Rule inject_errors: the kinds of error, of which each step draws one."
+    )
+
+    @model_validator(mode="after")
+    def _with_errors(self) -> Self:
+        if len({self.rule == INJECT_ERRORS, self.steps > 1, bool(self.errors)}) > 1:
+            raise ValueError(f"the rule {INJECT_ERRORS}, `errors` and `steps` belong together")
+        return self
 
 
 CheckName = Literal[
@@ -123,7 +165,6 @@ class MadePerturbation(Damage, Decoding):
     degrees: Degrees = Field(
         {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
     )
-    steps: int = Field(1, ge=1, le=100, description="Method inject: so many texts in a row.")
     checks: list[CheckName] = Field(
         ["differs", "not_refusal", "length"],
         description="What a text must pass. `changes`: words differ in as many places as the "

@@ -1,0 +1,150 @@
+"""Errors put in by rule: each as its kind is, all of them there to the end."""
+
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metajudge.perturb import apply_edits, inject_errors, split_sentences
+from metajudge.perturb.edits import edit_between
+from metajudge.perturb.errors import KINDS_OF_ERROR, NAMES, OFF_TOPIC, WITHIN
+from metajudge.perturb.inject import Draft, draft_of, drafts, inject
+from metajudge.plan import load_plan
+from metajudge.schema.cards import RulePerturbation
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import validate_card
+from running import HOME
+
+TEXT = (
+    "Anna Ruiz opened her shop in Hartwell in 1987 with three friends. It was not cheap, but it is "
+    "still there. They have sold 140 bicycles since last spring, which surprised the mayor. "
+    "Every Sunday she does the accounts by herself."
+)
+CARD = {
+    **{"perturbation": "faulty", "name": "more errors", "level": "sentence", "method": "rule"},
+    **{"rule": "inject_errors", "errors": ["spelling"], "steps": 3, "degrees": {"single": {}}},
+}
+
+
+def injected(kind: str, count: int = 3, seed: int = 0, text: str = TEXT) -> list[str]:
+    made = inject(text, np.random.default_rng(seed), kinds=[kind], count=count)
+    return [one.text for one in made if one.status == "ok"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "made"),
+    [
+        ("negation", "It is open.", {"It is not open."}),
+        ("negation", "It was not cheap.", {"It was cheap."}),
+        ("number", "It has 140 rooms.", {f"It has {n} rooms." for n in (154, 168, 182, 196)}),
+        ("number", "He was born in 07.", {f"He was born in {n}." for n in ("08", "09", 10, 11)}),
+        ("name", "A boy met Anna Ruiz.", {f"A boy met {name}." for name in NAMES}),
+        ("grammar", "The shops are old.", {"The shops is old."}),
+        ("reference", "Then he left.", {"Then she left."}),
+        ("redundancy", "One by one they left.", {"One by one they, by one they, left."}),
+        ("deletion", "He left on Monday.", {"He left."}),
+        ("spelling", "Bicycles are cheap.", {"Bicycles are chaep.", "Bicycles are cehap."}),
+    ],
+)
+def test_a_kind_within_a_sentence(kind: str, sentence: str, made: set[str]) -> None:
+    found = {
+        f"{sentence[: site.start]}{one}{sentence[site.end :]}"
+        for site in WITHIN[kind](sentence)
+        for one in site.options
+    }
+    assert found == made
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("negation", "It isn't open and has never been shut."),
+        ("number", "It costs 1,500.50 euros on the A40."),
+        ("name", "The shop closes."),
+        ("spelling", "Cat FLUENT Ruiz zyxwvu."),
+        ("deletion", "He left."),
+    ],
+)
+def test_no_room_for_it(kind: str, sentence: str) -> None:
+    assert not [*WITHIN[kind](sentence)]
+
+
+def test_sentences_that_change_places_never_change_back() -> None:
+    original = [TEXT[slice(*span)] for span in split_sentences(TEXT)]
+    texts = injected("order", 10)
+    assert len(texts) == 6  # every two of four sentences in the wrong order, one pair a step
+    for step, text in enumerate(texts, start=1):
+        places = [original.index(text[slice(*span)]) for span in split_sentences(text)]
+        wrong = sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
+        assert wrong == step
+
+
+def test_stray_sentences_come_once_each_and_never_first() -> None:
+    texts = injected("off-topic", 99)
+    assert len(texts) == len(OFF_TOPIC) and texts[-1].startswith("Anna Ruiz opened")
+    assert all(texts[-1].count(one) == 1 for one in OFF_TOPIC)
+
+
+def test_a_text_that_has_no_room_says_so_and_ends() -> None:
+    made = inject("Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3)
+    assert [one.status for one in made] == ["impossible: there is no room for error 1"]
+    assert made[0].text == "Rain fell." and not made[0].edits
+
+
+def locked(draft: Draft) -> Counter[str]:
+    return Counter(one.text[slice(*lock)] for one in draft.sentences for lock in one.locks)
+
+
+def inverted(draft: Draft) -> int:
+    places = [one.place for one in draft.sentences if one.place >= 0]
+    return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
+
+
+@given(seed=st.integers(0, 2**32), kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1))
+def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[str]) -> None:
+    before = draft_of(TEXT)
+    for draft in islice(drafts(TEXT, np.random.default_rng(seed), kinds=sorted(kinds)), 14):
+        (edit,) = edit_between(before.text, draft.text)
+        assert apply_edits(before.text, [edit]) == draft.text
+        # what an error made stays as it is, what is in the wrong order and what is gone stays so
+        new = locked(draft) - locked(before)
+        assert not locked(before) - locked(draft)
+        gone = {one.place for one in before.sentences} - {one.place for one in draft.sentences}
+        assert new.total() + len(gone) + inverted(draft) - inverted(before) == 1
+        before = draft
+
+
+def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> None:
+    named = {"seed": 7, "dataset": "a", "perturbation": "b", "degree": "single"}
+    two = {"x": TEXT, "y": "It is 5 metres long. He saw Ruth."}
+    one = inject_errors(["order", "number"], 4, two, **named)  # type: ignore[arg-type]
+    turned = dict(reversed(two.items()))
+    again = inject_errors(["order", "number"], 4, turned, **named)  # type: ignore[arg-type]
+    assert one == again and one["x"] != one["y"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"steps": 1}, {"errors": []}, {"rule": "typos", "level": "character"}],
+)
+def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
+    assert isinstance(validate_card("perturbation", CARD, "here"), RulePerturbation)
+    with pytest.raises((UserError, UserErrors), match="belong together"):
+        validate_card("perturbation", CARD | keys, "here")
+
+
+def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
+    study = {
+        **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
+        **{"methods": ["agreement"], "perturbations": ["errors-in-fluency"]},
+    }
+    plan = load_plan(study, HOME, source="study.yaml")
+    row = [cell for cell in plan.cells if cell.perturbation == "errors-in-fluency.single"]
+    assert [cell.aspect for cell in row if cell.judge == "rules"] == ["fluency"]
+    other = study | {"aspects": ["coherence"]}
+    assert "errors-in-fluency.single" not in load_plan(other, HOME, source="s").target_sets(
+        "demo-news"
+    )

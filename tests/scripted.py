@@ -107,7 +107,9 @@ def serve(script: Script) -> Iterator[Endpoint]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
-        request_queue_size = 1024  # of five, connections of a burst are held back until they time out
+        request_queue_size = (
+            1024  # of five, connections of a burst are held back until they time out
+        )
 
         def handle_error(self, *_: object) -> None:
             """Say nothing: a client that went away is part of some tests."""

@@ -172,6 +172,7 @@ def test_a_study_with_analyses(study: Study) -> None:
     assert {row["statistic"]: row["value"] for row in rows}["replies"] == len(writer)
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
     assert "analyses by loop" in page
+    assert "analyze-shots, 3 rated texts, temperature 0, 1 draw" in page  # how the form matters
     before_again = len(study.endpoint.asked)
     forced = running.snakemake("--configfile", "study.yaml", "--forceall", cwd=study.folder)
     assert forced.returncode == 0 and len(study.endpoint.asked) == before_again

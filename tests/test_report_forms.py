@@ -13,6 +13,7 @@ from metajudge.report.sections import forms
 
 AGREED = {"score": 0.4, "analyze": 0.52, "few": 0.49}
 ASPECTS = [*study.ASPECTS, "average"]
+"""The mean is over these; the dataset has one more, on which no judge of the model is asked."""
 OWN: dict[str, dict[str, Any]] = {
     "score": {"form": "score-only", "temperature": 1.0, "draws": 20},
     "analyze": {"form": "analyze-rate", "temperature": 1.0, "draws": 20},
@@ -39,7 +40,7 @@ def agreement() -> Iterator[study.Row]:
 
 
 def comparison() -> Iterator[study.Row]:
-    for judge, other in (("score", "analyze"), ("score", "few"), ("analyze", "few")):
+    for judge, other in (("analyze", "score"), ("score", "few"), ("analyze", "few")):
         for aspect in ASPECTS:
             told = {"aspect": aspect, "level": "pooled", "judge_b": other}
             gap = AGREED[judge] - AGREED[other]
@@ -48,7 +49,8 @@ def comparison() -> Iterator[study.Row]:
 
 def made(folder: Path, **tables: list[study.Row]) -> Report:
     cards = {name: ASKED | own for name, own in OWN.items()}
-    spec = study.make(folder, tables, judges=cards)
+    aspects = {"chat": {"aspects": [*study.ASPECTS, "depth"]}}
+    spec = study.make(folder, tables, judges=cards, datasets=aspects)
     spec["study"]["judges"] = [*OWN, "random"]
     return Report.load(spec)
 

@@ -1,7 +1,8 @@
 """How the form matters: the judges of one model beside each other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from metajudge.report.elements import (
     Block,
@@ -98,28 +99,29 @@ class _Forms:
         row: Callable[[list[Judge], Judge, str], Row | None],
     ) -> Table | None:
         """Return the rows of each model's judges from `start` on; None where there are none."""
-        names = [*self.dataset.aspects, *self._averages()]
-        found = {
-            model: {judge: [row(judges, judge, name) for name in names] for judge in judges[start:]}
+        places = [
+            (model, judge, [row(judges, judge, name) for name in self._names])
             for model, judges in self.models.items()
-        }
-        if not any(any(each) for lines in found.values() for each in lines.values()):
-            return None
-        bodies = [
-            Body([self._line(*line) for line in lines.items()], model)
-            for model, lines in found.items()
+            for judge in judges[start:]
         ]
-        columns = [Column(self.report.aspect(name)) for name in names]
+        shown = [any(rows[at] for *_, rows in places) for at in range(len(self._names))]
+        if not any(shown):
+            return None
+        lines: dict[str, list[Line]] = {}
+        for model, judge, rows in places:
+            lines.setdefault(model, []).append(self._line(judge, compress(rows, shown)))
+        bodies = [Body(each, model) for model, each in lines.items()]
+        columns = [Column(self.report.aspect(name)) for name in compress(self._names, shown)]
         return Table(caption, "Model and judge", columns, bodies, source=f"tables/{source}.csv")
 
-    def _averages(self) -> list[str]:
-        """Return the mean over aspects, in every wording, where there are several aspects."""
-        wordings = {name: name.partition(".")[2] for name in self.dataset.aspects}
-        each = list(wordings.values())
-        several = [wording for wording in dict.fromkeys(each) if each.count(wording) > 1]
-        return [".".join(filter(None, (AVERAGE, wording))) for wording in several]
+    @property
+    def _names(self) -> list[str]:
+        """Return the aspects and their mean, in every wording."""
+        wordings = dict.fromkeys(name.partition(".")[2] for name in self.dataset.aspects)
+        averages = [".".join(filter(None, (AVERAGE, wording))) for wording in wordings]
+        return [*self.dataset.aspects, *averages]
 
-    def _line(self, judge: Judge, rows: list[Row | None]) -> Line:
+    def _line(self, judge: Judge, rows: Iterable[Row | None]) -> Line:
         cells: list[Cell] = [estimate(row) for row in rows]
         return Line(judge.id, cells, about=about(self.report, judge))
 
@@ -128,11 +130,15 @@ class _Forms:
         return self.report.rows("agreement").at(*place, aspect=aspect, level=self.level)
 
     def _gap(self, judges: list[Judge], judge: Judge, aspect: str) -> Row | None:
-        """Return a judge's statistic less the first judge's; the table has it the other way."""
-        place = (self.dataset.id, judges[0].id, f"difference_{self.statistic}")
+        """Return a judge's statistic less the first judge's; the table may have it turned."""
+        there = self._compared(judge, judges[0], aspect)
+        back = self._compared(judges[0], judge, aspect)
+        return there or (back and turned(back))
+
+    def _compared(self, judge: Judge, other: Judge, aspect: str) -> Row | None:
+        place = (self.dataset.id, judge.id, f"difference_{self.statistic}")
         rows = self.report.rows("comparison")
-        row = rows.at(*place, aspect=aspect, level=self.level, judge_b=judge.id)
-        return row and turned(row)
+        return rows.at(*place, aspect=aspect, level=self.level, judge_b=other.id)
 
 
 def turned(row: Row) -> Row:

@@ -130,10 +130,17 @@ def asked(endpoint: Endpoint) -> tuple[list[str], list[str]]:
     return writer, [prompt for prompt in endpoint.prompts if WRITING not in prompt]
 
 
+def check(study: Study) -> str:
+    """Return what a check says; it asks nothing."""
+    before = len(study.endpoint.asked)
+    done = running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder)
+    assert done.returncode == 0 and len(study.endpoint.asked) == before, done.stdout
+    return done.stdout
+
+
 @pytest.mark.slow
 def test_a_study_with_analyses(study: Study) -> None:
-    checked = running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder)
-    assert checked.returncode == 0 and study.endpoint.asked == [], checked.stdout
+    checked = check(study)
     done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
     writer, judged = asked(study.endpoint)
@@ -147,7 +154,7 @@ def test_a_study_with_analyses(study: Study) -> None:
     assert len(again) == sum(row["rating"] == 1 for row in analyses)
     worst = f"≤ analyses for terse, demo-dialogue {3 * len(analyses):>9}"
     assert worst.split() == next(
-        line.split()[:6] for line in checked.stdout.splitlines() if "analyses for" in line
+        line.split()[:6] for line in checked.splitlines() if "analyses for" in line
     )
 
     # every judge is shown the same texts, one of them with the analyses that lead to the ratings
@@ -176,6 +183,12 @@ def test_a_study_with_analyses(study: Study) -> None:
     before_again = len(study.endpoint.asked)
     forced = running.snakemake("--configfile", "study.yaml", "--forceall", cwd=study.folder)
     assert forced.returncode == 0 and len(study.endpoint.asked) == before_again
+    assert "requests to models: 0," in check(study)
+    more = {"n": 4, "analyses": ANALYSED["analyses"]}
+    study.card("judges", "terse", model="loop", form="analyze-shots", shots=more)
+    partly = check(study)  # some analyses are there, and some are not
+    assert "≤ analyses for terse" in partly and "≤ terse" in partly and "≤ bare" not in partly
+    study.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
     pruned = running.run("-m", "metajudge", "replies", "prune", "study.yaml", cwd=study.folder)
     assert ": 0 lines are not used" in pruned.stdout, pruned.stdout
 

@@ -39,7 +39,9 @@ def main(spec: dict[str, Any]) -> None:
         for cell in unpack(spec["cells"])
         if cell[1] in spec["asked"]
     ]
-    made = [_bought(place.format("made", name), None, name) for name in spec["made"]]
+    made = [
+        _bought(place.format("made", name), None, writer) for name, writer in spec["made"].items()
+    ]
     bought = _once(pa.concat_tables([SCHEMAS["bought"].empty_table(), *read, *made]))
     write_table("bought", bought, f"{out}/collected/{dataset}/bought.parquet")
 
@@ -85,11 +87,11 @@ def _statuses(
     return rows
 
 
-def _bought(path: str, judge: str | None, made: str | None) -> pa.Table:
-    """Return the replies behind a cell, or behind texts made by a model, with their usage."""
+def _bought(path: str, judge: str | None, writer: str | None) -> pa.Table:
+    """Return the replies behind a cell, or behind what a model wrote, with their usage."""
     answers = read_table("answers", path, ["key", "draw", "usage"])
     answers = answers.filter(pc.is_valid(answers["key"]))  # what was not asked was not bought
-    known = {"judge": judge, "perturbation": made and made.partition(".")[0]}
+    known = {"judge": judge, "perturbation": writer}
     columns = {name: pa.repeat(pa.scalar(told, TEXT), len(answers)) for name, told in known.items()}
     columns |= {name: answers[name] for name in ("key", "draw")}
     columns |= {name: pc.struct_field(answers["usage"], name) for name in TOKENS}

@@ -35,6 +35,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("`limits` of a model", cards.Limits),
     ("Judge (config/judges)", cards.Judge),
     ("`shots` of a judge", cards.Shots),
+    ("`analyses` of `shots`", cards.Analyses),
     ("`severities` of a judge", cards.Severities),
     ("Judge, made from others", cards.DerivedJudge),
     ("a scale", cards.Scale),

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from metajudge import __version__
 from metajudge.methods import agreement, comparison, pairwise, repeatability
-from metajudge.methods.agreement import AVERAGE, BIASES, below_controls
+from metajudge.methods.agreement import BIASES, below_controls
 from metajudge.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
 from metajudge.methods.measures import (
+    AVERAGE,
     LARGEST_CEILING,
     classes_of,
     classes_with,
@@ -495,7 +496,33 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
         else:
             assert match["value"] == pytest.approx(row["value"])
         pairs += 1
-    assert pairs == 2 * 10 * 6  # aspects, places, statistics of a pair
+    assert pairs == 2 * 10 * 6 + 9  # aspects, places, statistics of a pair; means over aspects
+
+
+def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resample() -> None:
+    told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
+    rows = comparison.rows(told)
+    place = ("pearson", "pooled")
+    means = [
+        np.mean(
+            [
+                ranked(told, told.systems, scores[name], RATINGS[name].mean(axis=0))[place].rows
+                for name in ASPECTS
+            ],
+            axis=0,
+        )
+        for scores in (GOOD, NOISY)
+    ]
+    gap = one(rows, "difference_pearson", judge_b="noisy", aspect=AVERAGE, level="pooled")
+    replicates = means[0] - means[1]
+    assert (gap["judge"], gap["n"]) == ("good", 2)
+    assert gap["value"] == pytest.approx(replicates[0])
+    assert (gap["lo"], gap["hi"]) == pytest.approx(percentile_interval(replicates[1:]))
+    lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
+    assert len(lost) == 9
+    assert {(row["value"], row["note"]) for row in lost} == {(None, "undefined on 2 of 2 aspects")}
+    single = comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"])))
+    assert of(single, aspect="clear") and not of(single, aspect=AVERAGE)
 
 
 def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:

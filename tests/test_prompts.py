@@ -19,7 +19,8 @@ VALUES: dict[str, Any] = {
     **{"task": "summarization", "k": 1, "least": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
-    "shots": [{"source": None, "text": "ANOTHER", "rating": 2}],
+    "shots": [{"source": None, "text": "ANOTHER", "rating": 2, "analysis": "WHY"}],
+    "rating": 4,
     **{"demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}], "reply": "whole"},
 }
 ADJUSTING = (
@@ -31,7 +32,7 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 """Forms that make a better text of an item -> what they show beside the source."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust", "quality", "definition", "improve", *IMPROVING}
+    - {"adjust", "quality", "definition", "improve", "shot", *IMPROVING}
     - set(DRAFTING.values())
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")

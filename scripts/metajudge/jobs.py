@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +12,10 @@ import numpy as np
 from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
 from metajudge.plan import Plan
+from metajudge.plan.analyses import lacking
 from metajudge.plan.specs import Specs
-from metajudge.plan.writers import made_files
-from metajudge.replies.planning import Job, planned
+from metajudge.plan.writers import ANALYSES, made_files
+from metajudge.replies.planning import Cell, Job, planned
 from metajudge.replies.probing import read_findings
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import KEY, Keys
@@ -24,12 +26,15 @@ from metajudge.schema.tables import read_table
 
 
 class StudyJob(NamedTuple):
-    """What a study asks of a model about a dataset; `later` has cells whose texts are not there."""
+    """What a study asks of a model about a dataset.
+
+    `later` counts the cells that wait for something that a model has yet to write, by its name.
+    """
 
     dataset: str
     card: AskedModel
     job: Job
-    later: dict[str, int]
+    later: Mapping[str, int]
 
 
 def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
@@ -38,18 +43,28 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
     for dataset in plan.datasets:
         sets = plan.target_sets(dataset)
         there = {name for name in sets if (out / f"targets/{dataset}/{name}.parquet").is_file()}
+        left = lacking(plan, specs, dataset)
+        unwritten = {judge: model for model, judges in left.items() for judge in judges}
         for name, card in plan.models.items():
             if not isinstance(card, AskedModel) or not plan.cells_of(dataset, name):
                 continue
             spec = json.loads(specs.ask(dataset, name))
             cells = list(unpack(spec["cells"]))
-            later = [place for place, _, _ in cells if place not in there]
-            spec["cells"] = pack(cell for cell in cells if cell[0] in there)
-            counts = {place: later.count(place) for place in dict.fromkeys(later)}
+            later = {cell: what for cell in cells if (what := _waits_for(cell, there, unwritten))}
+            spec["cells"] = pack(cell for cell in cells if cell not in later)
+            counts = Counter(later.values())
             store = Store(Path(plan.study.store), card.served_name)
             findings = read_findings(store, card) if isinstance(card, OpenAIModel) else None
             model = settled(card, Path(spec["folder"]), Path(spec["data"]))
             yield StudyJob(dataset, card, planned(spec, model, findings), counts)
+
+
+def _waits_for(cell: Cell, there: Container[str], unwritten: Mapping[str, str]) -> str | None:
+    """Return what a cell waits for: its targets, or the analyses that its judge is shown."""
+    place, judge, _ = cell
+    if place not in there:
+        return place
+    return f"{ANALYSES}{unwritten[judge]}" if judge in unwritten else None
 
 
 def of_endpoints(plan: Plan, home: Path, out: Path) -> list[tuple[OpenAIModel, list[StudyJob]]]:
@@ -77,9 +92,9 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
                 todo="run the study first",
             )
         found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
-    for pattern, card in made_files(plan):
+    for pattern, model in made_files(plan):
         keys = map(_keys, out.glob(f"made/{pattern}"))
-        found.setdefault(_shard(plan, card.model), []).extend(keys)
+        found.setdefault(_shard(plan, model), []).extend(keys)
     if plan.study.drafter is not None and plan.study.drafter in plan.models:
         keys = map(_keys_of_draft, out.glob("drafts/*/*.yaml"))
         found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)

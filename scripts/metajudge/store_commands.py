@@ -196,7 +196,7 @@ def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from metajudge.cli import snakemake
     from metajudge.jobs import of_endpoints
-    from metajudge.plan.writers import writer_of
+    from metajudge.plan.writers import model_behind
     from metajudge.replies import batch
     from metajudge.replies.store import Store
 
@@ -213,10 +213,10 @@ def export_batch(told: Arguments) -> int:
             print(f"  {path}: {count:,}")
         for one in jobs:
             for place, count in one.later.items():
-                maker = writer_of(plan, one.dataset, place)
+                maker = model_behind(plan, one.dataset, place)
                 print(
                     f"  after these come {count} cells of {one.dataset} about {place}: "
-                    f"{maker.model} has yet to make the texts (metajudge run)"
+                    f"{maker} has yet to write (metajudge run)"
                 )
     return 0
 

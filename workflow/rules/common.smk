@@ -18,7 +18,7 @@ from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
-from metajudge.plan.writers import improvements, waiting
+from metajudge.plan.writers import analyses_of, analysts, improvements, made_of, waiting
 from metajudge.schema.errors import UserError, UserErrors
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -86,9 +86,23 @@ def answers_of(dataset):
     ]
 
 
-def made_of(dataset):
-    """Return the files of the replies behind texts that a model made."""
-    return [f"{OUT}/made/{dataset}/{name}.parquet" for name in PLAN.written(dataset)]
+def made_files(dataset, names):
+    """Return the files of the replies behind what models wrote: texts, or analyses for judges."""
+    return [f"{OUT}/made/{dataset}/{name}.parquet" for name in names]
+
+
+def analyses_for(dataset, model):
+    """Return the files of analyses that judges of a model are shown."""
+    judges = {cell.judge for cell in PLAN.cells_of(dataset, model)}
+    shown = {
+        told.model for told in (analyses_of(PLAN, name) for name in judges) if told
+    }
+    return [f"{OUT}/analyses/{dataset}/{name}.parquet" for name in sorted(shown)]
+
+
+def analyse_spec(dataset, model):
+    """Return the spec of the analyses by a model, made when a job needs it."""
+    return lambda wildcards: SPECS.analyse(dataset, model)
 
 
 def improve_spec(dataset):

@@ -69,7 +69,7 @@ rule report:
 rule spotcheck:
     input:
         [target_sets(dataset) for dataset in damaged(PLAN)],
-        [made_of(dataset) for dataset in damaged(PLAN)],
+        [made_files(dataset, PLAN.written(dataset)) for dataset in damaged(PLAN)],
     output:
         f"{OUT}/report/texts.html",
     log:

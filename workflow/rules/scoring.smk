@@ -63,7 +63,9 @@ rule collect:
         lambda wildcards: cells_of("scores", wildcards.dataset),
         lambda wildcards: cells_of("judgments", wildcards.dataset),
         lambda wildcards: answers_of(wildcards.dataset),
-        lambda wildcards: made_of(wildcards.dataset),
+        lambda wildcards: made_files(
+            wildcards.dataset, made_of(PLAN, wildcards.dataset)
+        ),
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",

@@ -1,8 +1,10 @@
 """What engines may see of a dataset's targets, read from its tables."""
 
 import json
+from collections.abc import Mapping
 from math import fsum
 
+from metajudge.cells import joined
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
 from metajudge.shares import share_of
@@ -17,6 +19,8 @@ class Subjects:
         rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
         self.items = {row["item"]: row for row in rows}
         self.ratings = f"{out}/ratings/{dataset}.parquet"
+        self.analysed = f"{out}/analyses/{dataset}/{{}}.parquet"
+        self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
     def of(self, perturbation: str, share: float = 1.0) -> list[Subject]:
@@ -39,6 +43,15 @@ class Subjects:
             if row["aspect"] == aspect:
                 told.setdefault(row["target"], []).append(row["value"])
         return {target: fsum(values) / len(values) for target, values in told.items()}
+
+    def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
+        """Return target -> the analysis by a model that a judge is shown, in a cell's aspect."""
+        if model not in self._analyses:
+            found = self._analyses[model] = {}
+            for row in read_table("analyses", self.analysed.format(model)).to_pylist():
+                place = row["judge"], joined(row["aspect"], row["criterion"])
+                found.setdefault(place, {})[row["target"]] = row["text"]
+        return self._analyses[model].get((judge, aspect), {})
 
     def _read(self, perturbation: str) -> list[Subject]:
         found = []

@@ -8,10 +8,12 @@ import numpy as np
 
 from metajudge.cells import joined, split
 from metajudge.methods.measures import (
+    AVERAGE,
     Place,
     categorical,
     human,
     lower_median,
+    mean_over_aspects,
     mean_rating,
     ranked,
     replacement,
@@ -19,10 +21,8 @@ from metajudge.methods.measures import (
 )
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.resampling import Replicated, with_interval
+from metajudge.statistics.resampling import Replicated
 
-AVERAGE = "average"
-"""The aspect of rows that hold the mean over all aspects."""
 THIN = 0.9
 """A value per source that stands for fewer of the sources than this is warned of."""
 DEGENERATE = 0.95
@@ -82,7 +82,7 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = _average(each, np.unique(panel.source).size)
+            average = mean_over_aspects(each, np.unique(panel.source).size)
             yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
 
 
@@ -101,18 +101,6 @@ def _warned(estimate: Estimate, level: str, panel: Panel) -> Estimate:
     if level != "by_source" or estimate.value is None or estimate.n >= THIN * planned:
         return estimate
     return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
-
-
-def _average(each: list[Replicated], n_sources: int) -> Estimate:
-    """Return the mean over aspects; undefined where it is on one, since means would not compare."""
-    lost = [one for one in each if one.estimate.value is None]
-    if lost:
-        return Estimate.undefined(
-            f"undefined on {len(lost)} of {len(each)} aspects", n=len(each) - len(lost)
-        )
-    mean = np.mean([one.rows for one in each], axis=0)
-    found = Estimate(float(mean[0]), n=len(each), method="mean over aspects")
-    return with_interval(found, mean[1:], n_sources)
 
 
 def below_controls(study: DatasetStudy, found: list[Row], beside: Sequence[Row] = ()) -> list[Row]:

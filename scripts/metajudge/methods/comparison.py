@@ -1,5 +1,6 @@
 """Which judge agrees better with people: differences, tests, groups, ranks, detectable gaps."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
@@ -9,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.methods.measures import Place, against, classes_with, lower_median, mean_rating
+from metajudge.cells import joined, split
+from metajudge.methods.measures import (
+    AVERAGE,
+    Place,
+    against,
+    classes_with,
+    lower_median,
+    mean_over_aspects,
+    mean_rating,
+)
 from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Floats, Panel
 from metajudge.statistics.comparison import (
     detectable,
@@ -159,13 +169,45 @@ def rows(study: DatasetStudy) -> list[Row]:
     panel = study.without_references if fair else study.systems
     flips = _flips(study, panel)
     found: list[Row] = []
+    gaps: dict[_Gap, list[tuple[Replicated, int]]] = defaultdict(list)
     for aspect in study.spec["aspects"]:
         if len(panel.ratings(aspect)):
             field = _Field(study, panel, aspect, flips)
             pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
             for place in field.places:
                 found += _rows(study, field, aspect, place, pairs)
+                for pair in pairs if place != KAPPA else ():
+                    own = _Gap(split(aspect)[1], pair.judge, pair.other, place)
+                    gaps[own].append((_gap(pair, place), pair.sources))
+    found += _averages(study, gaps)
     return [row | {"systems": WITHOUT_REFERENCES if fair else None} for row in found]
+
+
+class _Gap(NamedTuple):
+    """What has a mean over aspects: the difference of two judges in a correlation, in a wording."""
+
+    criterion: str | None
+    judge: str
+    other: str
+    place: Place
+
+
+def _gap(pair: _Pair, place: Place) -> Replicated:
+    first, second = pair.first[place], pair.second[place]
+    return Replicated(difference(first, second, pair.sources), first.rows - second.rows)
+
+
+def _averages(
+    study: DatasetStudy, gaps: Mapping[_Gap, list[tuple[Replicated, int]]]
+) -> Iterator[Row]:
+    """Yield the mean over aspects of two judges' differences, where there are several aspects."""
+    for (criterion, judge, other, (statistic, level)), each in gaps.items():
+        if len(each) > 1:
+            fewest = min(sources for _, sources in each)
+            mean = mean_over_aspects([one for one, _ in each], fewest)
+            mean = mean.with_note(study.told_share(judge, other))
+            aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
+            yield study.row(judge, aspect, name, level, mean, judge_b=other)
 
 
 def _judges(study: DatasetStudy) -> list[str]:

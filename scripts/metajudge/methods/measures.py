@@ -1,6 +1,6 @@
 """What a judge's scores on a panel say beside people's ratings: every statistic of agreement."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,13 @@ from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
 from metajudge.statistics.kappa import ON_CLASSES, are_classes, cem_floor, on_classes
-from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.resampling import Replicated, with_interval
 from metajudge.statistics.soft import soft_pairwise_accuracy
 
 Place = tuple[str, str]
 """(statistic, level)."""
+AVERAGE = "average"
+"""The aspect of rows that hold the mean over all aspects."""
 Named = Iterator[tuple[Place, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
@@ -196,3 +198,15 @@ def lower_median(ratings: Floats) -> Floats:
     given = np.isfinite(ratings).sum(axis=0)
     middle = np.maximum((given - 1) // 2, 0)
     return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])
+
+
+def mean_over_aspects(each: Sequence[Replicated], n_sources: int) -> Estimate:
+    """Return the mean over aspects; undefined where it is on one, since means would not compare."""
+    lost = [one for one in each if one.estimate.value is None]
+    if lost:
+        return Estimate.undefined(
+            f"undefined on {len(lost)} of {len(each)} aspects", n=len(each) - len(lost)
+        )
+    mean = np.mean([one.rows for one in each], axis=0)
+    found = Estimate(float(mean[0]), n=len(each), method="mean over aspects")
+    return with_interval(found, mean[1:], n_sources)

@@ -37,13 +37,15 @@ def make_texts(
     amount: Amount = ANY,
     attempts: int,
     appended: bool = False,
+    also: Callable[[str, str], str | None] = lambda item, text: None,
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
     ask_for(item, parent, problem) is the request for a text; problem tells why the one before
     cannot be used. Each round asks for all that are still open at once. A request whose reply
     could not be used for the reason that it names is asked for its next draw. `appended`: what a
-    reply says is put behind the parent, which stays as it is.
+    reply says is put behind the parent, which stays as it is. also(item, text) tells what is wrong
+    with a text in which no check finds anything.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
@@ -56,6 +58,7 @@ def make_texts(
         for item, request in requests.items():
             reply = replies[request.key, drawn[item, request.key] - 1]
             text, problem = checked(reply, parents[item], checks, amount, appended)
+            problem = problem or also(item, text)
             status = f"failed: {problem}" if problem else "ok"
             tries = (*(made[item].tries if item in made else ()), (problems[item], reply))
             made[item] = Made(parents[item] if problem else text, status, request, reply, tries)

@@ -5,7 +5,7 @@ make stand in for them: what is told of those is an upper bound.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -20,14 +20,31 @@ from metajudge.engines.asking import settled
 from metajudge.engines.base import Subject
 from metajudge.engines.subjects import Subjects
 from metajudge.perturb.verdicts import LONGEST
+from metajudge.plan.analyses import lacking
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import ORIGINAL, REFERENCES, Writer, waiting, writer_of
+from metajudge.plan.writers import (
+    ORIGINAL,
+    REFERENCES,
+    Writer,
+    analyses_of,
+    waiting,
+    writer_of,
+)
 from metajudge.prompts import messages, to_write
+from metajudge.replies.analyses import Question
 from metajudge.replies.found import Found
 from metajudge.replies.pace import Pace, read_pace
 from metajudge.replies.planning import Job, planned
-from metajudge.replies.pricing import ENOUGH, GUESSED, Density, density, nanodollars, tokenizer
+from metajudge.replies.pricing import (
+    CHARACTERS,
+    ENOUGH,
+    GUESSED,
+    Density,
+    density,
+    nanodollars,
+    tokenizer,
+)
 from metajudge.replies.probing import read_findings
 from metajudge.replies.store import Store
 from metajudge.schema.cards import (
@@ -83,6 +100,13 @@ class Imagined(Subjects):
         super().__init__(out, dataset, plan.study.seed)
         self.plan = plan
 
+    def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
+        """Return the analyses that are there; any other is as long as it may be."""
+        there = Path(self.analysed.format(model)).is_file()
+        told = analyses_of(self.plan, judge)
+        most = told.max_tokens * CHARACTERS if told else 0
+        return _Known(super().analyses(judge, aspect, model) if there else {}, "?" * most)
+
     def _read(self, perturbation: str) -> list[Subject]:
         if perturbation not in unmade(self.plan, self.place, self.dataset):
             return super()._read(perturbation)
@@ -101,6 +125,17 @@ class Imagined(Subjects):
             for one in self.of(ORIGINAL)
             for step in range(1, card.steps + 1)
         ]
+
+
+class _Known(dict[str, str]):
+    """Analyses, and what stands in for those that are not there."""
+
+    def __init__(self, known: Mapping[str, str], other: str) -> None:
+        super().__init__(known)
+        self.other = other
+
+    def __missing__(self, _: str) -> str:
+        return self.other
 
 
 def longest(text: str) -> str:
@@ -132,6 +167,10 @@ class Estimate:
     def _of(self, dataset: str) -> Iterator[Asked]:
         texts = Imagined(self.plan, self.specs.out, dataset)
         missing = unmade(self.plan, texts.place, dataset)
+        left = lacking(self.plan, self.specs, dataset)
+        if self.model in left:
+            yield from self._analysed(dataset, left[self.model])
+        unwritten = {judge for judges in left.values() for judge in judges}
         for name in sorted(missing.intersection(self.plan.written(dataset))):
             writer = writer_of(self.plan, dataset, name)
             if writer.model == self.model:
@@ -141,7 +180,7 @@ class Estimate:
         spec = orjson.loads(self.specs.ask(dataset, self.model))
         cells = list(unpack(spec["cells"]))
         for bound in (False, True):
-            own = [cell for cell in cells if (cell[0] in missing) == bound]
+            own = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
             if own:
                 yield from self._judged({**spec, "cells": pack(own)}, texts, bound=bound)
 
@@ -183,6 +222,18 @@ class Estimate:
         return Asked(
             texts.dataset, name, self.model, *counts, card.max_tokens, replied=None, bound=True
         )
+
+    def _analysed(self, dataset: str, left: Mapping[str, Sequence[Question]]) -> Iterator[Asked]:
+        """Yield what a writer of analyses has to be asked at most, for each judge alone."""
+        spec = orjson.loads(self.specs.analyse(dataset, self.model))
+        for judge, questions in left.items():
+            told = spec["judges"][judge]
+            requests = len(questions) * told["attempts"]
+            prompts = (one.messages(spec)[0]["content"] for one in questions)
+            characters = sum(map(len, prompts)) * told["attempts"]
+            counts = (requests, requests, requests, characters)
+            name, most = f"analyses for {judge}", told["max_tokens"]
+            yield Asked(dataset, name, self.model, *counts, most, replied=None, bound=True)
 
     def _spell(self, job: Job, found: Found) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import writer_of
+from metajudge.plan.writers import analyses_of, made_of, spender
 from metajudge.schema.cards import (
     ASKED,
     COMPARE,
@@ -15,6 +15,7 @@ from metajudge.schema.cards import (
     AskedModel,
     CommandModel,
     Judge,
+    Model,
     Scale,
 )
 
@@ -44,6 +45,9 @@ def prompt_hash(plan: Plan, dataset: str, *judges: Judge) -> str | None:
     A prompt is made of a form, and of what the cards say of the dataset's aspects.
     """
     forms = [plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)]
+    forms += [
+        plan.templates[shown.form] for one in judges if (shown := analyses_of(plan, one.judge))
+    ]
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
     told = {
         "forms": forms,
@@ -98,6 +102,21 @@ def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
     return rated if parser not in {"number", "choice"} else None
 
 
+def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return what prompts can tell of a dataset's aspects."""
+    told = {"aspect", "name", "definition", "steps"}
+    cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
+    return {
+        name: card.model_dump(include=told, exclude_defaults=True) for name, card in cards.items()
+    }
+
+
+def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return how people rated a dataset's aspects, and what they saw."""
+    names = plan.aspects_of(dataset)
+    return {name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names}
+
+
 def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
     """Return what a million of a judge's tokens cost, None where that is not known."""
     if judge not in plan.judges or not plan.is_asked(plan.judges[judge].model):
@@ -109,12 +128,10 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
     """Return where the replies of a dataset, and of those before it, are; and the writers."""
     names = list(plan.datasets)
     upto = names[: names.index(dataset) + 1]
-    writers = {
-        name.partition(".")[0]: writer_of(plan, dataset, name) for name in plan.written(dataset)
-    }
+    writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     return {
         "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
-        "writers": {name: _price(plan, writers[name].model) for name in sorted(writers)},
+        "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
     }
 
 
@@ -158,13 +175,19 @@ def _shared_ends(scales: list[Scale | None]) -> list[float] | None:
     return only and list(only)
 
 
+def _models(plan: Plan, judge: Judge) -> list[Model]:
+    """Return the model behind a judge, and the one whose analyses it is shown."""
+    shown = analyses_of(plan, judge.judge)
+    return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
+
+
 def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
         own = plan.derived[judge]
         members = [plan.judges[name] for name in own.members]
         return {
-            "card": card_hash(own, *members, *(plan.models[m.model] for m in members)),
+            "card": card_hash(own, *members, *(m for one in members for m in _models(plan, one))),
             "engine": "derived",
             "form": own.combine,
             "draws": 1,
@@ -184,7 +207,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
     aspects = plan.aspects_of(dataset)
     scales = {aspect: scale_of(plan, dataset, judge, aspect) for aspect in aspects}
     return {
-        "card": card_hash(card, model),
+        "card": card_hash(card, *_models(plan, card)),
         "engine": model.engine,
         "form": card.form,
         "draws": card.draws,

@@ -18,7 +18,7 @@ from metajudge.plan.checks import (
 )
 from metajudge.plan.rehearsal import rehearse
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import check_improvements, writers
+from metajudge.plan.writers import check_writers, writers
 from metajudge.prompts import DRAFTING, load
 from metajudge.schema.cards import (
     ASKED,
@@ -69,7 +69,7 @@ def load_plan(
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
         for name in study.perturbations
     }
-    made = writers(datasets, perturbations)
+    made = writers(datasets, perturbations, judges)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {card.model: f"{where}model" for where, card in made.items()}
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
@@ -120,7 +120,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
         check_derived(card, judges)
     for perturbation in perturbations.values():
         check_perturbation(perturbation, models, datasets)
-    check_improvements(plan)
+    check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
     for name, dataset in plan.datasets.items():

@@ -12,6 +12,7 @@ PACKAGES: dict[str, list[str]] = {
     "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],
     "make_texts.py": ["jinja2", "pyspellchecker", "rapidfuzz"],
     "draft.py": ["jinja2"],
+    "analyse.py": ["jinja2"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""
 PACKAGES["report.py"] = sorted(

@@ -7,7 +7,7 @@ from typing import Any
 
 from metajudge.plan.judges import ALONE, engine_of, parser_of
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import MadePerturbation, Perturbation
+from metajudge.schema.cards import Judge, MadePerturbation, Perturbation
 from metajudge.schema.cards.perturbations import Degree
 
 UNDAMAGED = {"original", "systems"}
@@ -77,6 +77,14 @@ def _told(card: Perturbation) -> dict[str, Any]:
     return {**told, "steps": card.steps, "by": by}
 
 
+def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
+    """Return how the model behind a judge is asked, if it reads prompts."""
+    if not plan.is_prompted(judge.model):
+        return {}
+    shots = {"shots": judge.shots.n} if judge.shots else {}
+    return {"temperature": judge.temperature, **shots}
+
+
 def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
     """Return the fields of the spec of the report, but for the command that reproduces it."""
     return {
@@ -105,6 +113,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
                 "parser": parser_of(plan, name),
                 "draws": judge.draws,
                 "model": judge.model,
+                **_asked_so(plan, judge),
             }
             for name, judge in plan.judges.items()
         }

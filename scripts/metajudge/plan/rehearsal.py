@@ -1,16 +1,20 @@
 """Every prompt of a study, filled once with sample texts before anything is asked."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
 from metajudge.prompts import SUFFIX, messages, rated, to_write
 from metajudge.schema.cards import (
     COMPARE,
+    Analyses,
     Dataset,
     Degree,
     Improvement,
     Judge,
     MadePerturbation,
+    Shots,
 )
 from metajudge.schema.errors import UserError
 
@@ -21,6 +25,7 @@ Names = dict[str, Any]
 
 TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
+ANALYSIS = "a sample analysis"
 SOURCE = "a sample source"
 
 
@@ -49,12 +54,54 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
             values["source"] = "a sample source" if scale.source_visible else None
             if judge.against == "references":
                 values["reference"] = "a sample reference"
-            if judge.shots is not None:
-                told_of = {"source": values["source"], "text": "a rated text", "rating": scale.min}
-                values["shots"] = [told_of] * judge.shots.n
             told = {"aspect": {**values["aspect"], "steps": STEPS}}
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}.steps"
-            _fill_with_steps(plan, judge.form, texts, values, told, lacks)
+            fill = partial(_fill_with_steps, plan, judge.form, texts, steps=told, lacks=lacks)
+            if judge.shots is None:
+                fill(values)
+            else:
+                _rehearse_shots(plan, judge, judge.shots, values, fill)
+
+
+def _rehearse_shots(
+    plan: "Plan", judge: Judge, shots: Shots, values: Names, fill: Callable[[Names], str]
+) -> None:
+    """Fill a form with demonstrations; it shows analyses where there are any, and only there."""
+    bare = {"source": values["source"], "text": "a rated text", "rating": 77.5}
+    analysed = {**values, "shots": [{**bare, "analysis": ANALYSIS}] * shots.n}
+    where = f"judges/{judge.judge}.yaml, key shots.analyses"
+    if shots.analyses is None:
+        try:
+            fill({**values, "shots": [bare] * shots.n})
+        except UserError:
+            fill(analysed)  # raises what else is wrong
+            raise UserError(
+                f"the form {judge.form} shows analyses, and this card asks for none",
+                where=where,
+                todo="add `analyses: {model: …, form: analysis}`, or use the form score-shots",
+            ) from None
+    elif ANALYSIS not in fill(analysed):
+        raise UserError(
+            f"the form {judge.form} shows no analyses",
+            where=where,
+            todo="use analyze-shots, explain-shots or a form of yours that prints `shot.analysis`; "
+            "or leave `analyses` out",
+        )
+    else:
+        _rehearse_analyst(plan, shots.analyses, {**values, **bare})
+
+
+def _rehearse_analyst(plan: "Plan", told: Analyses, values: Names) -> None:
+    """Fill a form that tells a rated text and the rating that an analysis must lead to."""
+    for problem in (None, "a sample problem"):
+        [message] = messages(told.form, plan.templates[told.form], **values, problem=problem)
+        for name in ("text", "rating"):
+            if str(values[name]) not in message["content"]:
+                raise UserError(
+                    f"this prompt does not show the {name} that is to be explained",
+                    where=f"prompts/{told.form}{SUFFIX}",
+                    todo=f"write {{{{ {name} }}}} where it belongs",
+                )
 
 
 def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> None:
@@ -83,10 +130,10 @@ def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) ->
 
 def _fill_with_steps(
     plan: "Plan", form: str, texts: tuple[str, ...], values: Names, steps: Names, lacks: str
-) -> None:
-    """Fill a form; where it only wants for steps that a card could have, say so."""
+) -> str:
+    """Return the filled form; where it only wants for steps that a card could have, say so."""
     try:
-        _fill(plan, form, texts, **values)
+        return _fill(plan, form, texts, **values)
     except UserError:
         _fill(plan, form, texts, **values | steps)  # raises what else is wrong
         raise UserError(
@@ -96,7 +143,8 @@ def _fill_with_steps(
         ) from None
 
 
-def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> None:
+def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> str:
+    """Return the filled form, which must show its texts."""
     names = ("text", "text_b")[: len(texts)]
     shown = dict(zip(names, texts, strict=True))
     [message] = messages(form, plan.templates[form], **shown, **values)
@@ -107,3 +155,4 @@ def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> Non
                 where=f"prompts/{form}{SUFFIX}",
                 todo=f"write {{{{ {name} }}}} where the text belongs",
             )
+    return message["content"]

@@ -16,9 +16,11 @@ from metajudge.cells import pack, split
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import BESIDE, METHODS
+from metajudge.plan.analyses import analysing
 from metajudge.plan.caps import caps_of
 from metajudge.plan.code import code_hash
 from metajudge.plan.judges import (
+    aspects_told,
     bought_of,
     card_hash,
     engine_of,
@@ -27,13 +29,23 @@ from metajudge.plan.judges import (
     parser_of,
     price_of,
     scale_of,
+    scales_told,
     settings_of,
     weights_of,
 )
 from metajudge.plan.packages import versions_of
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell, Plan
-from metajudge.plan.writers import ORIGINAL, REFERENCES, Writer, improvements
+from metajudge.plan.writers import (
+    ANALYSES,
+    ORIGINAL,
+    REFERENCES,
+    Writer,
+    analyses_of,
+    improvements,
+    made_of,
+    spender,
+)
 from metajudge.schema.cards import (
     COMPARE,
     FOLDERS,
@@ -195,6 +207,23 @@ class Specs:
         told |= {"argv", "sha256", "sees"}  # of a program
         return card.model_dump(mode="json", include=told)
 
+    def analyse(self, dataset: str, model: str) -> str:
+        """Return the spec of the analyses by a model that judges of a dataset are shown."""
+        fields = {
+            **analysing(self.plan, dataset, model),
+            "dataset": dataset,
+            "seed": self.plan.study.seed,
+            "model": self._identity(model),
+            "folder": self.plan.folders["model", model],
+            "data": self.plan.study.data,
+            "aspects": aspects_told(self.plan, dataset),
+            "scales": scales_told(self.plan, dataset),
+            "results": self.out,
+            "output": f"{self.out}/analyses/{dataset}/{model}.parquet",
+            "replies": f"{self.out}/made/{dataset}/{ANALYSES}{model}.parquet",
+        }
+        return self._spec("analyse.py", fields, ENGINES[self.plan.models[model].engine])
+
     def budget(self) -> str:
         """Return what the study's jobs may spend together; no output depends on it."""
         study = self.plan.study
@@ -206,10 +235,10 @@ class Specs:
         card = plan.models[model]
         cells = plan.cells_of(dataset, model)
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
-        asked = {"judge", "model", "form", "scale", "draws", "share"}
+        asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots"}
         asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else set()
-        asked |= {"against"}
+        shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
         fields = {
             "dataset": dataset,
             "model": self._identity(model)
@@ -223,20 +252,15 @@ class Specs:
                 for judge in judges.values()
                 if plan.is_prompted(model)
             },
-            "aspects": {
-                name: plan.aspect_of(dataset, name).model_dump(
-                    include={"aspect", "name", "definition", "steps"}, exclude_defaults=True
-                )
-                for name in plan.aspects_of(dataset)
-                if plan.is_asked(model)
-            },
+            "aspects": aspects_told(self.plan, dataset) if plan.is_asked(model) else {},
             "judges": {
-                name: judge.model_dump(mode="json", include=asked) for name, judge in judges.items()
+                name: judge.model_dump(
+                    mode="json", include=asked, exclude={"shots": {"analyses": True}}
+                )
+                for name, judge in judges.items()
             },
-            "scales": {
-                aspect: plan.scale_of(dataset, aspect).model_dump(mode="json")
-                for aspect in plan.aspects_of(dataset)
-            },
+            **({"analysts": shown} if shown else {}),
+            "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
             "output": self.out,
         }
@@ -285,7 +309,7 @@ class Specs:
             "asked": [
                 name for name, card in self.plan.judges.items() if self.plan.is_asked(card.model)
             ],
-            "made": self.plan.written(dataset),
+            "made": {name: spender(name) for name in made_of(self.plan, dataset)},
             "repeated": [name for name in self.plan.judges if self.plan.repeats(name)],
             "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,

@@ -1,23 +1,35 @@
-"""Which models write texts for a study: of damage, and of references that are improved first."""
+"""Which models write for a study: damaged texts, better references, analyses for judges."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from metajudge.plan.checks import check_writer
-from metajudge.schema.cards import Dataset, Improvement, MadePerturbation, Perturbation
+from metajudge.schema.cards import (
+    Analyses,
+    Dataset,
+    Improvement,
+    Judge,
+    MadePerturbation,
+    Perturbation,
+)
 
 if TYPE_CHECKING:
     from metajudge.plan.study import Plan
 
 Writer = MadePerturbation | Improvement
+"""What writes targets."""
+ANALYSES = "analyses."
+"""With the model behind it, what tables and files call the analyses by a model."""
 ORIGINAL, SYSTEMS = "original", "systems"
 REFERENCES = "references"
 """The file of the texts that an improvement starts from, beside the sets of targets."""
 
 
 def writers(
-    datasets: Mapping[str, Dataset], perturbations: Mapping[str, Perturbation]
-) -> dict[str, Writer]:
+    datasets: Mapping[str, Dataset],
+    perturbations: Mapping[str, Perturbation],
+    judges: Mapping[str, Judge],
+) -> dict[str, Writer | Analyses]:
     """Return every card that names a model that writes, under the place of its keys."""
     damage = {
         f"perturbation {name}, key ": card
@@ -29,7 +41,12 @@ def writers(
         for name, card in datasets.items()
         if card.improve and perturbations
     }
-    return damage | improved
+    analysed = {
+        f"judge {name}, key shots.analyses.": card.shots.analyses
+        for name, card in judges.items()
+        if card.shots and card.shots.analyses
+    }
+    return {**damage, **improved, **analysed}
 
 
 def improvements(plan: "Plan") -> dict[str, Improvement]:
@@ -38,10 +55,46 @@ def improvements(plan: "Plan") -> dict[str, Improvement]:
     return {name: card for name, card in found.items() if card is not None}
 
 
-def check_improvements(plan: "Plan") -> None:
-    """Check that the models that improve references can write."""
+def check_writers(plan: "Plan") -> None:
+    """Check that the models that improve references, or write analyses, can write."""
     for name, card in improvements(plan).items():
         check_writer(plan.models[card.model], f"datasets/{name}.yaml, key improve.model")
+    for name in plan.judges:
+        if (told := analyses_of(plan, name)) is not None:
+            check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
+
+
+def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
+    """Return how the demonstrations of a judge are analysed, None where they are not."""
+    shots = plan.judges[judge].shots if judge in plan.judges else None
+    return shots.analyses if shots else None
+
+
+def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+    """Return model -> the judges of a dataset that are shown its analyses."""
+    found: dict[str, list[str]] = {}
+    for judge in dict.fromkeys(cell.judge for cell in plan.cells_of(dataset)):
+        if (told := analyses_of(plan, judge)) is not None:
+            found.setdefault(told.model, []).append(judge)
+    return found
+
+
+def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
+    """Return what models write for a dataset, by its name in the folder `made` -> the model."""
+    names = [*plan.written(dataset), *(f"{ANALYSES}{model}" for model in analysts(plan, dataset))]
+    return {name: model_behind(plan, dataset, name) for name in names}
+
+
+def model_behind(plan: "Plan", dataset: str, name: str) -> str:
+    """Return the model that writes analyses or a set of targets, or the originals of these."""
+    if name.startswith(ANALYSES):
+        return name.removeprefix(ANALYSES)
+    return writer_of(plan, dataset, name).model
+
+
+def spender(made: str) -> str:
+    """Return what the table of costs calls the writer of a file in the folder `made`."""
+    return made if made.startswith(ANALYSES) else made.partition(".")[0]
 
 
 def waiting(plan: "Plan", dataset: str) -> list[str]:
@@ -59,10 +112,15 @@ def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     return improvements(plan)[dataset]
 
 
-def made_files(plan: "Plan") -> Iterator[tuple[str, Writer]]:
-    """Yield every writer with the pattern of its files in the study's folder `made`."""
+def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
+    """Yield what models have written: the pattern of files in the study's folder `made`, and whose
+    replies these hold.
+    """
     for name, card in plan.perturbations.items():
         if isinstance(card, MadePerturbation):
-            yield f"*/{name}.*.parquet", card
+            yield f"*/{name}.*.parquet", card.model
     for dataset, improved in improvements(plan).items():
-        yield f"{dataset}/{ORIGINAL}.parquet", improved
+        yield f"{dataset}/{ORIGINAL}.parquet", improved.model
+    for dataset in plan.datasets:
+        for model in analysts(plan, dataset):
+            yield f"{dataset}/{ANALYSES}{model}.parquet", model

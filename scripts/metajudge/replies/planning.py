@@ -20,7 +20,7 @@ from metajudge.replies.found import Found
 from metajudge.replies.judging import Questions, Shown, needs_reference, rows, shown
 from metajudge.replies.probing import able
 from metajudge.replies.programs import ProgramQuestions
-from metajudge.replies.shots import Demonstrations, Rated
+from metajudge.replies.shots import Demonstrations, rated_texts
 from metajudge.replies.wanted import KEY, Counts, Keys, Wanted
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 
@@ -168,6 +168,7 @@ def planned(
     aspects = {name: Aspect(**told) for name, told in spec["aspects"].items()}
     scales = {name: RatedAspect(**told) for name, told in spec["scales"].items()}
     asking: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
+    analysts = spec.get("analysts", {})
     texts = _Shown(subjects or Subjects(spec["output"], spec["dataset"], spec["seed"]))
     return Job(
         {
@@ -180,7 +181,7 @@ def planned(
                 spec["templates"].get(judges[judge].form, {}),
                 spec["seed"],
                 split(aspect)[1],
-                texts.demonstrations(judges[judge], aspect, scales[aspect]),
+                texts.demonstrations(judges[judge], aspect, scales[aspect], analysts.get(judge)),
                 texts.beside(perturbation, judges[judge], model),
             )
             for perturbation, judge, aspect in unpack(spec["cells"])
@@ -194,7 +195,7 @@ class _Shown:
     def __init__(self, subjects: Subjects) -> None:
         self.subjects = subjects
         self._known: dict[tuple[str, bool, str, float, bool], list[Shown]] = {}
-        self._shots: dict[tuple[str, int], Demonstrations] = {}
+        self._shots: dict[tuple[str, ...], Demonstrations] = {}
 
     def of(self, perturbation: str, judge: Judge, model: AskedModel) -> list[Shown]:
         """Return the texts of each question; without those that have no reference to show."""
@@ -219,18 +220,19 @@ class _Shown:
         return [(one, why) for one, references, why in told if not references]
 
     def demonstrations(
-        self, judge: Judge, aspect: str, scale: RatedAspect
+        self, judge: Judge, aspect: str, scale: RatedAspect, analyst: str | None
     ) -> Demonstrations | None:
-        """Return what a judge is shown as demonstrations, the same for all judges of as many."""
+        """Return what a judge is shown as demonstrations.
+
+        Without analyses they are the same for all judges of as many, in every wording.
+        """
         if judge.shots is None:
             return None
-        kind = split(aspect)[0], judge.shots.n
+        plain = split(aspect)[0]
+        kind = (judge.judge, aspect) if analyst else (str(judge.shots.n), plain)
         if kind not in self._shots:
-            means = self.subjects.mean_ratings(kind[0])
-            rated = [
-                Rated(one, means[one.target])
-                for one in self.subjects.of("systems")
-                if one.target in means
-            ]
-            self._shots[kind] = Demonstrations(rated, judge.shots, scale)
+            own = judge.judge, aspect
+            told = self.subjects.analyses(*own, analyst) if analyst else None
+            rated = rated_texts(self.subjects, plain)
+            self._shots[kind] = Demonstrations(rated, judge.shots, scale, told)
         return self._shots[kind]

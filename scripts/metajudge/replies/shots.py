@@ -5,11 +5,12 @@ every study asks the same of the same data.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from metajudge.engines.base import Subject
+from metajudge.engines.subjects import Subjects
 from metajudge.prompts import plain
 from metajudge.schema.cards import RatedAspect, Shots
 from metajudge.schema.errors import UserError
@@ -30,10 +31,19 @@ def levels(shots: Shots, low: float, high: float) -> list[float]:
 
 
 class Demonstrations:
-    """The demonstrations of one judge and aspect, for any item that is judged."""
+    """The demonstrations of one judge and aspect, for any item that is judged.
 
-    def __init__(self, rated: Sequence[Rated], shots: Shots, scale: RatedAspect) -> None:
-        self.shots, self.scale = shots, scale
+    `analyses`: target -> why its text deserves its rating, where the judge is shown that.
+    """
+
+    def __init__(
+        self,
+        rated: Iterable[Rated],
+        shots: Shots,
+        scale: RatedAspect,
+        analyses: Mapping[str, str] | None = None,
+    ) -> None:
+        self.shots, self.scale, self.analyses = shots, scale, analyses
         self.rated = sorted(rated, key=lambda one: _hash(one.subject.target))
 
     def of(self, item: str) -> tuple[Rated, ...]:
@@ -45,6 +55,11 @@ class Demonstrations:
         if all(_apart(one, item, sources) for one in self.usual):
             return self.usual
         return self._chosen([one for one in self.rated if _apart(one, item, sources)])
+
+    def among(self, items: Iterable[str]) -> list[Rated]:
+        """Return every text that is shown for any of these items, once."""
+        shown = {one.subject.target: one for item in sorted(items) for one in self.of(item)}
+        return list(shown.values())
 
     @cached_property
     def usual(self) -> tuple[Rated, ...]:
@@ -80,15 +95,28 @@ class Demonstrations:
 
     def told(self, item: str) -> list[dict[str, Any]]:
         """Return the demonstrations for an item as a prompt sees them."""
-        visible = self.scale.source_visible
         return [
-            {
-                "source": one.subject.source if visible else None,
-                "text": one.subject.text,
-                "rating": plain(_nearest(one.rating, self.scale)),
-            }
-            for one in self.of(item)
+            shown(one, self.scale) | self._analysis(one.subject.target) for one in self.of(item)
         ]
+
+    def _analysis(self, target: str) -> dict[str, str]:
+        return {} if self.analyses is None else {"analysis": self.analyses[target]}
+
+
+def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
+    """Return the texts of a dataset's systems that people rated on an aspect."""
+    means = subjects.mean_ratings(aspect)
+    texts = subjects.of("systems")
+    return [Rated(one, means[one.target]) for one in texts if one.target in means]
+
+
+def shown(one: Rated, scale: RatedAspect) -> dict[str, Any]:
+    """Return a rated text as a prompt sees it, its rating on the scale."""
+    return {
+        "source": one.subject.source if scale.source_visible else None,
+        "text": one.subject.text,
+        "rating": plain(_nearest(one.rating, scale)),
+    }
 
 
 def _apart(one: Rated, item: str, sources: set[str]) -> bool:

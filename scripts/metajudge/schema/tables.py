@@ -91,6 +91,16 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "edits": pa.list_(EDIT),
     },
     "ratings": {"dataset": TEXT, **_TARGET, "aspect": TEXT, "rater": TEXT, "value": NUMBER},
+    # why a rated text deserves its rating, as a judge's prompt shows it
+    "analyses": {
+        "dataset": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        "criterion": TEXT,
+        "target": TEXT,
+        "rating": NUMBER,
+        "text": TEXT,
+    },
     "requests": {**_REQUEST, "n": COUNT},
     "replies": {"key": TEXT, "draw": COUNT, **_REPLY},
     # a cell's reply file: the reply beside the request that it answers
@@ -161,6 +171,7 @@ KEYS: dict[str, list[str]] = {
     "items": ["dataset", "item"],
     "targets": ["dataset", "target"],
     "ratings": ["dataset", "target", "target_b", "aspect", "rater"],
+    "analyses": ["dataset", "judge", "aspect", "criterion", "target"],
     "requests": _ANSWER_KEY[:-1],
     "replies": ["key", "draw"],
     "answers": _ANSWER_KEY,

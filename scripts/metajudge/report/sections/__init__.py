@@ -13,6 +13,7 @@ from metajudge.report.sections import (
     data,
     discernment,
     faults,
+    forms,
     judges,
     perturbations,
     replies,
@@ -22,6 +23,7 @@ from metajudge.report.sections import (
 SECTIONS = (
     judges.section,
     agreement.section,
+    forms.section,
     criteria.section,
     discernment.section,
     confusion.section,

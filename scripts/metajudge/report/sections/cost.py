@@ -22,6 +22,8 @@ COUNTS = ("replies", "prompt_tokens", "cached_tokens", "completion_tokens", "rea
 PRICE, EACH = "usd", "usd_per_1000"
 ALL = "all"
 """The judge of rows that count every reply once."""
+ANALYSES = "analyses."
+"""Begins the name of a model that wrote why demonstrations have their ratings."""
 
 
 def section(report: Report) -> Section | None:
@@ -61,7 +63,9 @@ def section(report: Report) -> Section | None:
 
 
 def _writer(name: str) -> str:
-    """Return what a writer's texts are: of a perturbation, or originals from references."""
+    """Return what a writer's texts are: of a perturbation, better references, or analyses."""
+    if name.startswith(ANALYSES):
+        return f"analyses by {name.removeprefix(ANALYSES)}"
     return "improved originals" if name == "original" else f"texts of {name}"
 
 

@@ -21,7 +21,15 @@ from metajudge.schema.cards.data import (
 )
 from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.improvement import Improvement
-from metajudge.schema.cards.judges import AnyJudge, Decoding, DerivedJudge, Judge, Severities, Shots
+from metajudge.schema.cards.judges import (
+    Analyses,
+    AnyJudge,
+    Decoding,
+    DerivedJudge,
+    Judge,
+    Severities,
+    Shots,
+)
 from metajudge.schema.cards.models import (
     ASPECT,
     COMPARE,
@@ -64,6 +72,7 @@ __all__ = [
     "PROMPTED",
     "WRONG_ENDING",
     "Adapter",
+    "Analyses",
     "AnyJudge",
     "AskedModel",
     "Aspect",

@@ -27,10 +27,28 @@ class Fallback(Card):
     temperature: float = Field(1.0, gt=0, description="Of these draws.")
 
 
+class Analyses(Decoding):
+    """A model explains the ratings of demonstrations before they are shown."""
+
+    model: Slug = Field(description="The model card that writes; paper 001: the judge's own.")
+    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
+    attempts: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="So often is an analysis asked for; from the second on with a reason.",
+    )
+
+
 class Shots(Card):
     """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
 
     n: int = Field(ge=1, le=20, description="How many, each of another item than all others.")
+    analyses: Analyses | None = Field(
+        None,
+        description="Let a model write why each text deserves its rating; for forms that print "
+        "`shot.analysis`.",
+    )
 
 
 class Severities(Card):

@@ -1,0 +1,252 @@
+"""Demonstrations with analyses: asked for, checked, asked again with the reason, shown."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from asking import Study, rate
+from metajudge.parsing import Scale
+from metajudge.parsing.analysis import problem_of, without_rating
+from metajudge.plan import load_plan
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import load_yaml
+from metajudge.schema.tables import read_table
+from running import HOME
+from scripted import Body, Endpoint, Said, reply, serve
+
+FIVE = Scale(1, 5, 1)
+WRITING = "Tell what led them to their rating"
+GIVEN = re.compile(r"^Their rating: (\d)$", re.M)
+ANALYSED: dict[str, Any] = {"n": 3, "analyses": {"model": "loop", "form": "analysis"}}
+
+
+# --- what is an analysis ---
+
+
+@pytest.mark.parametrize(
+    ("text", "analysis"),
+    [
+        ("It reads well.\nRating: 4", "It reads well."),
+        ("It reads well. **Rating:** 4/5", "It reads well."),
+        ("Analysis: on a scale from 1 to 5 it is good; it has 2 slips.\n\nRating: 4.", None),
+    ],
+)
+def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> None:
+    assert problem_of(text, 4, FIVE) is None
+    assert without_rating(text) == analysis or analysis is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("florble wug", 'it does not end in a line "Rating: 4"'),
+        ("Rating: 4\nIt reads well.", 'it does not end in a line "Rating: 4"'),
+        ("It reads badly.\nRating: 2", "its last line does not give the rating 4"),
+        ("It reads well.\nRating: high", "its last line does not give the rating 4"),
+        ("Rating: 4", "nothing stands before the rating"),
+        ("***\nRating: 4", "nothing stands before the rating"),
+        ("Rating: 2 at first sight.\nRating: 4", "it names another rating than 4"),
+        ("I would give it 3/5.\nRating: 4", "it names another rating than 4"),
+    ],
+)
+def test_what_is_no_analysis_is_told(text: str, problem: str) -> None:
+    assert problem_of(text, 4, FIVE) == problem
+
+
+def test_ratings_between_the_steps_and_in_words() -> None:
+    assert problem_of("It reads well.\nRating: 3.67", 3.67, Scale(1, 5, None)) is None
+    yes = Scale(0, 1, 1, ("no", "yes"))
+    assert problem_of("There is no fault, and yes, it is true.\nRating: 1", 1, yes) is None
+
+
+# --- the plan ---
+
+
+@pytest.mark.parametrize(
+    ("judge", "told"),
+    [
+        ({"shots": {"n": 5}}, "shows analyses, and this card asks for none"),
+        ({"form": "score-shots"}, "the form score-shots shows no analyses"),
+        ({"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}}, "cannot write"),
+        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "no prompt of this"),
+        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}}, "show the rating"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_before_anything_is_asked(
+    judge: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "judges", "analyze-five-shot", **judge)
+    (tmp_path / "config" / "prompts").mkdir()
+    (tmp_path / "config" / "prompts" / "blind.jinja").write_text("Explain: {{ text }}")
+    monkeypatch.chdir(tmp_path)
+    study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["analyze-five-shot"]}
+    with pytest.raises(UserError, match=told):
+        load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
+
+
+@pytest.mark.parametrize("form", ["analyze-shots", "explain-shots"])
+def test_the_shipped_cards_and_forms_go_together(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["analyze-one-shot", "analyze-five-shot"]
+    for name in names:
+        running.write_card(tmp_path, "judges", name, form=form)
+    monkeypatch.chdir(tmp_path)
+    study = {"study": "s", "datasets": ["demo-dialogue"], "judges": names}
+    plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
+    assert {"analysis.jinja"} <= plan.templates["analysis"].keys()
+
+
+# --- the run ---
+
+
+def stubborn(body: Body) -> Said:
+    """Explain every rating; that of the worst text rightly only when told what was wrong."""
+    prompt = body["messages"][0]["content"]
+    if WRITING not in prompt:
+        return rate(body)
+    given = int(GIVEN.findall(prompt)[0])
+    named = 5 if given == 1 and "An earlier attempt" not in prompt else given
+    return reply(f"Because of its wording {body['seed'] % 999}.\n\nRating: {named}")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    with serve(stubborn) as endpoint:
+        found = Study(tmp_path, endpoint)
+        found.card("judges", "bare", model="loop", form="score-shots", shots={"n": 3})
+        found.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
+        found.study(judges=["terse", "bare"])
+        yield found
+
+
+def asked(endpoint: Endpoint) -> tuple[list[str], list[str]]:
+    """Return the prompts of the writer, and those of the judges."""
+    writer = [prompt for prompt in endpoint.prompts if WRITING in prompt]
+    return writer, [prompt for prompt in endpoint.prompts if WRITING not in prompt]
+
+
+def check(study: Study) -> str:
+    """Return what a check says; it asks nothing."""
+    before = len(study.endpoint.asked)
+    done = running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder)
+    assert done.returncode == 0 and len(study.endpoint.asked) == before, done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_study_with_analyses(study: Study) -> None:
+    checked = check(study)
+    done = study.run()
+    assert done.returncode == 0, done.stdout[-3000:]
+    writer, judged = asked(study.endpoint)
+    results = study.folder / "results" / "asked"
+    analyses = read_table("analyses", results / "analyses/demo-dialogue/loop.parquet").to_pylist()
+
+    # the wrong one is asked for again with the reason; nothing is asked twice
+    again = [prompt for prompt in writer if "An earlier attempt" in prompt]
+    assert again and all("does not give the rating 1." in prompt for prompt in again)
+    assert len(set(writer)) == len(writer) == len(analyses) + len(again)
+    assert len(again) == sum(row["rating"] == 1 for row in analyses)
+    worst = f"≤ analyses for terse, demo-dialogue {3 * len(analyses):>9}"
+    assert worst.split() == next(
+        line.split()[:6] for line in checked.splitlines() if "analyses for" in line
+    )
+
+    # every judge is shown the same texts, one of them with the analyses that lead to the ratings
+    items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
+    sources = [row["source"] for row in items]
+    told = {row["text"]: row["rating"] for row in analyses}
+    shown: dict[bool, set[str]] = {True: set(), False: set()}
+    for prompt in judged:
+        before, after = prompt.split("Now rate another text")
+        own = [source for source in sources if source in after]
+        assert own and not any(source in before for source in own)
+        parts = re.findall(r"Answer:\n(.*)\nRating: (\d)", before)
+        assert len(parts) == (3 if "Answer:" in before else 0)
+        assert all(told[text] == int(rating) for text, rating in parts)
+        texts = re.findall(r"^Text:\n(.*?)\n\n(?:Answer|Rating)", before, re.M | re.S)
+        assert len(texts) == 3
+        shown["Answer:" in before] |= set(texts)
+    assert shown[True] == shown[False] and len(judged) == 240
+
+    # what they took is told and never asked again
+    rows = [row for row in study.rows("cost") if row["perturbation"] == "analyses.loop"]
+    assert {row["statistic"]: row["value"] for row in rows}["replies"] == len(writer)
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "analyses by loop" in page
+    assert "analyze-shots, 3 rated texts, temperature 0, 1 draw" in page  # how the form matters
+    before_again = len(study.endpoint.asked)
+    forced = running.snakemake("--configfile", "study.yaml", "--forceall", cwd=study.folder)
+    assert forced.returncode == 0 and len(study.endpoint.asked) == before_again
+    assert "requests to models: 0," in check(study)
+    more = {"n": 4, "analyses": ANALYSED["analyses"]}
+    study.card("judges", "terse", model="loop", form="analyze-shots", shots=more)
+    partly = check(study)  # some analyses are there, and some are not
+    assert "≤ analyses for terse" in partly and "≤ terse" in partly and "≤ bare" not in partly
+    study.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
+    pruned = running.run("-m", "metajudge", "replies", "prune", "study.yaml", cwd=study.folder)
+    assert ": 0 lines are not used" in pruned.stdout, pruned.stdout
+
+
+@pytest.mark.slow
+def test_gibberish_stops_the_job_before_the_judge_is_asked(study: Study) -> None:
+    study.endpoint.script = lambda body: reply("florble wug")
+    done = study.run()
+    assert done.returncode != 0
+    told = " ".join(done.stdout.split())
+    assert "analyses of demonstrations cannot be used: after 3 attempts" in told
+    assert 'it does not end in a line "Rating: ' in told and "florble wug" in told
+    assert "judges/terse.yaml, key shots.analyses: loop on terse naturalness" in told
+    writer, judged = asked(study.endpoint)
+    assert judged == []
+    assert study.run().returncode != 0
+    assert len(study.endpoint.prompts) == len(writer)  # the same come again, unasked
+
+
+@pytest.mark.slow
+def test_an_export_for_a_batch_waits_for_analyses(study: Study) -> None:
+    told = running.run("-m", "metajudge", "batch", "export", "study.yaml", "b", cwd=study.folder)
+    assert told.returncode == 0, told.stdout
+    assert "after these come 1 cells of demo-dialogue about analyses.loop" in told.stdout
+    assert "loop: 120 requests" in told.stdout and study.endpoint.asked == []
+
+
+@pytest.mark.slow
+def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> None:
+    one = {"n": 1, "analyses": ANALYSED["analyses"]}
+    study.card("judges", "other", model="loop", form="explain-shots", shots=ANALYSED)
+    study.card("judges", "single", model="loop", form="analyze-shots", shots=one, share=0.2)
+    study.study(judges=["terse", "other", "single"], criteria=["term-only", "description-only"])
+    assert study.ask().returncode == 0
+    writer, _ = asked(study.endpoint)
+    assert len(set(writer)) == len(writer)
+    table = study.folder / "results/asked/analyses/demo-dialogue/loop.parquet"
+    rows = read_table("analyses", table).to_pylist()
+    by = {(row["judge"], row["criterion"], row["target"]): row["text"] for row in rows}
+    assert {criterion for _, criterion, _ in by} == {"term-only", "description-only"}
+    assert all(
+        text == by["other", *place] for (judge, *place), text in by.items() if judge == "terse"
+    )
+    few = {target for judge, _, target in by if judge == "single"}
+    assert 1 <= len(few) <= 2
+
+
+def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
+    from metajudge.plan.specs import Specs
+
+    monkeypatch.chdir(study.folder)
+    specs = []
+    for attempts in (2, 4):
+        shots = {"n": 3, "analyses": {**ANALYSED["analyses"], "attempts": attempts}}
+        study.card("judges", "terse", model="loop", form="analyze-shots", shots=shots)
+        plan = load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
+        specs.append(Specs(plan, HOME, "results/asked"))
+    first, second = (one.ask("demo-dialogue", "loop") for one in specs)
+    assert first == second and '"analysts":{"terse":"loop"}' in first
+    assert len({one.analyse("demo-dialogue", "loop") for one in specs}) == 2

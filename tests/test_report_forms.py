@@ -1,0 +1,110 @@
+"""How the form matters: the judges of one model in one table, and what they differ by."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report.elements import Fold, Table
+from metajudge.report.report import Report
+from metajudge.report.sections import forms
+
+AGREED = {"score": 0.4, "analyze": 0.52, "few": 0.49}
+ASPECTS = [*study.ASPECTS, "average"]
+"""The mean is over these; the dataset has one more, on which no judge of the model is asked."""
+OWN: dict[str, dict[str, Any]] = {
+    "score": {"form": "score-only", "temperature": 1.0, "draws": 20},
+    "analyze": {"form": "analyze-rate", "temperature": 1.0, "draws": 20},
+    "few": {"form": "analyze-shots", "temperature": 1.0, "draws": 20, "shots": 5},
+    "other": {"form": "score-only", "model": "another"},
+    "column": {"form": "Rouge 1", "engine": "recorded", "parser": "number"},
+}
+ASKED: dict[str, Any] = {
+    "engine": "openai",
+    "model": "gpt",
+    "parser": "score",
+    "against": None,
+    "draws": 1,
+}
+
+
+def agreement() -> Iterator[study.Row]:
+    for judge in (*OWN, "random"):
+        for aspect in ASPECTS:
+            for level in ("pooled", "by_source"):
+                for statistic in ("pearson", "spearman"):
+                    told = {"aspect": aspect, "level": level}
+                    yield study.row("chat", judge, statistic, AGREED.get(judge, 0.1), **told)
+
+
+def comparison() -> Iterator[study.Row]:
+    for judge, other in (("analyze", "score"), ("score", "few"), ("analyze", "few")):
+        for aspect in ASPECTS:
+            told = {"aspect": aspect, "level": "pooled", "judge_b": other}
+            gap = AGREED[judge] - AGREED[other]
+            yield study.row("chat", judge, "difference_pearson", gap, **told)
+
+
+def made(folder: Path, **tables: list[study.Row]) -> Report:
+    cards = {name: ASKED | own for name, own in OWN.items()}
+    aspects = {"chat": {"aspects": [*study.ASPECTS, "depth"]}}
+    spec = study.make(folder, tables, judges=cards, datasets=aspects)
+    spec["study"]["judges"] = [*OWN, "random"]
+    return Report.load(spec)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Report:
+    return made(tmp_path, agreement=list(agreement()), comparison=list(comparison()))
+
+
+def lines(table: Table) -> dict[str, Any]:
+    return {line.head: line for body in table.bodies for line in body.lines}
+
+
+def test_the_judges_of_a_model_stand_together_with_their_average(report: Report) -> None:
+    section = forms.section(report)
+    assert section is not None
+    _, reached, gaps, fold = section.blocks
+    assert isinstance(reached, Table) and isinstance(gaps, Table) and isinstance(fold, Fold)
+    assert "Pearson" in reached.caption and "all targets pooled" in reached.caption
+    assert [body.title for body in reached.bodies] == ["gpt"]  # no other has two that read a form
+    assert [column.text for column in reached.columns] == ["Fluency", "Coherence", "average"]
+    assert list(lines(reached)) == ["score", "analyze", "few"]
+    assert lines(reached)["few"].about == "analyze-shots, 5 rated texts, temperature 1, 20 draws"
+    assert [cell.text for cell in lines(reached)["few"].cells] == ["0.490"] * 3
+    assert len(fold.blocks) == 3  # of two statistics at two levels
+
+
+def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> None:
+    section = forms.section(report)
+    assert section is not None
+    gaps = section.blocks[2]
+    assert isinstance(gaps, Table) and list(lines(gaps)) == ["analyze", "few"]
+    for judge, *told in (("analyze", 0.12, "[0.02, 0.22]"), ("few", 0.09, "[−0.01, 0.19]")):
+        cells = lines(gaps)[judge].cells
+        assert [cell.sort for cell in cells] == pytest.approx(told[:1] * 3)
+        assert {cell.interval for cell in cells} == set(told[1:])
+
+
+def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
+    section = forms.section(made(tmp_path, agreement=list(agreement())))
+    assert section is not None
+    tables = [block for block in section.blocks if isinstance(block, Table)]
+    assert [table.source for table in tables] == ["tables/agreement.csv"]
+
+
+def test_of_models_with_one_judge_nothing_is_told(tmp_path: Path) -> None:
+    alone = [row for row in agreement() if row["judge"] in {"score", "other", "random"}]
+    assert forms.section(made(tmp_path, agreement=alone)) is None
+
+
+def test_an_undefined_difference_stays_one() -> None:
+    from metajudge.report.rows import Row
+
+    told = {"aspect": "fluency", "level": "pooled", "judge_b": "b"}
+    row = Row.of(study.row("chat", "a", "difference_pearson", None, **told))
+    turned = forms.turned(row)
+    assert (turned.judge, turned.judge_b, turned.value, turned.lo) == ("b", "a", None, None)

@@ -6,19 +6,15 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_jsonable_python as jsonable
 
 from metajudge.canonical import canonical
 from metajudge.cells import pack, split
-from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.methods import BESIDE, METHODS
-from metajudge.plan.analyses import analysing
 from metajudge.plan.caps import caps_of
-from metajudge.plan.code import code_hash
 from metajudge.plan.judges import (
     aspects_told,
     bought_of,
@@ -33,41 +29,15 @@ from metajudge.plan.judges import (
     settings_of,
     weights_of,
 )
-from metajudge.plan.packages import versions_of
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
-from metajudge.plan.study import Cell, Plan
-from metajudge.plan.writers import (
-    ANALYSES,
-    ORIGINAL,
-    REFERENCES,
-    Writer,
-    analyses_of,
-    improvements,
-    made_of,
-    spender,
-)
-from metajudge.schema.cards import (
-    COMPARE,
-    FOLDERS,
-    CommandModel,
-    Decoding,
-    Degree,
-    MadePerturbation,
-    OpenAIModel,
-    RulePerturbation,
-)
+from metajudge.plan.study import Cell
+from metajudge.plan.texts import TextSpecs
+from metajudge.plan.writers import analyses_of, made_of, spender
+from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, OpenAIModel
 
 
-class Specs:
-    """The specs of a study's jobs; `home` is the workflow's folder, `out` the study's results."""
-
-    def __init__(self, plan: Plan, home: Path, out: str) -> None:
-        self.plan, self.scripts, self.out = plan, home / "scripts", out
-
-    def _spec(self, script: str, fields: Mapping[str, Any], *extra: str, packages: str = "") -> str:
-        """Return the canonical spec of a job of `script`, which will load the modules `extra`."""
-        code = code_hash(self.scripts, script, *extra)
-        return canonical({**fields, "code": code, "versions": versions_of(script, packages)})
+class Specs(TextSpecs):
+    """The specs of a study's jobs."""
 
     def preflight(self) -> str:
         """Return the spec that checks every file of the study against its card."""
@@ -116,113 +86,6 @@ class Specs:
             "unfetched": list(unfetched),
         }
         return canonical(told, strict=False)
-
-    def ingest(self, dataset: str) -> str:
-        """Return the spec that reads a dataset; `data` and `folder` only say where files lie."""
-        card = self.plan.datasets[dataset]
-        original = REFERENCES if self.plan.improved(dataset) else ORIGINAL
-        output = {
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "systems": f"{self.out}/targets/{dataset}/systems.parquet",
-            "original": f"{self.out}/targets/{dataset}/{original}.parquet",
-            "ratings": f"{self.out}/ratings/{dataset}.parquet",
-            "report": f"{self.out}/items/{dataset}.json",
-        }
-        fields = {
-            "dataset": card.model_dump(mode="json", exclude={"improve"}),
-            "folder": self.plan.folders["dataset", dataset],
-            "data": self.plan.study.data,
-            "seed": self.plan.study.seed,
-            "output": output,
-        }
-        return self._spec("ingest.py", fields, ADAPTERS[card.format])
-
-    def perturb(self, dataset: str, perturbation: str, degree: str) -> str:
-        """Return the spec that damages a dataset's originals by rule."""
-        card = self.plan.perturbations[perturbation]
-        assert isinstance(card, RulePerturbation)
-        targets = f"{self.out}/targets/{dataset}"
-        options = card.degrees_for(dataset)[degree]  # type: ignore[index]
-        fields = {
-            "dataset": dataset,
-            "seed": self.plan.study.seed,
-            "perturbation": perturbation,
-            "degree": degree,
-            "rule": card.rule,
-            **card.model_dump(include={"steps", "errors"}, exclude_defaults=True),
-            "options": options.model_dump(exclude_none=True),
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "input": f"{targets}/original.parquet",
-            "output": f"{targets}/{perturbation}.{degree}.parquet",
-        }
-        return self._spec("perturb.py", fields)
-
-    def make_texts(self, dataset: str, perturbation: str, degree: str) -> str:
-        """Return the spec of the texts that a model makes of a dataset's originals."""
-        card = self.plan.perturbations[perturbation]
-        assert isinstance(card, MadePerturbation)
-        amount = card.degrees_for(dataset)[degree]  # type: ignore[index]
-        told = {"perturbation": perturbation, "degree": degree, "amount": amount.model_dump()}
-        return self._writing(dataset, f"{perturbation}.{degree}", card, ORIGINAL, told)
-
-    def improve(self, dataset: str) -> str:
-        """Return the spec of the originals that a model makes of a dataset's references."""
-        card = improvements(self.plan)[dataset]
-        told = {"perturbation": ORIGINAL, "degree": None, "amount": Degree().model_dump()}
-        return self._writing(dataset, ORIGINAL, card, REFERENCES, told)
-
-    def _writing(
-        self, dataset: str, name: str, card: Writer, start: str, fields: Mapping[str, Any]
-    ) -> str:
-        """Return the spec of a set of targets that a model writes from another, `start`."""
-        place = f"{dataset}/{name}.parquet"
-        told = {"form", "checks", "attempts", "keep_failed", *Decoding.model_fields}
-        # named only where a card says them: a spec without them stays what it was
-        said = card.model_dump(exclude_defaults=True).keys()
-        told |= said & {"adjustment", "instructions", "demonstrations", "reply"}
-        fields = {
-            **fields,
-            "dataset": dataset,
-            "seed": self.plan.study.seed,
-            "made": {"steps": card.steps, **card.model_dump(mode="json", include=told)},
-            "share": self.plan.study.share,
-            "task": self.plan.datasets[dataset].task,
-            "model": self._identity(card.model),
-            "folder": self.plan.folders["model", card.model],
-            "data": self.plan.study.data,
-            "templates": self.plan.templates[card.form],
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "input": f"{self.out}/targets/{dataset}/{start}.parquet",
-            "output": f"{self.out}/targets/{place}",
-            "replies": f"{self.out}/made/{place}",
-        }
-        engine = self.plan.models[card.model].engine
-        return self._spec("make_texts.py", fields, ENGINES[engine])
-
-    def _identity(self, model: str) -> dict[str, Any]:
-        """Return what of an asked model's card changes its replies."""
-        card = self.plan.models[model]
-        told = {"engine", "model", "name", "revision", "variant", "extra_body", "spelling"}
-        told |= {"dtype", "quantization", "model_args"}  # of a model that a job loads
-        told |= {"argv", "sha256", "sees"}  # of a program
-        return card.model_dump(mode="json", include=told)
-
-    def analyse(self, dataset: str, model: str) -> str:
-        """Return the spec of the analyses by a model that judges of a dataset are shown."""
-        fields = {
-            **analysing(self.plan, dataset, model),
-            "dataset": dataset,
-            "seed": self.plan.study.seed,
-            "model": self._identity(model),
-            "folder": self.plan.folders["model", model],
-            "data": self.plan.study.data,
-            "aspects": aspects_told(self.plan, dataset),
-            "scales": scales_told(self.plan, dataset),
-            "results": self.out,
-            "output": f"{self.out}/analyses/{dataset}/{model}.parquet",
-            "replies": f"{self.out}/made/{dataset}/{ANALYSES}{model}.parquet",
-        }
-        return self._spec("analyse.py", fields, ENGINES[self.plan.models[model].engine])
 
     def budget(self) -> str:
         """Return what the study's jobs may spend together; no output depends on it."""

@@ -129,13 +129,13 @@ def test_where_there_can_be_none_it_is_told(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    running.write_card(tmp_path, "judges", "five-shot", **judge)
+    running.write_card(tmp_path, "judges", "score-five-shot", **judge)
     monkeypatch.chdir(tmp_path)
     methods = {"methods": ["discernment"], "perturbations": ["random-typos"]}
-    study = {"study": "s", "datasets": [dataset], "judges": ["five-shot"], **methods}
+    study = {"study": "s", "datasets": [dataset], "judges": ["score-five-shot"], **methods}
     with pytest.raises(UserError, match=told) as error:
         load_plan(study, HOME, source="study.yaml")
-    assert "five-shot" in str(error.value) and "key shots" in str(error.value)
+    assert "score-five-shot" in str(error.value) and "key shots" in str(error.value)
 
 
 @pytest.mark.slow

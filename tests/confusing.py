@@ -200,7 +200,7 @@ def main() -> None:
     (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     with endpoint(folder, told["study"]) as (_, script):
         started = time.monotonic()
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder, timeout=7200)
         print(done.stdout[-4000:])
         print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
     sys.exit(done.returncode)

@@ -36,7 +36,9 @@ def environment(home: Path = HOME) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def run(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
+) -> subprocess.CompletedProcess[str]:
     """Run `python <arguments>` as a user would, output and errors together."""
     return subprocess.run(
         [sys.executable, *arguments],
@@ -46,7 +48,7 @@ def run(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedPr
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=1200,
+        timeout=timeout,
     )
 
 

@@ -6,9 +6,6 @@ that the repository ships, in one wording, and prints wall time, requests and wh
 
 import random
 import re
-import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-import yaml
 
+import protocols
 import running
 from metajudge.perturb.amounts import Amount
 from metajudge.perturb.kinds import KINDS
 from metajudge.perturb.sentences import split_sentences
 from metajudge.schema.cards import Expectations
 from metajudge.schema.loading import load_yaml, read_card
+from protocols import named_folder, run_whole, serving
 from running import HOME
-from scripted import Body, Endpoint, Said, replies, serve
+from scripted import Body, Said, replies
 
 SETS = [f"demo-confusion-{name}" for name in ("news", "dialogue", "paraphrase", "table")]
 CONTROLS = ["rouge-l-source", "rules", "constant-top", "random", "length"]
@@ -172,38 +170,26 @@ class Script:
 
 
 @contextmanager
-def endpoint(folder: Path, study: str) -> Iterator[tuple[Endpoint, Script]]:
-    """Serve writer and judges of a study that runs in `folder`, and write their cards."""
+def endpoint(folder: Path, study: str) -> Iterator[Script]:
+    """Serve writer and judges of a study that runs in `folder`, with the card of `clear`."""
     script = Script(folder / "results" / study)
-    with serve(script) as running_endpoint:
-        limits = {"backoff": 0.01, "concurrency": 32, "timeout": 60}
-        for name in ("judge", "generator"):
-            told = {"base_url": running_endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **told)
+    with serving(folder, script):
         running.write_card(folder, "judges", "ten-draws", judge="clear", temperature=0, draws=1)
         shown = folder / "config" / "judges"
         (shown / "ten-draws.yaml").rename(shown / "clear.yaml")
-        yield running_endpoint, script
+        yield script
 
 
 def shipped_study(**keys: Any) -> dict[str, Any]:
     """Return the study of the paper as it is shipped, on the shipped texts, with changed keys."""
-    told: dict[str, Any] = load_yaml(HOME / "config" / "studies" / "confusion.yaml")[0]
-    return told | {"datasets": SETS, "judges": ["clear", "ten-draws", *CONTROLS]} | keys
+    judges = ["clear", "ten-draws", *CONTROLS]
+    return protocols.shipped_study("confusion", **{"datasets": SETS, "judges": judges} | keys)
 
 
 def main() -> None:
     """Run the study and print what came of it."""
-    folder = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp())
-    folder.mkdir(parents=True, exist_ok=True)
-    told = shipped_study(criteria=[])
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    with endpoint(folder, told["study"]) as (_, script):
-        started = time.monotonic()
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder, timeout=7200)
-        print(done.stdout[-4000:])
-        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
-    sys.exit(done.returncode)
+    folder, told = named_folder(), shipped_study(criteria=[])
+    run_whole(folder, told, endpoint(folder, told["study"]))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,6 @@ import csv
 import json
 import random
 import re
-import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-import yaml
 
-import running
+import protocols
 from metajudge.perturb.sentences import split_sentences
-from running import HOME, SHARED
-from scripted import Body, Endpoint, Said, reply, serve
+from protocols import named_folder, run_whole, serving
+from running import SHARED
+from scripted import Body, Said, reply
 from test_data_originals import COLUMNS, xml
 
 PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
@@ -199,41 +196,28 @@ def twice(text: str, count: int) -> str:
 
 
 @contextmanager
-def endpoint(folder: Path, study: str) -> Iterator[tuple[Endpoint, Script]]:
-    """Serve writer and judge of a study that runs in `folder`, and write their cards."""
+def endpoint(folder: Path, study: str) -> Iterator[Script]:
+    """Serve writer and judge of a study that runs in `folder`."""
     script = Script(folder / "results" / study)
-    with serve(script) as running_endpoint:
-        limits = {"backoff": 0.01, "concurrency": 32, "timeout": 60}
-        for name in ("judge", "generator"):
-            told = {"base_url": running_endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **told)
-        yield running_endpoint, script
+    with serving(folder, script):
+        yield script
 
 
 def shipped_study(**keys: Any) -> dict[str, Any]:
     """Return the study of the paper as it is shipped, with changed keys."""
-    path = HOME / "config" / "studies" / "discernment.yaml"
-    told: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return told | keys
+    return protocols.shipped_study("discernment", **keys)
 
 
 def main() -> None:
     """Run the study at its full size and print what came of it."""
     judges = ["steps", "rouge-1", "rouge-l-source", "chrf", "bleu", "rules"]
     controls = ["constant-top", "random", "length"]
-    folder = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp())
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = named_folder()
     if not (folder / "public").is_dir():
         write_data(folder / "public")
         link_data(folder / "public")
     told = shipped_study(data="public", judges=[*judges, *controls])
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    with endpoint(folder, told["study"]) as (_, script):
-        started = time.monotonic()
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder, timeout=7200)
-        print(done.stdout[-4000:])
-        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
-    sys.exit(done.returncode)
+    run_whole(folder, told, endpoint(folder, told["study"]))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
     told = prepare(folder, ITEMS, judges=["steps", "rules"])
-    with dhp.endpoint(folder, told["study"]) as (_, script):
+    with dhp.endpoint(folder, told["study"]) as script:
         done = running.snakemake("--configfile", "study.yaml", cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:]
     yield folder / "results" / told["study"], script.kinds

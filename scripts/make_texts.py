@@ -1,5 +1,7 @@
 """Let a model make texts of a dataset's originals, at once or step by step; or the originals."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from metajudge.engines.asking import asking, settled
 from metajudge.perturb.amounts import Amount
 from metajudge.perturb.edits import edit_between
 from metajudge.perturb.made import Made, make_texts
+from metajudge.perturb.verdicts import undone
 from metajudge.prompts import messages, to_write
 from metajudge.replies.asking import obtain
 from metajudge.replies.budget import spending
@@ -56,17 +59,20 @@ def _made(
     originals: list[Row] = read_table("targets", spec["input"]).to_pylist()
     usable = [row for row in originals if not row["status"].startswith("failed")]
     parents = [row for row in usable if row["item"] in chosen]
+    first = {row["item"]: row["text"] for row in parents}
     targets: list[Row] = []
     answers: list[Row] = []
     for step in range(1, told["steps"] + 1):
+        last = {row["item"]: row["text"] for row in parents}
         made = make_texts(
-            {row["item"]: row["text"] for row in parents},
+            last,
             ask_for=ask_for,
             obtain=lambda requests: obtain(requests, shard, engine),
             checks=told["checks"],
             amount=Amount(**spec["amount"]),
             attempts=told["attempts"],
             appended=told.get("reply") == "appended",
+            also=partial(_undone, last, first),
         )
         rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
         targets += rows
@@ -74,6 +80,11 @@ def _made(
         # a chain ends where a text could not be made
         parents = [row for row in rows if row["status"] == "ok"]
     return targets, answers
+
+
+def _undone(last: Mapping[str, str], first: Mapping[str, str], item: str, text: str) -> str | None:
+    """Tell whether an item's text takes back what an earlier step did."""
+    return undone(text, last[item], first[item])
 
 
 def _target(spec: dict[str, Any], parent: Row, made: Made, step: int) -> Row:

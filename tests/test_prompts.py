@@ -23,6 +23,7 @@ VALUES: dict[str, Any] = {
     "rating": 4,
     **{"demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}], "reply": "whole"},
 }
+VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}
 ADJUSTING = (
     *("adjust-examples", "adjust-steps"),
     *("fictional-entities", "grammatical-errors", "rewriting-insertion"),

@@ -70,6 +70,21 @@ def _distinct(edits: set[tuple[Words, Words]]) -> set[tuple[Words, Words]]:
     return {one for one in edits if not any(within(one, other) for other in edits)}
 
 
+def undone(text: str, parent: str, original: str) -> str | None:
+    """Tell whether some change to a damaged text takes earlier damage back.
+
+    It does if, made alone, it brings the text nearer to the original, in words and marks.
+    """
+    first, before, after = (_TOKEN.findall(one) for one in (original, parent, text))
+    far = Levenshtein.distance(before, first)
+    for op in Levenshtein.opcodes(before, after):
+        alone = [*before[: op.src_start], *after[op.dest_start : op.dest_end]]
+        alone += before[op.src_end :]
+        if op.tag != "equal" and Levenshtein.distance(alone, first) < far:
+            return "an error that was there before is mended"
+    return None
+
+
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:
     """Every sentence of the text is there, in order; so many others stand between or behind."""
     kept, found = _sentences(parent), _sentences(text)

@@ -28,6 +28,7 @@ from metajudge.plan.writers import (
     REFERENCES,
     Writer,
     analyses_of,
+    lowered,
     waiting,
     writer_of,
 )
@@ -210,7 +211,7 @@ class Estimate:
         templates = self.plan.templates[card.form]
         degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
         task = self.plan.datasets[texts.dataset].task
-        told = card.model_dump()
+        told = card.model_dump() | lowered(self.plan, texts.dataset, card)
         seen = [
             to_write(task, degree.model_dump(), told, source=one.source, text=longest(one.text))
             for one in texts.of(REFERENCES if name == ORIGINAL else ORIGINAL)

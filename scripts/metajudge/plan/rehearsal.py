@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
+from metajudge.plan.writers import lowered
 from metajudge.prompts import SUFFIX, messages, rated, to_write
 from metajudge.schema.cards import (
     COMPARE,
@@ -27,6 +28,7 @@ TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
 ANALYSIS = "a sample analysis"
 SOURCE = "a sample source"
+PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
 
 def rehearse(plan: "Plan") -> None:
@@ -38,8 +40,13 @@ def rehearse(plan: "Plan") -> None:
         if plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
     for card in plan.datasets.values():
+        damage = {
+            name
+            for chains in (False, True)
+            for name, _ in plan.perturbed(card.dataset, chains=chains)
+        }
         for made in plan.perturbations.values():
-            if isinstance(made, MadePerturbation):
+            if isinstance(made, MadePerturbation) and made.perturbation in damage:
                 _rehearse_writer(plan, made, card)
         if (improved := plan.improved(card.dataset)) is not None:
             _rehearse_improver(plan, improved, card)
@@ -105,13 +112,24 @@ def _rehearse_analyst(plan: "Plan", told: Analyses, values: Names) -> None:
 
 
 def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> None:
+    card = made.model_dump() | lowered(plan, dataset.dataset, made)
     lacks = f"perturbations/{made.perturbation}.yaml, key instructions"
     for degree in made.degrees_for(dataset.dataset).values():
         for problem in (None, "a sample problem"):
             seen = {"source": "a sample source", "problem": problem}
-            values = to_write(dataset.task, degree.model_dump(), made.model_dump(), **seen)
+            values = to_write(dataset.task, degree.model_dump(), card, **seen)
             told = {"instructions": STEPS}
-            _fill_with_steps(plan, made.form, TEXTS[:1], values, told, lacks)
+            fill = partial(_fill_with_steps, plan, made.form, TEXTS[:1], steps=told, lacks=lacks)
+            try:
+                fill(values)
+            except UserError:
+                fill({"aspect": PARTED, **values})  # raises what else is wrong
+                raise UserError(
+                    f"the form {made.form} shows the parts of an aspect, and there are none",
+                    where=f"perturbations/{made.perturbation}.yaml, key aspects",
+                    got=", ".join(made.aspects) or "no aspects",
+                    todo=f"name one whose card has tasks.{dataset.task}.sub_aspects",
+                ) from None
 
 
 def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) -> None:

@@ -12,7 +12,7 @@ from metajudge.plan.code import code_hash
 from metajudge.plan.judges import aspects_told, scales_told
 from metajudge.plan.packages import versions_of
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import ANALYSES, ORIGINAL, REFERENCES, Writer, improvements
+from metajudge.plan.writers import ANALYSES, ORIGINAL, REFERENCES, Writer, improvements, lowered
 from metajudge.schema.cards import Decoding, Degree, MadePerturbation, RulePerturbation
 
 
@@ -94,7 +94,11 @@ class TextSpecs:
             **fields,
             "dataset": dataset,
             "seed": self.plan.study.seed,
-            "made": {"steps": card.steps, **card.model_dump(mode="json", include=told)},
+            "made": {
+                "steps": card.steps,
+                **card.model_dump(mode="json", include=told),
+                **lowered(self.plan, dataset, card),
+            },
             "share": self.plan.study.share,
             "task": self.plan.datasets[dataset].task,
             "model": self._identity(card.model),

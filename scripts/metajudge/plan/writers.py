@@ -1,7 +1,7 @@
 """Which models write for a study: damaged texts, better references, analyses for judges."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metajudge.plan.checks import check_writer
 from metajudge.schema.cards import (
@@ -110,6 +110,19 @@ def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     if isinstance(card, MadePerturbation):
         return card
     return improvements(plan)[dataset]
+
+
+def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
+    """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
+    named = [name for name in getattr(writer, "aspects", ()) if name in plan.plain_aspects(dataset)]
+    if not named:
+        return {}
+    card, task = plan.aspects[named[0]], plan.datasets[dataset].task
+    parts = card.tasks[task].sub_aspects if task in card.tasks else []
+    if not parts:
+        return {}
+    told = card.in_task(task).model_dump(include={"name", "definition"})
+    return {"aspect": {**told, "sub_aspects": [one.model_dump() for one in parts]}}
 
 
 def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:

@@ -143,17 +143,19 @@ def to_write(
     """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
     `problem` (why an earlier attempt cannot be used).
 
-    What its card tells of the change, `adjustment`, the numbered `instructions` and the
-    `demonstrations`, is not there where the card is silent: a form that shows it fails before
-    anything is asked. `reply` says whether the whole text is wanted, or what is put behind it.
+    What its card tells of the change, `adjustment`, the numbered `instructions`, the
+    `demonstrations` and the `aspect` to be lowered, is not there where the card is silent: a form
+    that shows it fails before anything is asked. `reply` says whether the whole text is wanted, or
+    what is put behind it.
     """
     names: dict[str, Any] = {"source": None, "problem": None, "reply": told.get("reply", "whole")}
     if told.get("adjustment"):
         names["adjustment"] = told["adjustment"]
     if told.get("instructions"):
         names["instructions"] = numbered(told["instructions"])
-    if told.get("demonstrations"):
-        names["demonstrations"] = told["demonstrations"]
+    for name in ("demonstrations", "aspect"):
+        if told.get(name):
+            names[name] = told[name]
     return {"task": task, **degree, **names, **seen}
 
 

@@ -26,11 +26,21 @@ ROLES = {"wmt_text": ({"source", "reference"}, {"documents"}), "table": ({"data"
 """Format -> the roles that it needs, and those that it may have beside; others have `data`."""
 
 
+class SubAspect(Card):
+    """A part of an aspect: what an error can be about."""
+
+    name: str = Field(min_length=1, description="What it is called.")
+    definition: str = Field(min_length=1, description="What a text without such errors is like.")
+
+
 class AspectInTask(Card):
     """What is said of an aspect in one task, in place of what is said in all."""
 
     definition: str | None = Field(None, description="What it means there.")
     steps: list[str] = Field([], description="How to judge it there, step by step.")
+    sub_aspects: list[SubAspect] = Field(
+        [], description="Its parts there, for writers that put errors of the aspect into a text."
+    )
 
 
 class Wording(Card):

@@ -19,7 +19,8 @@ from metajudge.methods.measures import (
 )
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.resampling import Replicated, with_interval
+from metajudge.statistics.means import mean_over
+from metajudge.statistics.resampling import Replicated
 
 AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
@@ -82,8 +83,9 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = _average(each, np.unique(panel.source).size)
-            yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
+            average = mean_over(each, np.unique(panel.source).size, of="aspects")
+            name = joined(AVERAGE, criterion)
+            yield study.row(judge, name, statistic, level, average.estimate)
 
 
 def _degenerate(scores: Floats) -> str:
@@ -101,18 +103,6 @@ def _warned(estimate: Estimate, level: str, panel: Panel) -> Estimate:
     if level != "by_source" or estimate.value is None or estimate.n >= THIN * planned:
         return estimate
     return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
-
-
-def _average(each: list[Replicated], n_sources: int) -> Estimate:
-    """Return the mean over aspects; undefined where it is on one, since means would not compare."""
-    lost = [one for one in each if one.estimate.value is None]
-    if lost:
-        return Estimate.undefined(
-            f"undefined on {len(lost)} of {len(each)} aspects", n=len(each) - len(lost)
-        )
-    mean = np.mean([one.rows for one in each], axis=0)
-    found = Estimate(float(mean[0]), n=len(each), method="mean over aspects")
-    return with_interval(found, mean[1:], n_sources)
 
 
 def below_controls(study: DatasetStudy, found: list[Row], beside: Sequence[Row] = ()) -> list[Row]:

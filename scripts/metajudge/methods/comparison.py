@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.methods.measures import Place, against, classes_with, lower_median, mean_rating
-from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Floats, Panel
+from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.comparison import (
     detectable,
     difference,
@@ -153,10 +153,7 @@ class _Field:
 
 def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
-    fair = study.spec["reference_systems"] and any(
-        study.spec["judges"][name]["references"] for name in _judges(study)
-    )
-    panel = study.without_references if fair else study.systems
+    systems, panel = study.shared_panel(_judges(study))
     flips = _flips(study, panel)
     found: list[Row] = []
     for aspect in study.spec["aspects"]:
@@ -165,7 +162,7 @@ def rows(study: DatasetStudy) -> list[Row]:
             pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
             for place in field.places:
                 found += _rows(study, field, aspect, place, pairs)
-    return [row | {"systems": WITHOUT_REFERENCES if fair else None} for row in found]
+    return [row | {"systems": systems} for row in found]
 
 
 def _judges(study: DatasetStudy) -> list[str]:

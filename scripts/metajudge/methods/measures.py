@@ -153,11 +153,7 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
     """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
     ratings = panel.ratings(aspect)
     classes = study.spec["aspects"][aspect]["values"]
-    reason = ""
-    if study.spec["ratings"] != "human":
-        reason = f"ratings are {study.spec['ratings']}, not human"
-    elif len(ratings) < 2:
-        reason = "one rater"
+    reason = unrated(study, ratings)
     for measurement in MEASUREMENTS:
         numbers = measurement == "interval"
         why = reason or (CONTINUOUS if classes is None and not numbers else "")
@@ -182,6 +178,13 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         return {(name, POOLED): one for name, one in found.items()}
 
     yield from ceilings(on_scale, ratings, against="each", n_sources=n_sources).items()
+
+
+def unrated(study: DatasetStudy, ratings: Floats) -> str:
+    """Return why people's ratings (raters, targets) tell nothing of their agreement, else ""."""
+    if study.spec["ratings"] != "human":
+        return f"ratings are {study.spec['ratings']}, not human"
+    return "one rater" if len(ratings) < 2 else ""
 
 
 def mean_rating(ratings: Floats) -> Floats:

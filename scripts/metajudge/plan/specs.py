@@ -15,7 +15,7 @@ from metajudge.canonical import canonical
 from metajudge.cells import pack, split
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
-from metajudge.methods import BESIDE, METHODS
+from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
 from metajudge.plan.code import code_hash
 from metajudge.plan.judges import (
@@ -333,7 +333,7 @@ class Specs:
             **({"improved": card_hash(improved)} if improved else {}),
             **(
                 {"compared": plan.study.comparison.judges}
-                if table in {"discernment", "confusion"}
+                if table in {"discernment", "confusion", "perspectives"}
                 else {}
             ),
             **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
@@ -359,7 +359,8 @@ class Specs:
             ],
             "output": f"{self.out}/tables/{table}",
         }
-        return self._spec("table.py", fields)
+        across = ACROSS.get(table)
+        return self._spec("table.py", {**fields, "across": across}, *filter(None, [across]))
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""

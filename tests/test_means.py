@@ -49,10 +49,15 @@ def test_the_mean_over_aspects_has_the_interval_of_the_mean_of_replicates() -> N
 def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
     nothing = Replicated(Estimate.undefined("constant judge"), np.full(201, np.nan))
     found = mean_over([*shares(0.5), nothing], 40, of="aspects")
-    assert (found.estimate.value, found.estimate.note) == (None, "undefined on 1 of 2 aspects")
+    one = found.estimate
+    assert (one.value, one.note) == (None, "undefined on 1 of 2 aspects: constant judge")
     assert np.isnan(found.rows).all() and found.rows.size == 201
     told = independent_mean([Estimate(0.5), nothing.estimate], of="datasets")
-    assert (told.value, told.note) == (None, "undefined on 1 of 2 datasets")
+    assert (told.value, told.note) == (None, "undefined on 1 of 2 datasets: constant judge")
+    several = [nothing.estimate, Estimate.undefined("continuous"), Estimate(1.0)]
+    told = independent_mean(several, of="datasets")
+    assert (told.note, told.n) == ("undefined on 2 of 3 datasets", 1)
+    assert independent_mean([], of="datasets").value is None
 
 
 def test_the_mean_of_independent_ones_by_hand() -> None:

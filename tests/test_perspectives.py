@@ -207,7 +207,10 @@ def test_averages_ranks_and_differences_rest_on_the_same_resamples(rows: list[Ro
         assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
         assert gap["level"] == level and gap["lo"] < gap["value"] < gap["hi"]
     constant = one(rows, "rank_pearson", judge="constant", **place)
-    assert (constant["value"], constant["note"]) == (None, "undefined on 2 of 2 aspects")
+    assert (constant["value"], constant["note"]) == (
+        None,
+        "undefined on 2 of 2 aspects: constant judge",
+    )
     table_of("results", rows)
     keys = [tuple(row.get(name) for name in KEYS["results"]) for row in rows]
     assert len(set(keys)) == len(keys)
@@ -223,7 +226,7 @@ def test_a_number_below_a_control_says_so(rows: list[Row]) -> None:
 def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
     rows = told({"good": GOOD, "half": {"clear": GOOD["clear"]}})
     row = one(rows, "pearson", judge="half", aspect=AVERAGE)
-    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 aspects")
+    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 aspects: not judged")
     assert one(rows, "difference_pearson", judge_b="half")["value"] is None
 
 
@@ -290,7 +293,7 @@ def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
     found = overall.rows([*of_dataset(rows, "a"), *other])
     row = one(found, "pearson", judge="good")
-    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets")
+    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
 
 
 def test_intervals_are_those_of_the_replicates(rows: list[Row]) -> None:

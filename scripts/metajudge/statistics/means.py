@@ -75,11 +75,9 @@ def mean_over(each: Sequence[Replicated], n_sources: int, *, of: str) -> Replica
     `each` rests on the same resamples of `n_sources` sources; `of` says what there is one of each
     for. `n` is k. Undefined where one of them is: means of other things would not compare.
     """
-    lost = sum(one.estimate.value is None for one in each)
     mean = np.mean([one.rows for one in each], axis=0)
-    if lost:
-        why = f"undefined on {lost} of {len(each)} {of}"
-        return Replicated(Estimate.undefined(why, n=len(each) - lost), mean * np.nan)
+    if nothing := _lost([one.estimate for one in each], of):
+        return Replicated(nothing, mean * np.nan)
     found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
     found = with_interval(found, mean[1:], n_sources) if mean.size > 1 else found
     return Replicated(found, mean)
@@ -91,9 +89,8 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     hi alike: the method of variance estimates recovery, which needs no replicates (Zou, Donner
     2008). `n` is k. Undefined where one of them is; no interval where one has none.
     """
-    lost = sum(one.value is None for one in each)
-    if lost or not each:
-        return Estimate.undefined(f"undefined on {lost} of {len(each)} {of}", n=len(each) - lost)
+    if nothing := _lost(each, of):
+        return nothing
     value, lo, hi = (
         np.array([getattr(one, end) for one in each], dtype=np.float64)
         for end in ("value", "lo", "hi")
@@ -104,3 +101,13 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
         return Estimate(mean, n=len(each), method=method)
     method += "; variance estimates recovery"
     return Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+
+
+def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
+    """Return the undefined mean where some are undefined, with the reason if it is one for all."""
+    notes = [one.note for one in each if one.value is None]
+    if each and not notes:
+        return None
+    told = f"undefined on {len(notes)} of {len(each)} {of}"
+    why = f": {notes[0]}" if len(set(notes)) == 1 else ""
+    return Estimate.undefined(told + why, n=len(each) - len(notes))

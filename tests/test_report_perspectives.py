@@ -30,7 +30,8 @@ def views(dataset: str = "chat", **more: Any) -> Iterator[Row]:
             for aspect in study.ASPECTS:
                 yield study.row(dataset, judge, name, 0.5, aspect=aspect, level=level, **more)
     gap = {"aspect": "average", "level": "direct", "judge_b": "gamma", **more}
-    yield study.row(dataset, "alpha", "difference_kappa_linear", -0.5, **gap)
+    yield study.row(dataset, "alpha", "difference_accuracy_adjacent", -0.5, **gap)
+    yield study.row(dataset, "alpha", "difference_kappa_linear", None, **gap)
 
 
 def counts() -> Iterator[Row]:
@@ -96,7 +97,8 @@ def test_classes_are_shaded_by_row_and_the_right_ones_outlined(section: Section)
 
 def test_judges_are_told_apart_by_what_their_averages_differ(section: Section) -> None:
     (table,) = folded(section, "Differences between judges for The chat")
-    assert texts(table) == {"alpha": ["", "−0.5"], "gamma": ["0.5", ""]}
+    assert texts(table) == {"alpha": ["", "−0.5"], "gamma": ["0.5", ""]}  # κ has no difference
+    assert table.caption.startswith("The chat: Ordered right of the row's judge")
 
 
 def test_what_datasets_make_up_together_comes_first(tmp_path: Path) -> None:

@@ -69,8 +69,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         own = rows.where(criterion=criterion)
         found += _averages(report, dataset.id, own, name, criterion)
         judges = [j for j in report.judges if len(own.where(judge=j.id, aspect=AVERAGE))]
-        gaps = own.where(aspect=AVERAGE, statistic="difference_kappa_linear")
-        found += _differences(gaps, dataset, judges, name, criterion)
+        found += _differences(own, dataset, judges, name, criterion)
         aspects = [each for each in dataset.aspects if len(own.where(judged=each))]
         found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
         found += _confusions(report, own, judges, aspects, name)
@@ -112,11 +111,19 @@ def _columns(measures: dict[str, str], prefix: str = "") -> list[Column]:
 
 
 def _differences(
-    gaps: Rows, dataset: Dataset, judges: Sequence[Judge], name: str, criterion: str
+    rows: Rows, dataset: Dataset, judges: Sequence[Judge], name: str, criterion: str
 ) -> list[Fold]:
-    known = {row.judge for row in gaps} | {row.judge_b for row in gaps}
-    shown = [judge for judge in judges if judge.id in known]
-    return matrix(gaps, dataset, shown, "kappa_linear", name, criterion, AVERAGE, DIRECT)
+    """Return, folded, the differences of the averages of both questions of the direct view."""
+    found: list[Fold] = []
+    for one in ("kappa_linear", "accuracy_adjacent"):
+        gaps = rows.where(aspect=AVERAGE, statistic=f"difference_{one}")
+        known = {each for row in gaps if row.value is not None for each in (row.judge, row.judge_b)}
+        shown = [judge for judge in judges if judge.id in known]
+        found += (
+            matrix(gaps, dataset, shown, one, name, criterion, AVERAGE, DIRECT) if shown else []
+        )
+    tables = [table for fold in found for table in fold.blocks]
+    return [Fold(found[0].summary, tables)] if found else []
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:

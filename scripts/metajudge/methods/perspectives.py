@@ -149,10 +149,8 @@ def _beside(field: _Field, judge: str) -> Iterator[Row]:
         for statistic, level in BESIDE:
             told = view.found[statistic, level].estimate
             yield field.study.row(judge, aspect, statistic, level, told)
-        cells = view.confusion()
-        for (k, k_b), count in cells.items():
-            one = Estimate(float(count), n=sum(cells.values()))
-            yield field.study.row(judge, aspect, "class_count", DIRECT, one, k=k, k_b=k_b)
+        for (k, k_b), count in view.confusion().items():
+            yield field.study.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
         for k, found in view.further().items():
             yield field.study.row(judge, aspect, "accuracy_apart", DIRECT, found, k=k)
 

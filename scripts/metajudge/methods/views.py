@@ -192,7 +192,7 @@ class View:
         told = accuracy_by_step(x, self._pairs, source, self.study.weights)
         return {k: _against(found["strict"], ORDER).estimate for k, found in told.items()}
 
-    def confusion(self) -> dict[tuple[int, int], int]:
+    def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (people's class, the judge's) -> the number of texts; classes count from 1."""
         if self.people.why or self.said.classes is None:
             return {}
@@ -200,7 +200,11 @@ class View:
         gold, mine = self.people.shared[both], self.said.classes[both]
         one = np.zeros(gold.size, dtype=np.int64)
         counts = confusion_counts(gold, mine, self.people.classes, one, 1)[0]
-        return {(i + 1, j + 1): int(counts[i, j]) for i, j in np.argwhere(counts).tolist()}
+        n, missing = int(counts.sum()), int(self.agreed.sum() - counts.sum())
+        return {
+            (i + 1, j + 1): Estimate(float(counts[i, j]), n=n, n_missing=missing)
+            for i, j in np.argwhere(counts).tolist()
+        }
 
     def _nothing(self, why: str) -> Replicated:
         return Replicated(Estimate.undefined(why), np.full(len(self.study.weights) + 1, np.nan))

@@ -1,6 +1,6 @@
 """Perspectives: what the traditional view of a judge hides, on texts that people rated."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from metajudge.report.elements import (
@@ -72,7 +72,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         found += _differences(own, dataset, judges, name, criterion)
         aspects = [each for each in dataset.aspects if len(own.where(judged=each))]
         found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
-        found += _confusions(report, own, judges, aspects, name)
+        sizes = {each: _size(rows, each) for each in aspects}
+        found += _confusions(report, own, judges, sizes, name)
     return [*_people(report, dataset, rows), *found]
 
 
@@ -143,6 +144,12 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
     return [Table(caption, "Aspect", columns, [Body(lines)], code=False)]
 
 
+def _size(rows: Rows, aspect: str) -> int:
+    """Return the number of classes of an aspect's scale, 0 where there are none."""
+    counts = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0])
+    return max((row.k for row in counts), default=0)
+
+
 def _upto(most: int) -> range:
     return range(1, most + 1)
 
@@ -166,38 +173,36 @@ def _aspects(report: Report, dataset: Dataset, rows: Rows, aspects: Iterable[str
 
 
 def _confusions(
-    report: Report, rows: Rows, judges: Iterable[Judge], aspects: Sequence[str], name: str
+    report: Report, rows: Rows, judges: Iterable[Judge], sizes: Mapping[str, int], name: str
 ) -> list[Fold]:
-    """Return, folded, every judge's classes beside people's."""
+    """Return, folded, every judge's classes beside people's; `sizes` has the aspects' scales."""
     found = []
     for judge in judges:
         own = rows.where(judge=judge.id, statistic="class_count")
         tables = [
-            _confusion(report, own.where(judged=aspect), aspect, name)
-            for aspect in aspects
+            _confusion(report, own.where(judged=aspect), aspect, size, name)
+            for aspect, size in sizes.items()
             if len(own.where(judged=aspect))
         ]
         found += [Fold(f"Classes of {judge.id}: {name}", tables)] if tables else []
     return found
 
 
-def _confusion(report: Report, rows: Rows, aspect: str, name: str) -> Table:
+def _confusion(report: Report, rows: Rows, aspect: str, size: int, name: str) -> Table:
     """Return people's classes by the judge's, shaded by the share of the texts of the row."""
     counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
-    most = max(max(cell) for cell in counts)
 
     def line(k: int) -> Line:
-        own = [counts.get((k, other), 0) for other in _upto(most)]
+        own = [counts.get((k, other), 0) for other in _upto(size)]
         return Line(
             f"class {k}", [_shaded(count, sum(own), k == at) for at, count in enumerate(own, 1)]
         )
 
     caption = f"{name}, {report.aspect(aspect)}: people's classes (rows) and the judge's (columns)."
     note = "Outlined: the judge finds people's class. Shaded by the share of the row."
-    columns = [Column(f"class {k}") for k in _upto(most)]
-    return Table(
-        caption, "People", columns, [Body([line(k) for k in _upto(most)])], [note], code=False
-    )
+    columns = [Column(f"class {k}") for k in _upto(size)]
+    body = Body([line(k) for k in _upto(size)])
+    return Table(caption, "People", columns, [body], [note], code=False)
 
 
 def _shaded(count: int, total: int, right: bool) -> Cell:

@@ -1,17 +1,21 @@
 """Join the datasets' parts of a result table and write it as CSV and Parquet."""
 
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as csv
 
 from metajudge.command import run
-from metajudge.schema.tables import KEYS, RESULT_COLUMNS, read_table, write_table
+from metajudge.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 
 
 def main(spec: dict[str, Any]) -> None:
-    """Sort all rows by key; the CSV has the columns that apply to the table."""
+    """Add what the datasets make up together and sort by key; the CSV has what applies."""
     parts = [read_table("results", path) for path in spec["parts"]]
+    if spec["across"]:
+        told = import_module(spec["across"]).rows(pa.concat_tables(parts).to_pylist())
+        parts.append(table_of("results", told))
     whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
     write_table("results", whole, f"{spec['output']}.parquet")
     used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]

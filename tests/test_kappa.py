@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
 from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
-from metajudge.statistics.kappa import confusion_counts, on_classes
+from metajudge.statistics.kappa import confusion_counts, equal_width, on_classes
 from metajudge.statistics.resampling import percentile_interval, source_weights
 from vectors import params
 
@@ -145,3 +145,28 @@ def test_near_misses_weigh_less_when_squared() -> None:
     (linear_near, squared_near), (linear_far, squared_far) = both(near), both(far)
     assert linear_near and squared_near and squared_near > linear_near
     assert linear_far is not None and squared_far is not None and squared_far < linear_far
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        (range(1, 11), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]),
+        (range(1, 6), [1, 2, 3, 4, 5]),
+        (range(5), [1, 2, 3, 4, 5]),
+        ([0, 1], [2, 4]),
+        ([1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5], [1, 1, 2, 2, 3, 4, 4, 5, 5]),
+    ],
+)
+def test_other_scales_fall_into_classes_of_equal_width(scale: Any, expected: list[int]) -> None:
+    # 3 of 1 to 10 is value 2 from 0: floor((2 + .5) * 5 / 10) = 1, the second class
+    values = np.array([*scale, NAN])
+    found = equal_width(values, list(scale), SCALE)
+    assert found == pytest.approx([*expected, NAN], nan_ok=True)
+    assert equal_width(values[::-1], list(scale)[::-1], SCALE) == pytest.approx(
+        found[::-1], nan_ok=True
+    )
+
+
+def test_a_value_off_the_other_scale_is_named() -> None:
+    with pytest.raises(ValueError, match=r"value 6 is not one of"):
+        equal_width(np.array([6.0]), [1, 2], SCALE)

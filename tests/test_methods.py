@@ -349,7 +349,7 @@ def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() ->
     for name in ("pearson", "spearman", "kendall_b"):
         for average in of(rows, name, judge="half", aspect=AVERAGE):
             told = (average["value"], average["n"], average["note"])
-            assert told == (None, 1, "undefined on 1 of 2 aspects")
+            assert told == (None, 1, "undefined on 1 of 2 aspects: constant judge")
     assert one(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
 
 

@@ -1,29 +1,24 @@
-"""Votes between two texts, and scores of texts of known order."""
+"""Votes between two texts."""
 
+import functools
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from metajudge.statistics.pairwise import (
-    accuracy_grid,
-    aggregate_votes,
+    comparison_accuracy,
     first_position_rate,
     nontransitive_share,
     order_consistency,
-    ordered_accuracy,
+    verdicts,
 )
 from metajudge.statistics.resampling import source_weights
-from vectors import load
+from vectors import SHARED, load
 
 NAN = float("nan")
-
-
-def array(values: Any) -> Any:
-    return np.array([[NAN if v is None else v for v in row] for row in values], dtype=float)
-
-
-# --- votes ---
 
 
 def test_a_verdict_that_stays_is_consistent() -> None:
@@ -79,59 +74,82 @@ def test_vector_of_votes() -> None:
         first[:, 0] + second[:, 1],
         first[:, 2] + second[:, 2],
     )
-    assert aggregate_votes(right, wrong, tied).tolist() == vector["expected"]
+    verdict = verdicts(right, wrong, tied)
+    assert (verdict == 1).tolist() == vector["expected"]
+    assert verdict == pytest.approx([1, 0, 0, NAN], nan_ok=True)  # the last has no votes
 
 
-# --- known orders ---
+def test_a_text_needs_more_votes_than_the_other_and_than_neither() -> None:
+    first, second, neither = np.array([[3, 2, 2, 1, 0], [2, 3, 1, 1, 0], [1, 1, 2, 0, 2]])
+    assert verdicts(first, second, neither).tolist() == [1, -1, 0, 0, 0]
+    assert verdicts(second, first, neither).tolist() == [-1, 1, 0, 0, 0]  # nothing else changes
 
 
-@pytest.mark.parametrize(
-    ("name", "rule"), [("adjacent_strict", "strict"), ("adjacent_half_credit", "half")]
-)
-def test_vectors_of_accuracy(name: str, rule: str) -> None:
-    [vector] = [v for v in load("local_accuracy") if v["id"] == name]
-    scores = array(vector["inputs"]["scores_best_to_worst"])
-    found = ordered_accuracy(scores, np.arange(3), None)[rule]
-    expected = vector["expected"]
-    assert found.value == pytest.approx(expected["acc"]) and found.n == expected["n_pairs"]
-    if "ties" in expected:
-        assert (found.n_tied, found.n_missing) == (expected["ties"], expected["missing"])
+def test_accuracy_of_comparisons_by_hand() -> None:
+    verdict = np.array([1, -1, 0, NAN, 1, 1])
+    truth = np.array([1, 1, -1, 1, 0, NAN])  # of the last two, nobody knows the better text
+    found = comparison_accuracy(verdict, truth, np.arange(6), None)
+    told = {name: (one.value, one.n, one.n_missing) for name, one in found.items()}
+    assert told == {
+        "accuracy_comparison": (1 / 4, 4, 1),
+        "accuracy_comparison_half": (1.5 / 3, 3, 1),
+        "tie_rate": (1 / 3, 3, 1),
+    }
 
 
-def test_steps_apart_and_the_other_rules() -> None:
-    scores = array([[5, 4, 4, 1], [3, None, 2, 2]])
-    found = ordered_accuracy(scores, np.arange(2), None)
-    assert found["complete"].value == pytest.approx(2 / 4) and found["complete"].n == 4
-    assert found["tie_rate"].value == pytest.approx(2 / 4)
-    assert found["strict"].value == pytest.approx(2 / 6)
-    far = ordered_accuracy(scores, np.arange(2), None, step=2)
-    assert far["strict"].value == pytest.approx(3 / 4) and far["half"].value == 1
-    assert far["half"].n == 3 and far["half"].n_missing == 1
-
-
-def test_the_grid_of_all_pairs_holds_every_step() -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.integers(1, 6, (30, 5)).astype(float)
-    scores[0, 2] = NAN
-    grid = accuracy_grid(scores)
-    for i in range(5):
-        for j in range(5):
-            known = ~np.isnan(scores[:, i] + scores[:, j])
-            want = np.mean((scores[:, i] > scores[:, j])[known]) if i < j else NAN
-            assert grid[i, j] == pytest.approx(want, nan_ok=True)
-    for step in (1, 3):
-        complete = ordered_accuracy(scores, np.arange(30), None, step=step)["complete"]
-        each = [np.sum(scores[:, i] > scores[:, i + step]) for i in range(5 - step)]
-        assert complete.value == pytest.approx(np.sum(each) / complete.n)
-
-
-def test_the_order_of_sequences_makes_no_difference() -> None:
-    rng = np.random.default_rng(3)
-    scores, source = rng.integers(1, 4, (40, 4)).astype(float), np.repeat(np.arange(20), 2)
+def test_names_and_order_of_the_pairs_make_no_difference_to_comparisons() -> None:
+    rng = np.random.default_rng(4)
+    verdict, truth = rng.choice([1.0, 0.0, -1.0], (2, 80))
+    source = np.repeat(np.arange(20), 4)
     weights = source_weights(rng, 20, 100)
-    found = ordered_accuracy(scores, source, weights)
-    order = rng.permutation(40)
-    moved = ordered_accuracy(scores[order], source[order], weights)
-    for name, one in found.items():
-        assert moved[name].value == pytest.approx(one.value)
-        assert (moved[name].lo, moved[name].hi) == pytest.approx((one.lo, one.hi))
+    found = comparison_accuracy(verdict, truth, source, weights)
+    order, turned = rng.permutation(80), rng.choice([1, -1], 80)
+    args = ((turned * verdict)[order], (turned * truth)[order], source[order])
+    for name, one in comparison_accuracy(*args, weights).items():
+        assert one.value == pytest.approx(found[name].value)
+        assert (one.lo, one.hi) == pytest.approx((found[name].lo, found[name].hi))
+
+
+@functools.cache
+def heads() -> tuple[Any, Any, Any]:
+    """Return GPT-3.5's recorded votes for the first text, in both orders, and people's verdicts.
+
+    Each (system pairs, items): 1, -1 or 0.
+    """
+    paths = sorted((SHARED / "data" / "recorded" / "summeval_pairwise_gpt35").glob("*_toggle.*"))
+    if not paths:
+        pytest.skip("recorded replies are not there: ../shared/data/recorded/summeval_pairwise…")
+
+    def said(path: Path) -> list[Any]:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    straight = [said(Path(str(path).replace("_toggle", ""))) for path in paths]
+    turned = [said(path) for path in paths]
+
+    def votes(found: list[Any]) -> Any:
+        letters = {"A": 1.0, "B": -1.0, "C": 0.0}
+        return np.array([[letters[row["resp"].strip()[0]] for row in p] for p in found])
+
+    people = [[row["human_score_1"] - row["human_score_2"] for row in pair] for pair in straight]
+    assert [[r["id"] for r in p] for p in straight] == [[r["id"] for r in p] for p in turned]
+    return votes(straight), -votes(turned), np.array(people)
+
+
+def test_recorded_comparisons_agree_with_themselves_in_708_of_1100() -> None:
+    first, second, _ = (values.ravel() for values in heads())
+    found = order_consistency(first, second, np.arange(first.size), None)
+    assert found.value is not None and (found.value * found.n, found.n) == (708, 1100)
+
+
+def test_recorded_comparisons_order_8_of_11_pairs_of_systems_as_they_were_shown() -> None:
+    """By all votes on 100 articles: 8 in the published order alone, 7 in both orders together."""
+    first, second, people = heads()
+    truth = np.sign(people.mean(axis=1))
+
+    def right(*orders: Any) -> float | None:
+        votes = [np.sum([np.sum(o == v, axis=1) for o in orders], axis=0) for v in (1, -1, 0)]
+        found = comparison_accuracy(verdicts(*votes), truth, np.arange(11), None)
+        return found["accuracy_comparison"].value
+
+    assert right(first) == pytest.approx(8 / 11)
+    assert right(first, second) == pytest.approx(7 / 11)

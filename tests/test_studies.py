@@ -37,7 +37,7 @@ def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run SummEval whole."""
     folder = tmp_path_factory.mktemp("summeval")
     tables = ("agreement", "comparison", "criteria", "discernment", "coverage", "perturbations")
-    return run_study("summeval", folder, *tables)
+    return run_study("summeval", folder, *tables, "perspectives")
 
 
 def test_summeval_experts(summeval: Path) -> None:
@@ -123,6 +123,44 @@ def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
     for aspect, agreeing in pairs.items():
         tau = found["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
         assert (tau + 1) / 2 * 66 == pytest.approx(agreeing, abs=1), aspect
+
+
+UNANIMOUS = {
+    "coherence": ([11, 25, 26, 9, 83], 0.307),
+    "consistency": ([14, 14, 5, 1, 921], 0.174),
+    "fluency": ([5, 10, 20, 2, 819], 0.018),
+    "relevance": ([5, 17, 32, 61, 64], 0.390),
+}
+"""Texts of which all experts agree, from rating 1 on, and the linear kappa of GPT-3.5 on them."""
+
+
+def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
+    found = rows(summeval, "perspectives")
+    for aspect, (counts, kappa) in UNANIMOUS.items():
+        told = {
+            row["k"]: row["value"]
+            for row in found
+            if (row["judge"], row["aspect"], row["statistic"]) == ("human", aspect, "class_count")
+        }
+        assert [told[k] for k in range(1, 6)] == counts
+        row = by_name(found)["gpt35-rts", aspect, "kappa_linear", "direct"]
+        assert row["value"] == pytest.approx(kappa, abs=0.01)
+        assert row["n"] == sum(counts) and row["lo"] < row["value"] < row["hi"]
+        whole = by_name(found)["gpt35-rts", aspect, "pearson", "traditional"]
+        pooled = by_name(rows(summeval, "agreement"))["gpt35-rts", aspect, "pearson", "pooled"]
+        assert (whole["value"], whole["lo"]) == (pooled["value"], pooled["lo"])
+
+
+def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
+    """GPT-3.5 comes first in both views of the article, but not where rare classes weigh more."""
+    ranks = {
+        row["statistic"]: (row["value"], row["lo"], row["hi"])
+        for row in rows(summeval, "perspectives")
+        if row["judge"] == "gpt35-rts" and row["statistic"].startswith("rank_")
+    }
+    assert ranks["rank_pearson"] == ranks["rank_kappa_linear"] == (1, 1, 1)
+    assert ranks["rank_accuracy_adjacent_half"] == (1, 1, 1)
+    assert ranks["rank_cem_ord"] == (3, 3, 3) and ranks["rank_accuracy_adjacent"][0] > 1
 
 
 def test_summeval_discernment_of_controls(summeval: Path) -> None:

@@ -10,6 +10,7 @@ METHODS = {
     "criteria": "metajudge.methods.criteria",
     "discernment": "metajudge.methods.discernment",
     "faults": "metajudge.methods.faults",
+    "perspectives": "metajudge.methods.perspectives",
     "repeatability": "metajudge.methods.repeatability",
     "pairwise": "metajudge.methods.pairwise",
     "perturbations": "metajudge.methods.perturbations",
@@ -18,6 +19,9 @@ METHODS = {
     "cost": "metajudge.methods.cost",
 }
 """Result table -> its module. `BESIDE` tells which belong to a method."""
+
+ACROSS = {"perspectives": "metajudge.methods.overall"}
+"""Result table -> the module whose `rows` adds what its datasets make up together."""
 
 BESIDE = {
     "agreement": ["comparison", "criteria"],

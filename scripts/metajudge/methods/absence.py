@@ -23,9 +23,9 @@ def ends(study: DatasetStudy) -> Ends:
     return found
 
 
-def excluded(study: DatasetStudy) -> dict[str, str]:
-    """Return judge -> why it does not score originals at all."""
-    return {judge: why for judge, name, why in study.spec["excluded"] if name == "original"}
+def excluded(study: DatasetStudy, texts: str = "original") -> dict[str, str]:
+    """Return judge -> why it does not score a set of texts at all."""
+    return {judge: why for judge, name, why in study.spec["excluded"] if name == texts}
 
 
 def reasons(

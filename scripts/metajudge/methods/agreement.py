@@ -13,7 +13,6 @@ from metajudge.methods.measures import (
     categorical,
     human,
     lower_median,
-    mean_over_aspects,
     mean_rating,
     ranked,
     replacement,
@@ -21,6 +20,7 @@ from metajudge.methods.measures import (
 )
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import mean_over
 from metajudge.statistics.resampling import Replicated
 
 THIN = 0.9
@@ -82,8 +82,9 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = mean_over_aspects(each, np.unique(panel.source).size)
-            yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
+            average = mean_over(each, np.unique(panel.source).size, of="aspects")
+            name = joined(AVERAGE, criterion)
+            yield study.row(judge, name, statistic, level, average.estimate)
 
 
 def _degenerate(scores: Floats) -> str:

@@ -64,4 +64,4 @@ def _rows(
     if not first.same_points(second):
         one = {name: found for name, found in one.items() if name not in POINTS}
     note = study.told_share(*judges)
-    yield from difference_rows(study, judge, one, other, note=note, why=why, **place)
+    yield from difference_rows(study, judge, one, other, note=note, why=why, place=place)

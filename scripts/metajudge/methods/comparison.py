@@ -17,10 +17,9 @@ from metajudge.methods.measures import (
     against,
     classes_with,
     lower_median,
-    mean_over_aspects,
     mean_rating,
 )
-from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy, Floats, Panel
+from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.comparison import (
     detectable,
     difference,
@@ -31,6 +30,7 @@ from metajudge.statistics.comparison import (
 from metajudge.statistics.correlation import STATISTICS, correlations
 from metajudge.statistics.estimate import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
 from metajudge.statistics.kappa import on_classes
+from metajudge.statistics.means import mean_over
 from metajudge.statistics.multiple import benjamini_hochberg, holm
 from metajudge.statistics.permutation import (
     Flips,
@@ -163,10 +163,7 @@ class _Field:
 
 def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
-    fair = study.spec["reference_systems"] and any(
-        study.spec["judges"][name]["references"] for name in _judges(study)
-    )
-    panel = study.without_references if fair else study.systems
+    systems, panel = study.shared_panel(_judges(study))
     flips = _flips(study, panel)
     found: list[Row] = []
     gaps: dict[_Gap, list[tuple[Replicated, int]]] = defaultdict(list)
@@ -180,7 +177,7 @@ def rows(study: DatasetStudy) -> list[Row]:
                     own = _Gap(split(aspect)[1], pair.judge, pair.other, place)
                     gaps[own].append((_gap(pair, place), pair.sources))
     found += _averages(study, gaps)
-    return [row | {"systems": WITHOUT_REFERENCES if fair else None} for row in found]
+    return [row | {"systems": systems} for row in found]
 
 
 class _Gap(NamedTuple):
@@ -204,7 +201,7 @@ def _averages(
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
             fewest = min(sources for _, sources in each)
-            mean = mean_over_aspects([one for one, _ in each], fewest)
+            mean = mean_over([one for one, _ in each], fewest, of="aspects").estimate
             mean = mean.with_note(study.told_share(judge, other))
             aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
             yield study.row(judge, aspect, name, level, mean, judge_b=other)

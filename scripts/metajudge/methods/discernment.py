@@ -92,7 +92,9 @@ class Discerning:
         """
         first, second = self._headlines(judge, other), self._headlines(other, judge)
         told = self.study.told_share(judge, other)
-        yield from difference_rows(self.study, judge, first, second, note=told, judge_b=other)
+        yield from difference_rows(
+            self.study, judge, first, second, note=told, place={"judge_b": other}
+        )
 
     def _test(self, pairs: Pairs) -> Tests:
         d, source = pairs.differences, pairs.source

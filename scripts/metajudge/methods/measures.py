@@ -1,6 +1,6 @@
 """What a judge's scores on a panel say beside people's ratings: every statistic of agreement."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
 from metajudge.statistics.kappa import ON_CLASSES, are_classes, cem_floor, on_classes
-from metajudge.statistics.resampling import Replicated, with_interval
+from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.soft import soft_pairwise_accuracy
 
 Place = tuple[str, str]
@@ -155,11 +155,7 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
     """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
     ratings = panel.ratings(aspect)
     classes = study.spec["aspects"][aspect]["values"]
-    reason = ""
-    if study.spec["ratings"] != "human":
-        reason = f"ratings are {study.spec['ratings']}, not human"
-    elif len(ratings) < 2:
-        reason = "one rater"
+    reason = unrated(study, ratings)
     for measurement in MEASUREMENTS:
         numbers = measurement == "interval"
         why = reason or (CONTINUOUS if classes is None and not numbers else "")
@@ -186,6 +182,13 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
     yield from ceilings(on_scale, ratings, against="each", n_sources=n_sources).items()
 
 
+def unrated(study: DatasetStudy, ratings: Floats) -> str:
+    """Return why people's ratings (raters, targets) tell nothing of their agreement, else ""."""
+    if study.spec["ratings"] != "human":
+        return f"ratings are {study.spec['ratings']}, not human"
+    return "one rater" if len(ratings) < 2 else ""
+
+
 def mean_rating(ratings: Floats) -> Floats:
     """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
     given = np.isfinite(ratings).sum(axis=0)
@@ -198,15 +201,3 @@ def lower_median(ratings: Floats) -> Floats:
     given = np.isfinite(ratings).sum(axis=0)
     middle = np.maximum((given - 1) // 2, 0)
     return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])
-
-
-def mean_over_aspects(each: Sequence[Replicated], n_sources: int) -> Estimate:
-    """Return the mean over aspects; undefined where it is on one, since means would not compare."""
-    lost = [one for one in each if one.estimate.value is None]
-    if lost:
-        return Estimate.undefined(
-            f"undefined on {len(lost)} of {len(each)} aspects", n=len(each) - len(lost)
-        )
-    mean = np.mean([one.rows for one in each], axis=0)
-    found = Estimate(float(mean[0]), n=len(each), method="mean over aspects")
-    return with_interval(found, mean[1:], n_sources)

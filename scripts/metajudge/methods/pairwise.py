@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from metajudge.methods.measures import mean_rating
-from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.methods.study import Codes, DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.means import share
 from metajudge.statistics.pairwise import (
+    comparison_accuracy,
     first_position_rate,
     nontransitive_share,
     order_consistency,
+    verdicts,
 )
 
 Votes = dict[tuple[str, str], list[float]]
@@ -59,19 +60,31 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> d
             np.array([vote for _, vote in shown]), where, study.weights
         ),
     }
-    both = np.sign(np.nan_to_num(first) + np.nan_to_num(second))
-    verdict = np.where(np.isnan(first) & np.isnan(second), np.nan, both)
+    verdict = verdicts(*_counts(votes, pairs))
     told |= _circles(study, panel, pairs, verdict)
     people = mean_rating(panel.ratings(aspect))
     if people.size and np.isfinite(people).any():
         truth = np.array([people[place[a]] - people[place[b]] for a, b in pairs])
-        told |= _accuracy(study, verdict, np.sign(truth), source)
+        told |= comparison_accuracy(verdict, np.sign(truth), source, study.weights)
     return told
 
 
 def _mean(votes: list[float]) -> float:
     known = [vote for vote in votes if not np.isnan(vote)]
     return float(np.mean(known)) if known else float("nan")
+
+
+def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
+    """Return the votes for the first text of each pair, for the second and for neither.
+
+    Of both orders and all draws; shape (3, pairs).
+    """
+    both = [
+        np.append(votes.get((one, other), []), np.negative(votes.get((other, one), [])))
+        for one, other in pairs
+    ]
+    counts = [[np.count_nonzero(given == vote) for given in both] for vote in (1, -1, 0)]
+    return np.array(counts, dtype=np.int64)
 
 
 def _circles(
@@ -93,30 +106,3 @@ def _circles(
         table[row, i, j], table[row, j, i] = vote, -vote
     source = np.array([study.item_order[item] for item in sorted(texts)], dtype=np.int64)
     return {"nontransitive_share": nontransitive_share(table, source, study.weights)}
-
-
-def _accuracy(
-    study: DatasetStudy, verdict: Floats, truth: Floats, source: Any
-) -> dict[str, Estimate]:
-    """Return how often a verdict is people's, over pairs that people do not tie."""
-    decided = np.isfinite(truth) & (truth != 0)
-    known = decided & ~np.isnan(verdict)
-    right, tied = (verdict == truth) & known, (verdict == 0) & known
-    missing = int(decided.sum() - known.sum())
-    size = {"strict": decided, "half": known}
-    hits = {"strict": right.astype(float), "half": right + tied / 2}
-    names = {"strict": "accuracy_comparison", "half": "accuracy_comparison_half"}
-    told = {
-        names[rule]: share(
-            hits[rule][size[rule]],
-            np.ones(int(size[rule].sum())),
-            source[size[rule]],
-            study.weights,
-            missing,
-        )
-        for rule in size
-    }
-    told["tie_rate"] = share(
-        tied[known].astype(float), np.ones(int(known.sum())), source[known], study.weights, missing
-    )
-    return told

@@ -77,6 +77,15 @@ class DatasetStudy:
             self, "systems", rows.filter(pc.invert(pc.is_in(rows["system"], value_set=named)))
         )
 
+    def shared_panel(self, judges: Iterable[str]) -> tuple[str | None, "Panel"]:
+        """Return the panel on which judges are held against each other, and its column `systems`.
+
+        Without the texts that are the references where one of them compares with these.
+        """
+        cards = self.spec["judges"]
+        fair = self.spec["reference_systems"] and any(cards[name]["references"] for name in judges)
+        return (WITHOUT_REFERENCES, self.without_references) if fair else (None, self.systems)
+
     def rated(self, judge: str) -> dict[str | None, "Panel"]:
         """Return the panels on which a judge is compared with people, by the column `systems`.
 

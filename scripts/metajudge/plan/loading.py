@@ -39,8 +39,10 @@ from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
 from metajudge.schema.slugs import slug
 
+AGAINST_PEOPLE = {"agreement", "perspectives"}
+"""Methods that hold judges against people's ratings."""
 CONTROLS = tuple(form.replace("_", "-") for form in CONTROL_FORMS)
-"""The judge cards of the controls, which every study of agreement has."""
+"""The judge cards of the controls, which every study of one of these has."""
 
 
 RESERVED = {"human", "all"}
@@ -63,7 +65,7 @@ def load_plan(
         for name in study.datasets
     }
     rated = any(dataset.ratings != "none" for dataset in datasets.values())
-    study = _with_controls(study) if rated and "agreement" in study.methods else study
+    study = _with_controls(study) if rated and AGAINST_PEOPLE & set(study.methods) else study
     judges, derived = _judges(cards, study, source)
     perturbations = {
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python as jsonable
 from metajudge.canonical import canonical
 from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
-from metajudge.methods import BESIDE, METHODS
+from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
 from metajudge.plan.judges import (
     aspects_told,
@@ -221,7 +221,7 @@ class Specs(TextSpecs):
             **({"improved": card_hash(improved)} if improved else {}),
             **(
                 {"compared": plan.study.comparison.judges}
-                if table in {"discernment", "confusion"}
+                if table in {"discernment", "confusion", "perspectives"}
                 else {}
             ),
             **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
@@ -247,7 +247,8 @@ class Specs(TextSpecs):
             ],
             "output": f"{self.out}/tables/{table}",
         }
-        return self._spec("table.py", fields)
+        across = ACROSS.get(table)
+        return self._spec("table.py", {**fields, "across": across}, *filter(None, [across]))
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""

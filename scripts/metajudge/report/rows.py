@@ -32,6 +32,7 @@ class Row:
     aspect_b: str
     criterion_b: str
     k: int
+    k_b: int
     systems: str
     signature: str
 
@@ -39,9 +40,9 @@ class Row:
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
         plain: dict[str, Any] = {name: record.get(name) for name in cls.__slots__}
-        for name in ("n", "n_missing", "n_tied", "k"):
+        for name in ("n", "n_missing", "n_tied", "k", "k_b"):
             plain[name] = plain[name] or 0
-        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied", "k"}
+        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied", "k", "k_b"}
         texts = {name: plain[name] or "" for name in plain if name not in numbers}
         return cls(**{**plain, **texts})
 
@@ -50,7 +51,7 @@ class Row:
         """Return what tells the row from all others of its table that the report shows."""
         where = (self.dataset, self.judge, self.aspect, self.statistic, self.level)
         other = (self.judge_b, self.aspect_b, self.criterion_b)
-        return (*where, self.cell, self.criterion, *other, self.k)
+        return (*where, self.cell, self.criterion, *other, self.k, self.k_b)
 
     @property
     def judged(self) -> str:
@@ -113,12 +114,13 @@ class Rows:
         aspect_b: str = "",
         criterion_b: str = "",
         k: int = 0,
+        k_b: int = 0,
     ) -> Row | None:
         """Return the one row in this place, or None; `aspect` may have a criterion behind a dot."""
         if "." in aspect:
             aspect, _, criterion = aspect.partition(".")
         other = (judge_b, aspect_b, criterion_b)
-        place = (dataset, judge, aspect, statistic, level, cell, criterion, *other, k)
+        place = (dataset, judge, aspect, statistic, level, cell, criterion, *other, k, k_b)
         return self._index.get(place)
 
     @cached_property

@@ -65,6 +65,7 @@ _WHERE_IT_APPLIES = {
     "aspect_b": TEXT,
     "criterion_b": TEXT,
     "k": COUNT,
+    "k_b": COUNT,
     # whose texts, where not those of all systems
     "systems": TEXT,
 }

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import NO_SOURCE, Estimate
+from metajudge.statistics.order import pairs_within
 from metajudge.statistics.resampling import (
     Replicated,
     whole_and_resamples,
@@ -65,14 +66,7 @@ def _pairs(
     x: Floats, y: Floats, source: Codes
 ) -> tuple[Codes, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return of all pairs of one source's targets: source, |x_i - x_j|, x orders as y, y ties."""
-    order = np.argsort(source, kind="stable")
-    _, starts = np.unique(source[order], return_index=True)
-    first, second = [], []
-    for members in np.split(order, starts[1:]):
-        i, j = np.triu_indices(members.size, 1)
-        first.append(members[i])
-        second.append(members[j])
-    i, j = (np.concatenate([np.empty(0, np.int64), *parts]) for parts in (first, second))
+    i, j = pairs_within(source)
     dx, dy = x[i] - x[j], y[i] - y[j]
     return source[i], np.abs(dx), np.sign(dx) == np.sign(dy), dy == 0
 

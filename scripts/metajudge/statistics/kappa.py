@@ -91,6 +91,21 @@ def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     return found
 
 
+def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]) -> Floats:
+    """Return the class of each value of another scale: number floor((i + 1/2) K / L), from 0.
+
+    i is the place of the value among the L values of its scale, K the number of classes; both in
+    ascending order. values (targets,), NaN stays; 1 to 10 on classes 1 to 5 are 1, 1, 2, 2, …, 5. A
+    scale of as many values keeps every place. ValueError for a value that is not on the scale.
+    Perspectives paper, appendix A.4, which says of other scales that they are rescaled uniformly.
+    """
+    there = ~np.isnan(values)
+    place = class_codes(values[there], sorted(scale))
+    found = np.full(values.shape, np.nan)
+    found[there] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
+    return found
+
+
 def are_classes(values: Floats, classes: Sequence[float]) -> bool:
     """Return whether every value is one of `classes`; NaN is passed over."""
     return not _places(values[~np.isnan(values)], classes)[1].any()

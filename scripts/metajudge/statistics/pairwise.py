@@ -1,4 +1,4 @@
-"""Judges that choose between two texts, and scores of texts whose order is known."""
+"""Judges that choose between two texts: order, place, circles, and whom the votes favour."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -58,50 +58,39 @@ def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Est
     return share(hits, total, source, weights, missing)
 
 
-def aggregate_votes(better: Codes, worse: Codes, tied: Codes) -> NDArray[np.bool_]:
-    """Return whether a direct comparison found the right order of each pair: (pairs,).
+def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
+    """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0 neither.
 
-    better, worse, tied (pairs,): the votes of both orders and all draws for the right order, for
-    the wrong one, and for neither. Right only if the votes for the right order exceed each of the
-    others. Perspectives paper, direct comparison.
+    A text is favoured if its votes exceed each of the others. first, second, neither (pairs,): the
+    votes of both orders and all draws. NaN without a vote. Perspectives paper, 5.4 and A.4.
     """
-    return np.asarray((better > worse) & (better > tied))
+    ahead = (first > np.maximum(second, neither)).astype(np.float64)
+    behind = second > np.maximum(first, neither)
+    return np.where(first + second + neither > 0, ahead - behind, np.nan)
 
 
-def ordered_accuracy(
-    scores: Floats, source: Codes, weights: Weights, *, step: int = 1
+def comparison_accuracy(
+    verdict: Floats, truth: Floats, source: Codes, weights: Weights
 ) -> dict[str, Estimate]:
-    """Return how often of two texts `step` places apart the better one scores higher.
+    """Return sum [verdict = truth] / pairs of direct comparisons, over pairs with a better text.
 
-    scores (sequences, places), best text first, NaN = missing; source (sequences,). `strict`: a tie
-    or a missing score is wrong (perspectives paper, local evaluation; at step k its I(k)); `half`:
-    a tie counts half, a missing score is left out; `complete`: strict over the pairs that have
-    both; `tie_rate`: ties among those. `n` counts the pairs used, `n_missing` those with a missing
-    score, `n_tied` the ties.
+    verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what was done to
+    the texts, 0 or NaN where no text is known to be better (left out); source (pairs,).
+    `accuracy_comparison`: neither and no verdict are wrong (perspectives paper, 5.4).
+    `accuracy_comparison_half`: a verdict for neither counts half, a missing one is left out.
+    `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
+    `n_missing` those without a verdict.
     """
-    better, worse = scores[:, :-step], scores[:, step:]
-    planned = np.full(len(scores), float(better.shape[1]))
-    known = ~(np.isnan(better) | np.isnan(worse))
-    right, tied = (np.sum(v & known, axis=1) for v in (better > worse, better == worse))
-    pairs = known.sum(axis=1).astype(np.float64)
-    missing, ties = int(planned.sum() - pairs.sum()), int(tied.sum())
-    found = {
-        "strict": share(right.astype(float), planned, source, weights, missing),
-        "half": share(right + tied / 2, pairs, source, weights, missing),
-        "complete": share(right.astype(float), pairs, source, weights, missing),
-        "tie_rate": share(tied.astype(float), pairs, source, weights, missing),
+    asked = np.isfinite(truth) & (truth != 0)
+    known = asked & ~np.isnan(verdict)
+    right, tied = ((v & known).astype(np.float64) for v in (verdict == truth, verdict == 0))
+    missing, ones = int(asked.sum() - known.sum()), np.ones(truth.size)
+    told = {
+        "accuracy_comparison": (right, asked),
+        "accuracy_comparison_half": (right + tied / 2, known),
+        "tie_rate": (tied, known),
     }
-    return {name: replace(one, n_tied=ties) for name, one in found.items()}
-
-
-def accuracy_grid(scores: Floats) -> Floats:
-    """Return, for each two places, the share of sequences that score the better one higher.
-
-    scores (sequences, places) as above; (places, places), NaN on and below the diagonal and where
-    no sequence has both. Ties are wrong. Perspectives paper, the grid over all pairs.
-    """
-    better, worse = scores[:, :, None], scores[:, None, :]
-    known = ~(np.isnan(better) | np.isnan(worse))
-    with np.errstate(invalid="ignore"):
-        grid = np.sum((better > worse) & known, axis=0) / known.sum(axis=0)
-    return np.where(np.tri(scores.shape[1], dtype=bool), np.nan, grid)
+    return {
+        name: share(hits[used], ones[used], source[used], weights, missing)
+        for name, (hits, used) in told.items()
+    }

@@ -256,6 +256,41 @@ STATISTICS: dict[str, Statistic] = {
     "accuracy_comparison_half": Statistic(
         "Right, ties half", "percent", "a tie is half right", SHARE, OURS
     ),
+    "accuracy_adjacent": Statistic(
+        "Ordered right",
+        "percent",
+        "neighbours of a known order: better text scored higher; tie and missing are wrong",
+        SHARE,
+        "paper 002, 3.2",
+    ),
+    "accuracy_adjacent_half": Statistic(
+        "Ordered right, ties half",
+        "percent",
+        "the same; a tie is half right, a missing score left out",
+        SHARE,
+        OURS,
+    ),
+    "accuracy_adjacent_complete": Statistic(
+        "Ordered right, both scored",
+        "percent",
+        "the same; a tie is wrong, a missing score left out",
+        SHARE,
+        OURS,
+    ),
+    "accuracy_apart": Statistic(
+        "Ordered right at k",
+        "percent",
+        "texts k places apart; at 1 it is accuracy_adjacent",
+        SHARE,
+        "paper 002, 5.4",
+    ),
+    "class_count": Statistic(
+        "Texts",
+        "amount",
+        "of people's class k, in the judge's k_b, from the scale's lowest; 0 is left out",
+        POSITIVE,
+        "paper 002, table 4 and figure 4",
+    ),
     "tie_rate": Statistic("Ties", "percent", "pairs without a verdict", SHARE, OURS),
     "vote_consistency": Statistic(
         "Votes agree",

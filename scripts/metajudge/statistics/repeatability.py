@@ -56,7 +56,7 @@ def repeatability(
     return {
         "alpha_draws": alpha,
         "flip_rate": share(flips, ones, source[used], weights, missing),
-        "tied_modes": share(_tied_modes(draws[:, used]), ones, source[used], weights, missing),
+        "tied_modes": share(tied_modes(draws[:, used]), ones, source[used], weights, missing),
         "reliability": icc.estimate,
         "draws_needed": _needed(icc, np.unique(source[used]).size),
     }
@@ -73,8 +73,11 @@ def spearman_brown(reliability: float, draws: int) -> float:
     return math.sqrt(draws * reliability / (1 + (draws - 1) * reliability))
 
 
-def _tied_modes(draws: Floats) -> Floats:
-    """Return 1 for each target whose most frequent value is not the only one."""
+def tied_modes(draws: Floats) -> Floats:
+    """Return 1 for each target whose most frequent value is not the only one, else 0.
+
+    draws (draws, targets), NaN = missing, at least one of each target. Shape (targets,).
+    """
     counts = np.zeros(draws.shape, dtype=np.int64)
     for draw in draws:
         counts += draws == draw

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from metajudge.report.elements import Cell, Column, Fold, Table, estimate
 from metajudge.report.report import Dataset, Judge
@@ -11,12 +12,21 @@ from metajudge.report.words import label
 
 
 def between(
-    rows: Rows, dataset: Dataset, judge: Judge, other: Judge, statistic: str, criterion: str = ""
+    rows: Rows,
+    dataset: Dataset,
+    judge: Judge,
+    other: Judge,
+    statistic: str,
+    criterion: str = "",
+    aspect: str = "",
+    level: str = "",
 ) -> Row | None:
     """Return the row of a judge's value less another's, whichever way it was written."""
+
     name = f"difference_{statistic}"
-    straight = rows.at(dataset.id, judge.id, name, criterion=criterion, judge_b=other.id)
-    back = rows.at(dataset.id, other.id, name, criterion=criterion, judge_b=judge.id)
+    at = partial(rows.at, dataset.id, criterion=criterion, aspect=aspect, level=level)
+    straight = at(judge.id, name, judge_b=other.id)
+    back = at(other.id, name, judge_b=judge.id)
     return straight or turned(back)
 
 
@@ -35,6 +45,8 @@ def matrix(
     statistic: str,
     name: str,
     criterion: str = "",
+    aspect: str = "",
+    level: str = "",
 ) -> list[Fold]:
     """Return, folded, the differences of all pairs of judges; `name` says of what."""
 
@@ -42,7 +54,7 @@ def matrix(
         return [
             Cell("", style="none")
             if other is judge
-            else estimate(between(rows, dataset, judge, other, statistic, criterion))
+            else estimate(between(rows, dataset, judge, other, statistic, criterion, aspect, level))
             for other in judges
         ]
 

@@ -86,8 +86,8 @@ class Study(Caps):
     perturbations: list[Slug] = Field(
         [], description="Perturbation cards, for discernment and of method inject."
     )
-    methods: list[Literal["agreement", "discernment", "confusion", "faults"]] = Field(
-        min_length=1, description="What is computed; coverage and cost always are."
+    methods: list[Literal["agreement", "discernment", "confusion", "perspectives", "faults"]] = (
+        Field(min_length=1, description="What is computed; coverage and cost always are.")
     )
     weights: Slug | None = Field(
         None,

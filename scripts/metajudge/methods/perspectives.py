@@ -1,0 +1,204 @@
+"""Perspectives (paper 002): does a judge give the right rating, and does it see which is better?
+
+Here on any rated dataset, without texts made for it, beside the traditional view (its Table 1).
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.cells import joined, split
+from metajudge.methods.agreement import below_controls
+from metajudge.methods.differences import compared, difference_rows
+from metajudge.methods.measures import AVERAGE, Place
+from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.methods.views import BESIDE, DIRECT, MEASURES, People, Said, View
+from metajudge.statistics.comparison import ranks
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import mean_over
+from metajudge.statistics.resampling import Replicated
+
+LEVELS = tuple(dict.fromkeys(level for _, level in MEASURES))
+NOT_JUDGED = "not judged"
+Row = dict[str, Any]
+Found = Mapping[Place, Replicated]
+
+
+class _Field:
+    """All judges on the rated texts of a dataset; what is computed is kept."""
+
+    def __init__(self, study: DatasetStudy, panel: Panel) -> None:
+        self.study, self.panel = study, panel
+        rated = [name for name in study.spec["aspects"] if len(panel.ratings(name))]
+        self.people = {name: People.of(study, panel, name) for name in rated}
+        self._views: dict[tuple[str, str, int], View | None] = {}
+        self._averages: dict[tuple[str, str | None, int], Found] = {}
+
+    @cached_property
+    def criteria(self) -> list[str | None]:
+        """Return the wordings of the aspects, None where there is but one."""
+        return list(dict.fromkeys(split(name)[1] for name in self.people))
+
+    @cached_property
+    def _draws(self) -> dict[tuple[str, str], Floats]:
+        return self.study.draw_tables(self.panel)
+
+    @cached_property
+    def _said(self) -> dict[tuple[str, str], Said]:
+        return {
+            (judge, aspect): Said.of(
+                self.study, judge, aspect, own, self._draws.get((judge, aspect))
+            )
+            for judge in self.study.spec["judges"]
+            for aspect in self.people
+            if (own := self.panel.scores(judge, aspect)) is not None
+        }
+
+    def given(self, *judges: str) -> NDArray[np.bool_]:
+        """Return which texts are of items that all of some judges were given."""
+        items = self.study.items_given(*judges)
+        return np.array([item in items for item in self.panel.items], dtype=bool)
+
+    def view(self, aspect: str, judge: str, *others: str) -> View | None:
+        """Return a judge's view of one aspect on what all were given; None where it judges none."""
+        key = (judge, aspect, len(self.study.items_given(judge, *others)))
+        if key not in self._views:
+            said, given = self._said.get((judge, aspect)), self.given(judge, *others)
+            people = self.people[aspect]
+            own = None if said is None else View(self.study, self.panel, people, said, given)
+            self._views[key] = own
+        return self._views[key]
+
+    def average(self, criterion: str | None, judge: str, *others: str) -> Found:
+        """Return the mean of every measure over the aspects in one wording."""
+        key = (judge, criterion, len(self.study.items_given(judge, *others)))
+        if key not in self._averages:
+            names = [name for name in self.people if split(name)[1] == criterion]
+            views = [self.view(name, judge, *others) for name in names]
+            absent = Replicated(
+                Estimate.undefined(NOT_JUDGED), np.full(len(self.study.weights) + 1, np.nan)
+            )
+            sources = self.sources(judge, *others)
+            self._averages[key] = {
+                place: mean_over(
+                    [view.found[place] if view else absent for view in views],
+                    sources,
+                    of="aspects",
+                )
+                for place in MEASURES
+            }
+        return self._averages[key]
+
+    def sources(self, *judges: str) -> int:
+        """Return the number of sources that all of some judges were given."""
+        return np.unique(self.panel.source[self.given(*judges)]).size
+
+
+def rows(study: DatasetStudy) -> list[Row]:
+    """Return the rows of perspectives.csv: people, judges, ranks and differences."""
+    systems, panel = study.shared_panel(study.spec["judges"])
+    field = _Field(study, panel)
+    if not field.people:
+        return []
+    found = list(_people(field))
+    measured = [row for judge in study.spec["judges"] for row in _judge(field, judge)]
+    found += below_controls(study, measured)
+    for judge in study.spec["judges"]:
+        found += _beside(field, judge)
+    for criterion in field.criteria:
+        found += [*_ranks(field, criterion), *_differences(field, criterion)]
+    return [row | {"systems": systems} for row in found]
+
+
+def _people(field: _Field) -> Iterator[Row]:
+    """Yield how many texts have each rating, of those of which all raters agree."""
+    for plain, people in {split(name)[0]: one for name, one in field.people.items()}.items():
+        if people.why:
+            nothing = Estimate.undefined(people.why)
+            yield field.study.row("human", plain, "class_count", DIRECT, nothing)
+        agreed = people.shared[~np.isnan(people.shared)]
+        for k, rating in enumerate(people.classes if not people.why else [], start=1):
+            count = float(np.isclose(agreed, rating).sum())
+            one = Estimate(count, n=agreed.size, note=f"rated {rating:g}")
+            yield field.study.row("human", plain, "class_count", DIRECT, one, k=k)
+
+
+def _judge(field: _Field, judge: str) -> Iterator[Row]:
+    """Yield a judge's measures on every aspect, and their averages."""
+    judged = False
+    for aspect in field.people:
+        if view := field.view(aspect, judge):
+            judged = True
+            for statistic, level in MEASURES:
+                one = view.found[statistic, level].estimate
+                yield field.study.row(judge, aspect, statistic, level, one)
+    for criterion in field.criteria if judged else []:
+        for (statistic, level), found in field.average(criterion, judge).items():
+            name = joined(AVERAGE, criterion)
+            yield field.study.row(judge, name, statistic, level, found.estimate)
+
+
+def _beside(field: _Field, judge: str) -> Iterator[Row]:
+    """Yield what stands beside: ties, the confusion of classes, texts rated further apart."""
+    for aspect in field.people:
+        if not (view := field.view(aspect, judge)):
+            continue
+        for statistic, level in BESIDE:
+            told = view.found[statistic, level].estimate
+            yield field.study.row(judge, aspect, statistic, level, told)
+        for (k, k_b), count in view.confusion().items():
+            yield field.study.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
+        for k, found in view.further().items():
+            yield field.study.row(judge, aspect, "accuracy_apart", DIRECT, found, k=k)
+
+
+def _ranks(field: _Field, criterion: str | None) -> Iterator[Row]:
+    """Yield each judge's rank by every measure's average, on what all judges were given."""
+    study, name = field.study, joined(AVERAGE, criterion)
+    judges = [judge for judge in study.spec["judges"] if _judges(field, criterion, judge)]
+    if not judges:
+        return
+    for place in MEASURES:
+        told = [field.average(criterion, judge, *judges)[place] for judge in judges]
+        placed = ranks(np.stack([one.rows for one in told]), field.sources(*judges))
+        for judge, one, found in zip(judges, placed, told, strict=True):
+            why = found.estimate.note
+            own = Estimate.undefined(why, n=one.n) if one.value is None else one
+            own = own.with_note(study.told_share(*judges))
+            yield study.row(judge, name, f"rank_{place[0]}", place[1], own)
+
+
+def _judges(field: _Field, criterion: str | None, judge: str) -> bool:
+    """Return whether a judge judges anything in one wording."""
+    return any(field.view(name, judge) for name in field.people if split(name)[1] == criterion)
+
+
+def _differences(field: _Field, criterion: str | None) -> Iterator[Row]:
+    """Yield what the averages of a judge are above those of the next, on the same resamples."""
+    study, name = field.study, joined(AVERAGE, criterion)
+    for judge, other in compared(study, "systems"):
+        if not all(_judges(field, criterion, one) for one in (judge, other)):
+            continue
+        first, second = (
+            field.average(criterion, judge, other),
+            field.average(criterion, other, judge),
+        )
+        for level in LEVELS:
+            one, two = (
+                {statistic: told[statistic, at] for statistic, at in MEASURES if at == level}
+                for told in (first, second)
+            )
+            yield from difference_rows(
+                study,
+                judge,
+                one,
+                two,
+                note=study.told_share(judge, other),
+                aspect=name,
+                level=level,
+                sources=field.sources(judge, other),
+                place={"judge_b": other},
+            )

@@ -1,0 +1,114 @@
+"""Means of statistics: over aspects, on the same resamples, and over independent datasets."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import independent_mean, mean_over, replicated_share, share
+from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
+from vectors import published
+
+RNG = np.random.default_rng(0)
+SOURCE = np.repeat(np.arange(40), 5)
+WEIGHTS = source_weights(RNG, 40, 200)
+ONES = np.ones(SOURCE.size)
+
+
+def shares(*chances: float) -> list[Replicated]:
+    hits = [(RNG.random(SOURCE.size) < chance).astype(float) for chance in chances]
+    return [replicated_share(one, ONES, SOURCE, WEIGHTS) for one in hits]
+
+
+def test_a_share_has_the_replicates_of_its_interval() -> None:
+    hits = np.zeros(SOURCE.size)
+    hits[:50] = 1
+    found = replicated_share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, of="what")
+    one = found.estimate
+    assert (one.value, one.n, one.n_missing, one.n_tied) == (0.25, 200, 3, 2)
+    assert found.rows[0] == one.value and found.rows.size == 201
+    assert (one.lo, one.hi) == percentile_interval(found.rows[1:])
+    assert one.method.startswith("what; bootstrap over 40 sources")
+    plain = share(hits, ONES, SOURCE, WEIGHTS, 3, of="what")
+    assert (plain.value, plain.lo, plain.hi) == (one.value, one.lo, one.hi)
+
+
+def test_the_mean_over_aspects_has_the_interval_of_the_mean_of_replicates() -> None:
+    each = shares(0.2, 0.5, 0.6)
+    found = mean_over(each, 40, of="aspects")
+    rows = np.mean([one.rows for one in each], axis=0)
+    assert found.rows == pytest.approx(rows) and found.estimate.value == rows[0]
+    assert (found.estimate.lo, found.estimate.hi) == percentile_interval(rows[1:])
+    assert found.estimate.n == 3 and found.estimate.method.startswith("mean over aspects; boot")
+    turned = mean_over(each[::-1], 40, of="aspects").estimate
+    assert turned.value == pytest.approx(found.estimate.value)
+
+
+def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
+    nothing = Replicated(Estimate.undefined("constant judge"), np.full(201, np.nan))
+    found = mean_over([*shares(0.5), nothing], 40, of="aspects")
+    one = found.estimate
+    assert (one.value, one.note) == (None, "undefined on 1 of 2 aspects: constant judge")
+    assert np.isnan(found.rows).all() and found.rows.size == 201
+    told = independent_mean([Estimate(0.5), nothing.estimate], of="datasets")
+    assert (told.value, told.note) == (None, "undefined on 1 of 2 datasets: constant judge")
+    several = [nothing.estimate, Estimate.undefined("continuous"), Estimate(1.0)]
+    told = independent_mean(several, of="datasets")
+    assert (told.note, told.n) == ("undefined on 2 of 3 datasets", 1)
+    assert independent_mean([], of="datasets").value is None
+
+
+def test_the_mean_of_independent_ones_by_hand() -> None:
+    # sqrt(.3² + .4²) / 2 = .25 below, sqrt(.6² + .8²) / 2 = .5 above
+    found = independent_mean(
+        [Estimate(1.0, lo=0.7, hi=1.6), Estimate(2.0, lo=1.6, hi=2.8)], of="datasets"
+    )
+    assert (found.value, found.lo, found.hi) == pytest.approx((1.5, 1.25, 2.0))
+    alone = independent_mean([Estimate(1.0), Estimate(2.0, lo=1.6, hi=2.8)], of="datasets")
+    assert (alone.value, alone.lo, alone.hi) == (1.5, None, None)
+    one = Estimate(0.5, lo=0.25, hi=0.625)
+    same = independent_mean([one], of="datasets")
+    assert (same.value, same.lo, same.hi) == (one.value, one.lo, one.hi)
+
+
+def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
+    rng, hits, studies = np.random.default_rng(1), 0, 400
+    for _ in range(studies):
+        each = []
+        for size in (60, 100):
+            told = (rng.random(size) < 0.4).astype(float)
+            weights = source_weights(rng, size, 300)
+            each.append(share(told, np.ones(size), np.arange(size), weights))
+        found = independent_mean(each, of="datasets")
+        assert found.lo is not None and found.hi is not None
+        hits += found.lo <= 0.4 <= found.hi
+    assert hits / studies == pytest.approx(0.95, abs=0.03)
+
+
+ASPECTS = (("Coh", "Con", "Flu", "Rel"), ("Und", "Nat", "MCtx", "Int", "UK"))
+
+
+def overall(row: dict[str, str]) -> tuple[Any, Any]:
+    """Return the means over the aspects of each benchmark, and the mean of these."""
+    told = [
+        [Replicated(Estimate(float(row[name])), np.array([float(row[name])])) for name in names]
+        for names in ASPECTS
+    ]
+    each = [mean_over(one, 1, of="aspects").estimate for one in told]
+    return [one.value for one in each], independent_mean(each, of="datasets").value
+
+
+@pytest.mark.parametrize("name", ["s002_table2_global_kappa", "s002_table3_local_accuracy"])
+def test_the_published_overall_values_and_ranks(name: str) -> None:
+    table = published(name)
+    assert len(table) == 16
+    found = []
+    for row in table:
+        averages, value = overall(row)
+        wanted = [float(row["SummEval_Avg"]), float(row["TopicalChat_Avg"])]
+        assert averages == pytest.approx(wanted, abs=1.1e-3)
+        assert value == pytest.approx(float(row["Overall"]), abs=1.1e-3)
+        found.append(-value)
+    assert rankdata(found).tolist() == [float(row["Rank"]) for row in table]

@@ -1,0 +1,128 @@
+"""The section on perspectives: both views of a judge, ranks, and the confusion of classes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.methods.views import BESIDE, MEASURES
+from metajudge.report.elements import Fold, Heading, Section, Table
+from metajudge.report.report import Report
+from metajudge.report.sections import perspectives
+
+Row = dict[str, Any]
+
+
+def views(dataset: str = "chat", **more: Any) -> Iterator[Row]:
+    """Yield the table of a judge of classes and one of numbers, on both aspects."""
+    for at, judge in enumerate(("alpha", "gamma")):
+        for name, level in MEASURES:
+            known = judge == "gamma" or name not in ("kappa_linear", "cem_ord")
+            value = 0.25 + at / 2 if known else None
+            place = {"aspect": "average", "level": level, **more}
+            yield study.row(dataset, judge, name, value, **place)
+            yield study.row(dataset, judge, f"rank_{name}", 2.0 - at if known else None, **place)
+            for aspect in study.ASPECTS:
+                yield study.row(dataset, judge, name, value, **(place | {"aspect": aspect}))
+        for name, level in BESIDE:
+            for aspect in study.ASPECTS:
+                yield study.row(dataset, judge, name, 0.5, aspect=aspect, level=level, **more)
+    gap = {"aspect": "average", "level": "direct", "judge_b": "gamma", **more}
+    yield study.row(dataset, "alpha", "difference_accuracy_adjacent", -0.5, **gap)
+    yield study.row(dataset, "alpha", "difference_kappa_linear", None, **gap)
+
+
+def counts() -> Iterator[Row]:
+    for k, count in enumerate((3.0, 0.0, 10.0), start=1):
+        place = {"aspect": "fluency", "level": "direct", "k": k}
+        yield study.row("chat", "human", "class_count", count, **place)
+    for (k, k_b), count in {(1, 1): 2.0, (1, 3): 1.0, (3, 3): 10.0}.items():
+        place = {"aspect": "fluency", "level": "direct", "k": k, "k_b": k_b}
+        yield study.row("chat", "gamma", "class_count", count, **place)
+
+
+def sectioned(folder: Path, *rows: Row, **changes: Any) -> Section:
+    spec = study.make(folder, {"perspectives": list(rows)}, **changes)
+    found = perspectives.section(Report.load(spec))
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
+    return sectioned(tmp_path_factory.mktemp("report"), *views(), *counts())
+
+
+def texts(table: Table) -> dict[str, list[str]]:
+    return {line.head: [c.text for c in line.cells] for body in table.bodies for line in body.lines}
+
+
+def folded(section: Section, summary: str) -> list[Any]:
+    (found,) = (
+        block.blocks
+        for block in section.blocks
+        if isinstance(block, Fold) and block.summary.startswith(summary)
+    )
+    return list(found)
+
+
+def test_both_views_stand_beside_each_other_and_the_ranks_below(section: Section) -> None:
+    people, means, ranks = (block for block in section.blocks if isinstance(block, Table))
+    assert means.groups == [("Traditional view", 2), ("Direct view", 4)]
+    assert texts(means)["gamma"][:4] == ["0.750"] * 4
+    assert texts(means)["alpha"][1:3] == ["0.250", "–"]
+    assert texts(ranks) == {"alpha": ["2", "2", "–", "–", "2", "2"], "gamma": ["1"] * 6}
+    assert texts(people) == {"Fluency": ["3", "0", "10"]}
+
+
+def test_every_aspect_has_its_numbers_of_texts(section: Section) -> None:
+    (table,) = folded(section, "Every aspect of The chat")
+    assert [body.title for body in table.bodies] == ["Fluency", "Coherence"]
+    cell = table.bodies[0].lines[0].cells[0]
+    assert cell.notes == ("n = 120",) and cell.interval == "[0.150, 0.350]"
+    assert len(table.columns) == 8
+
+
+def test_classes_are_shaded_by_row_and_the_right_ones_outlined(section: Section) -> None:
+    (table,) = folded(section, "Classes of gamma")
+    styles = [[cell.style for cell in line.cells] for line in table.bodies[0].lines]
+    assert texts(table)["class 1"] == ["2", "0", "1"]
+    assert styles[0] == ["number heat-3 wanted", "number none heat-0", "number heat-2"]
+    assert styles[2][2] == "number heat-4 wanted"
+    summaries = [block.summary for block in section.blocks if isinstance(block, Fold)]
+    assert not any(summary.startswith("Classes of alpha") for summary in summaries)
+
+
+def test_judges_are_told_apart_by_what_their_averages_differ(section: Section) -> None:
+    (table,) = folded(section, "Differences between judges for The chat")
+    assert texts(table) == {"alpha": ["", "−0.5"], "gamma": ["0.5", ""]}  # κ has no difference
+    assert table.caption.startswith("The chat: Ordered right of the row's judge")
+
+
+def test_what_datasets_make_up_together_comes_first(tmp_path: Path) -> None:
+    overall = [row for row in views("overall") if row["aspect"] == "average"]
+    found = sectioned(tmp_path, *views(), *views("news"), *overall)
+    headings = [block.text for block in found.blocks if isinstance(block, Heading)]
+    assert headings == ["All datasets", "The news", "The chat"]
+    first = found.blocks[1]
+    assert isinstance(first, Table) and texts(first)["gamma"][0] == "0.750"
+
+
+def test_wordings_stand_apart(tmp_path: Path) -> None:
+    wordings = ("default", "empty")
+    rows = [row for name in wordings for row in views(criterion=name)]
+    names = [f"{aspect}.{name}" for aspect in study.ASPECTS for name in wordings]
+    found = sectioned(tmp_path, *rows, datasets={"chat": {"aspects": names}})
+    captions = [block.caption for block in found.blocks if isinstance(block, Table)]
+    assert [caption.partition(":")[0] for caption in captions] == [
+        *["The chat, criterion default"] * 2,
+        *["The chat, criterion empty"] * 2,
+    ]
+    (table,) = folded(found, "Every aspect of The chat, criterion empty")
+    assert [body.title for body in table.bodies] == ["Fluency (empty)", "Coherence (empty)"]
+
+
+def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:
+    assert perspectives.section(Report.load(study.make(tmp_path))) is None

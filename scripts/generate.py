@@ -9,7 +9,8 @@ from metajudge.perturb import RULES
 from metajudge.schema import cards
 from metajudge.schema.cards import KINDS, Card
 from metajudge.schema.loading import adapter
-from metajudge.statistics.registry import OF_OTHERS, STATISTICS, Statistic
+from metajudge.statistics.derived import OF_OTHERS, Statistic
+from metajudge.statistics.registry import STATISTICS
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core", "test", "train", "vllm")

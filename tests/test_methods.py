@@ -520,7 +520,8 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resam
     assert (gap["lo"], gap["hi"]) == pytest.approx(percentile_interval(replicates[1:]))
     lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
     assert len(lost) == 9
-    assert {(row["value"], row["note"]) for row in lost} == {(None, "undefined on 2 of 2 aspects")}
+    why = "undefined on 2 of 2 aspects: one of the judges is undefined"
+    assert {(row["value"], row["note"]) for row in lost} == {(None, why)}
     single = comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"])))
     assert of(single, aspect="clear") and not of(single, aspect=AVERAGE)
 

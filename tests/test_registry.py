@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from metajudge.report.words import WRITTEN, label, written
-from metajudge.statistics.registry import OF_OTHERS, STATISTICS, Kind, statistic
+from metajudge.statistics.derived import OF_OTHERS, Kind
+from metajudge.statistics.registry import STATISTICS, statistic
 
 
 def test_every_statistic_tells_all_of_itself() -> None:

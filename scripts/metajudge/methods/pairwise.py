@@ -63,6 +63,8 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> d
     verdict = verdicts(*_counts(votes, pairs))
     told |= _circles(study, panel, pairs, verdict)
     people = mean_rating(panel.ratings(aspect))
+    if len({*(steps := panel.rows["step"].to_pylist())}) > 1:
+        people = -np.array(steps, dtype=np.float64)  # texts in a row: one error more is worse
     if people.size and np.isfinite(people).any():
         truth = np.array([people[place[a]] - people[place[b]] for a, b in pairs])
         told |= comparison_accuracy(verdict, np.sign(truth), source, study.weights)

@@ -1,6 +1,6 @@
 """Perspectives (paper 002): does a judge give the right rating, and does it see which is better?
 
-Here on any rated dataset, without texts made for it, beside the traditional view (its Table 1).
+On any rated dataset, beside the traditional view (its Table 1), and on texts in a row.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.cells import joined, split
+from metajudge.methods import known_order
 from metajudge.methods.agreement import below_controls
 from metajudge.methods.differences import compared, difference_rows
 from metajudge.methods.measures import AVERAGE, Place
@@ -102,7 +103,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     systems, panel = study.shared_panel(study.spec["judges"])
     field = _Field(study, panel)
     if not field.people:
-        return []
+        return [*known_order.rows(study)]
     found = list(_people(field))
     measured = [row for judge in study.spec["judges"] for row in _judge(field, judge)]
     found += below_controls(study, measured)
@@ -110,7 +111,7 @@ def rows(study: DatasetStudy) -> list[Row]:
         found += _beside(field, judge)
     for criterion in field.criteria:
         found += [*_ranks(field, criterion), *_differences(field, criterion)]
-    return [row | {"systems": systems} for row in found]
+    return [*known_order.rows(study), *(row | {"systems": systems} for row in found)]
 
 
 def _people(field: _Field) -> Iterator[Row]:

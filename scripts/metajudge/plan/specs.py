@@ -226,6 +226,11 @@ class Specs(TextSpecs):
             ),
             **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
             **(
+                {"in_a_row": plan.perturbed(dataset, chains=True)}
+                if table == "perspectives"
+                else {}
+            ),
+            **(
                 {"expected": expected_of(plan), "criteria": plan.study.criteria}
                 if table == "confusion"
                 else {}

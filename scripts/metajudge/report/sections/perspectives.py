@@ -20,6 +20,7 @@ from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.agreement import PEOPLE
 from metajudge.report.sections.differences import matrix
+from metajudge.report.sections.known_order import in_a_row
 from metajudge.report.sections.shared import bodies, per_dataset
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -64,9 +65,10 @@ def section(report: Report) -> Section | None:
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     found: list[Block] = []
-    for criterion in rows.where(aspect=AVERAGE).names("criterion"):
+    views = rows.where(level=(TRADITIONAL, DIRECT))
+    for criterion in views.where(aspect=AVERAGE).names("criterion"):
         name = f"{dataset.name}, criterion {criterion}" if criterion else dataset.name
-        own = rows.where(criterion=criterion)
+        own = views.where(criterion=criterion)
         found += _averages(report, dataset.id, own, name, criterion)
         judges = [j for j in report.judges if len(own.where(judge=j.id, aspect=AVERAGE))]
         found += _differences(own, dataset, judges, name, criterion)
@@ -74,7 +76,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
         sizes = {each: _size(rows, each) for each in aspects}
         found += _confusions(report, own, judges, sizes, name)
-    return [*_people(report, dataset, rows), *found]
+    return [*_people(report, dataset, views), *found, *in_a_row(report, dataset, rows)]
 
 
 def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: str) -> list[Block]:

@@ -1,0 +1,112 @@
+"""Texts in a row, each with one error more: does a judge see the order (paper 002, local)?
+
+Whoever made them knows the order, and no person has to rate anything.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.cells import joined, split
+from metajudge.methods.measures import AVERAGE
+from metajudge.methods.study import Codes, DatasetStudy, Floats, Panel
+from metajudge.methods.views import RULES
+from metajudge.statistics.means import mean_over
+from metajudge.statistics.order import (
+    OrderedPairs,
+    accuracy_by_step,
+    accuracy_grid,
+    ordered_accuracy,
+    ordered_pairs,
+)
+from metajudge.statistics.resampling import Replicated
+
+LOCAL: Final = "local"
+"""The level of these rows."""
+AVERAGED: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
+MADE = ("ok", "short")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class InARow:
+    """A judge's scores of originals and of the texts made from them, step by step; (texts,) each.
+
+    `place` is 0 for an original, else the number of errors; `source` the code of the item.
+    """
+
+    study: DatasetStudy
+    scores: Floats
+    source: Codes
+    place: Codes
+
+    @property
+    def pairs(self) -> OrderedPairs:
+        """Return every two texts of one item."""
+        return ordered_pairs(self.source, self.place)
+
+    def neighbours(self) -> dict[str, Replicated]:
+        """Return the four accuracies on texts of which one has a single error more."""
+        pairs = self.pairs.apart(1)
+        told = ordered_accuracy(self.scores, pairs, self.source, self.study.weights)
+        return {name: told[rule] for rule, name in RULES.items()}
+
+    def further(self) -> Iterator[tuple[str, dict[str, int], Replicated]]:
+        """Yield I(k) for every k, and the accuracy for every two places, strict."""
+        told = self.scores, self.pairs, self.source, self.study.weights
+        for k, found in accuracy_by_step(*told).items():
+            yield "accuracy_apart", {"k": k}, found["strict"]
+        for (high, low), found in accuracy_grid(*told).items():
+            yield "accuracy_places", {"k": high, "k_b": low}, found["strict"]
+
+
+def rows(study: DatasetStudy) -> Iterator[Row]:
+    """Yield every judge's accuracies on each row of texts, and their means over all of these."""
+    for judge in study.spec["judges"]:
+        averaged: dict[tuple[str | None, str], list[Replicated]] = {}
+        for name, degree in study.spec.get("in_a_row", ()):
+            place: Row = {"perturbation": name, "degree": degree}
+            for aspect in study.spec["aspects"]:
+                if (own := _in_a_row(study, f"{name}.{degree}", judge, aspect)) is None:
+                    continue
+                for statistic, found in own.neighbours().items():
+                    told = found.estimate
+                    yield study.row(judge, aspect, statistic, LOCAL, told, **place)
+                    averaged.setdefault((split(aspect)[1], statistic), []).append(found)
+                for statistic, where, found in own.further():
+                    told = found.estimate
+                    yield study.row(judge, aspect, statistic, LOCAL, told, **place, **where)
+        sources = len(study.items_given(judge))
+        for (criterion, statistic), each in averaged.items():
+            if statistic in AVERAGED:
+                mean = mean_over(each, sources, of="rows of texts").estimate
+                yield study.row(judge, joined(AVERAGE, criterion), statistic, LOCAL, mean)
+
+
+def _in_a_row(study: DatasetStudy, name: str, judge: str, aspect: str) -> InARow | None:
+    """Return a judge's scores of a row on one aspect; None where it does not judge it."""
+    original, worse = (study.panel(one).given(judge) for one in ("original", name))
+    before, after = original.scores(judge, aspect), worse.scores(judge, aspect)
+    if before is None or after is None:
+        return None
+    made = _made(worse)
+    return InARow(
+        study,
+        np.concatenate([before, after[made]]),
+        np.concatenate([original.source, worse.source[made]]),
+        np.concatenate([np.zeros_like(original.source), _steps(worse)[made]]),
+    )
+
+
+def _made(worse: Panel) -> NDArray[np.bool_]:
+    """Return which texts could be made."""
+    told = worse.rows["status"].to_pylist()
+    return np.array([one.partition(":")[0] in MADE for one in told], dtype=bool)
+
+
+def _steps(worse: Panel) -> Codes:
+    """Return how many errors more than its original each text has."""
+    return np.array(worse.rows["step"].to_pylist(), dtype=np.int64)

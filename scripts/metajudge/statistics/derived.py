@@ -1,0 +1,69 @@
+"""Statistics about others: what their names begin with, and what all entries are made of."""
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
+"""How a value is written for people."""
+
+
+class Statistic(NamedTuple):
+    """What a statistic is called, how its value is written, and what it means."""
+
+    label: str
+    kind: Kind
+    meaning: str
+    range: str
+    source: str
+
+
+SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and above", "any number"
+DHP = "paper 000, 3.3"
+CONFUSION = "paper 001"
+OURS = "this project"
+
+OF_OTHERS: dict[str, Statistic] = {
+    "rank": Statistic(
+        "Rank by {}",
+        "amount",
+        "1 is the best; judges sharing a letter are not told apart",
+        "1 and above",
+        "Piepho 2004 (letters)",
+    ),
+    "difference": Statistic(
+        "Difference of {}",
+        "amount",
+        "first judge or wording minus the second, on shared targets",
+        ANY,
+        OURS,
+    ),
+    "p": Statistic(
+        "p for {}",
+        "p_value",
+        "paired permutation test, two-sided",
+        SHARE,
+        "Deutsch, Dror, Roth 2021",
+    ),
+    "p_holm": Statistic(
+        "Holm-adjusted p for {}", "p_value", "over all pairs of an aspect", SHARE, "Holm 1979"
+    ),
+    "p_fdr": Statistic(
+        "FDR-adjusted p for {}",
+        "p_value",
+        "over all pairs of an aspect",
+        SHARE,
+        "Benjamini, Hochberg 1995",
+    ),
+    "detectable": Statistic(
+        "Detectable difference of {}",
+        "amount",
+        "least true one shown with power .8",
+        POSITIVE,
+        OURS,
+    ),
+    "sources_needed": Statistic(
+        "Sources needed for {}", "amount", "for the wished difference", POSITIVE, OURS
+    ),
+    "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
+    "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
+}
+"""Prefix -> a statistic about another one, whose label stands for {}."""

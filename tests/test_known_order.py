@@ -1,0 +1,117 @@
+"""Texts in a row of the demo: rule-made errors, their order recovered, and what controls reach."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import running
+from asking import Study
+from metajudge.perturb.english import frequency
+from metajudge.perturb.errors import NAMES, OFF_TOPIC
+from running import HOME
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+
+WORDS = re.compile(r"[a-z]{5,}")
+DATA = "demo-confusion-news"
+STEPS, ITEMS = 15, 12
+Row = dict[str, Any]
+
+
+def counting(body: Body) -> Said:
+    """Rate by what the prompt alone shows: misspelt words, or stray sentences, of a text."""
+    prompt = body["messages"][0]["content"]
+    text = prompt.split("Text to rate:\n")[1].split("\n\nAnswer with")[0]
+    source = prompt.split("Source:\n")[1].split("\n\nText to rate:")[0]
+    known = {*WORDS.findall(source)}
+    misspelt = [one for one in WORDS.findall(text) if not frequency(one) and one not in known]
+    strays = [one for one in OFF_TOPIC if one in text]
+    spelling = "one quality of a text: fluency" in prompt
+    return reply(str(100 - len(misspelt if spelling else strays)))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(counting) as endpoint:
+        own = Study(tmp_path_factory.mktemp("rows"), endpoint)
+        own.card("judges", "counter", model="loop", form="score-only")
+        files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
+        scales = {name: {"min": 1, "max": 100, "step": 1} for name in ("fluency", "coherence")}
+        running.write_card(own.folder, "datasets", DATA, files=files, aspects=scales)
+        for name, kind, aspect in (
+            ("slips", "spelling", "fluency"),
+            ("strays", "off-topic", "coherence"),
+        ):
+            own.card("perturbations", name, **CARD, errors=[kind], aspects=[aspect])
+        own.study(
+            datasets=[DATA],
+            aspects=["fluency", "coherence"],
+            judges=["counter", "constant-top", "random", "length"],
+            perturbations=["slips", "strays"],
+            methods=["perspectives"],
+        )
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        yield own
+
+
+CARD: dict[str, Any] = {
+    **{"name": "more errors", "level": "sentence", "method": "rule", "rule": "inject_errors"},
+    **{"steps": STEPS, "degrees": {"single": {}}},
+}
+
+
+def found(study: Study, judge: str, statistic: str, **place: Any) -> list[Row]:
+    return [
+        row
+        for row in study.rows("perspectives")
+        if (row["judge"], row["statistic"], row["level"]) == (judge, statistic, "local")
+        and all(row[name] == value for name, value in place.items())
+    ]
+
+
+def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: Study) -> None:
+    for perturbation in ("slips", "strays"):
+        (row,) = found(study, "counter", "accuracy_adjacent", perturbation=perturbation)
+        assert row["value"] == 1 and row["n"] == ITEMS * STEPS and row["lo"] == 1
+        far = found(study, "counter", "accuracy_apart", perturbation=perturbation)
+        assert [row["k"] for row in far] == [*range(1, STEPS + 1)]
+        assert {row["value"] for row in far} == {1}
+        grid = found(study, "counter", "accuracy_places", perturbation=perturbation)
+        assert len(grid) == STEPS * (STEPS + 1) // 2 and {row["n"] for row in grid} == {ITEMS}
+    (mean,) = found(study, "counter", "accuracy_adjacent", aspect="average")
+    assert mean["value"] == 1 and mean["n"] == 2
+
+
+def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: Study) -> None:
+    assert {row["aspect"] for row in found(study, "counter", "tie_rate", perturbation="slips")} == {
+        "fluency"
+    }
+    originals = 2 * ITEMS
+    assert len(study.endpoint.asked) == originals + 2 * ITEMS * STEPS
+
+
+def test_controls_reach_what_chance_gives(study: Study) -> None:
+    for perturbation in ("slips", "strays"):
+        place = {"perturbation": perturbation}
+        (strict,) = found(study, "constant-top", "accuracy_adjacent", **place)
+        (half,) = found(study, "constant-top", "accuracy_adjacent_half", **place)
+        assert (strict["value"], half["value"]) == (0, 0.5)
+        assert strict["n_tied"] == ITEMS * STEPS
+        (random,) = found(study, "random", "accuracy_adjacent_half", **place)
+        assert random["lo"] < 0.5 < random["hi"]
+    (length,) = found(study, "length", "accuracy_adjacent", perturbation="strays")
+    assert length["value"] == 0  # a stray sentence makes a text longer
+
+
+def test_the_report_shows_the_rows(study: Study) -> None:
+    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    assert "texts in a row" in page and "slips.single" in page and "how many errors apart" in page
+
+
+def test_invented_names_are_nobody_s_in_the_shipped_texts() -> None:
+    texts = "".join(path.read_text("utf-8") for path in (HOME / "config/demo").glob("*.jsonl"))
+    assert not [name for name in NAMES if name in texts]

@@ -42,7 +42,8 @@ LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
     "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
-    "Judges that are good at one need not be good at the other."
+    "Judges that are good at one need not be good at the other. Texts in a row, each with one "
+    "error more than the last, ask the second question of texts that nobody rated."
 )
 
 

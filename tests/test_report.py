@@ -361,7 +361,7 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
         if one["judge"] in ("random", "length"):
             one["value"], one["lo"], one["hi"] = 0.4, None, None
     report = Report.load(study.make(tmp_path, {"agreement": rows}))
-    measure = judges.Measure("agreement", "spearman", "fluency")
+    measure = judges.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
     best = judges._best_control(report, report.datasets[0], measure)
     assert best is not None
     assert best.judge == "random"

@@ -19,27 +19,48 @@ from metajudge.report.elements import (
 from metajudge.report.numbers import count, listed, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row
+from metajudge.report.sections.known_order import AVERAGE
 from metajudge.report.sections.shared import agreed_with, bodies
 from metajudge.report.words import label
 
 STATISTIC, LEVEL = "spearman", "pooled"
 SCORES = ("D_avg", "D_avg_exact", "D_min", "D_min_exact")
+CONFUSED = ("confusion_index", "confusion_auc")
+VIEWS = (
+    ("kappa_linear", "direct"),
+    ("accuracy_adjacent", "direct"),
+    ("accuracy_adjacent", "local"),
+)
+LEAST_IS_BEST = {"confusion_index"}
 BELOW = "†"
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of the table of judges: a statistic, of an aspect or over all."""
+    """A column of the table of judges: a statistic, of an aspect or over all.
+
+    `group` is the heading above it, `noun` what its `n` counts.
+    """
 
     table: str
     statistic: str
+    group: str
+    noun: str
     aspect: str = ""
+    level: str = ""
+    criterion: str = ""
 
     def row(self, report: Report, dataset: Dataset, judge: Judge) -> Row | None:
         """Return the judge's row."""
-        level = LEVEL if self.aspect else ""
         place = (dataset.id, judge.id, self.statistic)
-        return report.rows(self.table).at(*place, aspect=self.aspect, level=level)
+        where = {"aspect": self.aspect, "level": self.level, "criterion": self.criterion}
+        return report.rows(self.table).at(*place, **where)  # type: ignore[arg-type]
+
+    def merit(self, row: Row) -> float:
+        """Return a number that is the higher the better; an undefined one is below all."""
+        if row.value is None:
+            return -math.inf
+        return -row.value if self.statistic in LEAST_IS_BEST else row.value
 
 
 def section(report: Report) -> Section:
@@ -81,6 +102,11 @@ def _lead(report: Report) -> str:
             "D tells how surely a judge scores a damaged text below its original: from 1 on, "
             "p ≤ 0.05."
         )
+    if len(report.rows("confusion")):
+        parts.append(
+            "The confusion index is what a judge takes off for damage that should leave an aspect "
+            "alone, over what it takes off for damage that should not: 0 is best."
+        )
     parts.append("Brackets hold 95 % intervals.")
     parts.append("Controls know nothing of quality: a judge should beat every one of them.")
     return " ".join(parts)
@@ -105,23 +131,47 @@ def _dataset(report: Report, dataset: Dataset) -> list[Block]:
 
 
 def _measures(report: Report, dataset: Dataset) -> list[Measure]:
-    planned = [Measure("agreement", STATISTIC, aspect) for aspect in dataset.aspects]
-    planned += [Measure("discernment", statistic) for statistic in SCORES]
+    agreement = f"Agreement: {label(STATISTIC)}, pooled"
+    planned = [
+        Measure("agreement", STATISTIC, agreement, "targets", aspect, LEVEL)
+        for aspect in dataset.aspects
+    ]
+    planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
+    planned += [*_confusion(report, dataset), *_perspectives(report, dataset)]
     return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
+
+
+def _confusion(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the columns of confusion, in the wording that the table has first."""
+    own = report.rows("confusion").where(dataset=dataset.id, statistic=CONFUSED)
+    first = own.names("criterion")[:1]
+    return [
+        Measure("confusion", one, f"Confusion {word}".strip(), "items", criterion=word)
+        for word in first
+        for one in CONFUSED
+    ]
+
+
+def _perspectives(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the columns of perspectives, means over aspects in the wording that comes first."""
+    own = report.rows("perspectives").where(dataset=dataset.id, aspect=AVERAGE)
+    first = own.names("criterion")[:1]
+    return [
+        Measure("perspectives", name, f"Perspectives, {level}", "aspects", AVERAGE, level, word)
+        for word in first
+        for name, level in VIEWS
+    ]
 
 
 def _table(report: Report, dataset: Dataset, measures: list[Measure], warned: bool) -> Table:
     def cells(judge: Judge) -> list[Cell]:
         return [_cell(report, dataset, measure, judge) for measure in measures]
 
-    agreement = f"Agreement: {label(STATISTIC)}, pooled"
-    columns = [
-        Column(_named(report, measure), group=agreement if measure.aspect else "Discernment")
-        for measure in measures
-    ]
-    said = agreed_with(dataset) if any(m.aspect for m in measures) else "discernment"
+    columns = [Column(_named(report, measure), group=measure.group) for measure in measures]
+    tables = dict.fromkeys(measure.table for measure in measures)
+    said = agreed_with(dataset) if "agreement" in tables else " and ".join(tables)
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
-    if any(not measure.aspect for measure in measures):
+    if "discernment" in tables:
         notes.append(
             "D_avg and D_min are as published; the exact ones rest on p-values that hold their "
             "error rate, and are the ones to trust."
@@ -138,18 +188,19 @@ def _table(report: Report, dataset: Dataset, measures: list[Measure], warned: bo
 def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> Cell:
     row = measure.row(report, dataset, judge)
     control = _best_control(report, dataset, measure)
-    below = row and row.value is not None and control and _value(row) < _value(control)
+    merit = measure.merit
+    below = row and row.value is not None and control and merit(row) < merit(control)
     return estimate(row, mark=BELOW if below and not judge.control else "")
 
 
 def _counts(report: Report, dataset: Dataset, measures: list[Measure]) -> str:
     """Return the number of targets, or its range, and of items behind the columns."""
     told = []
-    for noun, of_aspect in (("targets", True), ("items", False)):
+    for noun in dict.fromkeys(measure.noun for measure in measures):
         rows = [
             row
             for measure in measures
-            if bool(measure.aspect) == of_aspect
+            if measure.noun == noun
             for judge in report.judges
             if (row := measure.row(report, dataset, judge)) and row.value is not None
         ]
@@ -164,7 +215,7 @@ def _best_control(report: Report, dataset: Dataset, measure: Measure) -> Row | N
     """Return the row of the control that ranks highest; the first of equals."""
     rows = (measure.row(report, dataset, judge) for judge in report.judges if judge.control)
     known = [row for row in rows if row and row.value is not None]
-    return max(known, key=_value, default=None)
+    return max(known, key=measure.merit, default=None)
 
 
 def _outranked(report: Report, dataset: Dataset, measures: list[Measure]) -> list[str]:
@@ -174,7 +225,8 @@ def _outranked(report: Report, dataset: Dataset, measures: list[Measure]) -> lis
         rows = [measure.row(report, dataset, judge) for judge in report.judges if not judge.control]
         known = [row for row in rows if row and row.value is not None]
         control = _best_control(report, dataset, measure)
-        below = [row for row in known if control and _value(row) < _value(control)]
+        merit = measure.merit
+        below = [row for row in known if control and merit(row) < merit(control)]
         if control and below:
             told = listed([f"`{row.judge}` ({short(row)})" for row in below])
             found.append(
@@ -182,10 +234,6 @@ def _outranked(report: Report, dataset: Dataset, measures: list[Measure]) -> lis
                 f"above {len(below)} of {plural(len(known), 'judge')}: {told}."
             )
     return found
-
-
-def _value(row: Row) -> float:
-    return -math.inf if row.value is None else row.value
 
 
 def _signatures(report: Report, dataset: Dataset, measures: list[Measure]) -> Fold:
@@ -202,4 +250,5 @@ def _signatures(report: Report, dataset: Dataset, measures: list[Measure]) -> Fo
 
 
 def _named(report: Report, measure: Measure) -> str:
-    return report.aspect(measure.aspect) if measure.aspect else label(measure.statistic)
+    agreed = measure.table == "agreement"
+    return report.aspect(measure.aspect) if agreed else label(measure.statistic)

@@ -303,6 +303,7 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
     }
     told = {name: (row["value"], row["n"]) for name, row in compared.items()}
     assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (0.5, 96)
+    assert told["accuracy_comparison"] == (1, 48)  # the text with fewer lies is the better one
     judged = {row["target"]: row["value"] for row in cell(study, "scores", "lies.single/both")}
     assert judged["d01:lies.single.3"] == 2.0 and len(judged) == 72
     prompts = study.endpoint.prompts

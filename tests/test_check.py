@@ -124,6 +124,8 @@ def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: Study) -> 
     lines = [line.split() for line in told.splitlines() if line.strip().startswith("≤ ")]
     bounds = {line[1]: int(line[3]) for line in lines if len(line) > 4 and line[3].isdigit()}
     assert bounds == {"lies.single,": 144, "terse,": 72, "pair,": 96}
+    study.study(judges=["terse", "pair"], perturbations=["lies"], share=0.25)
+    assert numbers(check(study), "lies.single, demo-dialogue")[2] == 6 * 3 * 2
 
 
 def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: Study) -> None:

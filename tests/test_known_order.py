@@ -10,6 +10,8 @@ import running
 from asking import Study
 from metajudge.perturb.english import frequency
 from metajudge.perturb.errors import NAMES, OFF_TOPIC
+from metajudge.plan import load_plan
+from metajudge.schema.errors import UserError
 from running import HOME
 from scripted import Body, Said, reply, serve
 
@@ -110,6 +112,20 @@ def test_controls_reach_what_chance_gives(study: Study) -> None:
 def test_the_report_shows_the_rows(study: Study) -> None:
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "texts in a row" in page and "slips.single" in page and "how many errors apart" in page
+
+
+@pytest.mark.parametrize("method", ["agreement", "perspectives"])
+def test_a_scale_of_its_own_is_for_the_order_of_texts(method: str) -> None:
+    study = {
+        **{"study": "s", "datasets": ["demo-dialogue"], "judges": ["ten-points"]},
+        "methods": [method],
+    }
+    if method == "perspectives":
+        assert load_plan(study, HOME, source="s").judges["ten-points"].scale is not None
+    else:
+        with pytest.raises(UserError, match="has this scale") as error:
+            load_plan(study, HOME, source="s")
+        assert "perspectives takes any" in str(error.value)
 
 
 def test_invented_names_are_nobody_s_in_the_shipped_texts() -> None:

@@ -106,7 +106,13 @@ def study(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
-            "aspects": {aspect: {"values": values, "ends": [1.0, 5.0]} for aspect in ASPECTS},
+            "aspects": {
+                aspect: {
+                    "values": values,
+                    "ends": [min(values), max(values)] if values else [1.0, 5.0],
+                }
+                for aspect in ASPECTS
+            },
             **{"judges": known, "comparison": compared},
             **spec,
         },
@@ -619,6 +625,18 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     }
     assert best[WITHOUT_REFERENCES] is None and own["value"] < best[None]
     assert "below control" not in own["note"]
+
+
+def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_common() -> None:
+    cards = {"judge": {"grid": {"clear": [*range(1, 11)]}, "ends": {"clear": (1.0, 10.0)}}}
+    judges: Any = clear(judge=np.arange(N) % 10 + 1.0)
+    people = {"clear": [np.arange(N) % 5 + 1.0, np.arange(N) % 5 + 1.0]}
+    rows = agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
+    for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
+        row = one(rows, name, judge="judge")
+        assert row["value"] is None and row["note"] == "the judge has a scale of its own"
+    assert one(rows, "spearman", judge="judge", level="pooled")["value"] is not None
+    assert not of(rows, "alt_test_winrate", judge="judge")
 
 
 def test_tenths_are_classes_whatever_their_round_off() -> None:

@@ -25,6 +25,7 @@ AVERAGE = "average"
 Named = Iterator[tuple[Place, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
+OTHER_SCALE = "the judge has a scale of its own"
 LARGEST_CEILING = 50
 """Of more raters (crowds, of whom each rated little), pairs would be too many and too thin."""
 
@@ -72,13 +73,21 @@ def against(estimate: Estimate, which: str) -> Estimate:
 def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | None:
     """Return the values that judge and people can give, None where either gives any number.
 
-    A judge may give halves where people give whole points.
+    A judge may give halves where people give whole points; on a scale of its own it gives others.
     """
     card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
     grid = card["grid"][aspect]
     if rated is None or grid is None or not card["discrete"]:
         return None
+    if not on_their_scale(study, judge, aspect):
+        return None
     return sorted({*rated, *grid})
+
+
+def on_their_scale(study: DatasetStudy, judge: str, aspect: str) -> bool:
+    """Return whether a judge's scale, if it has one, has the ends of people's."""
+    ends = study.spec["judges"][judge]["ends"][aspect]
+    return ends is None or [*ends] == [*study.spec["aspects"][aspect]["ends"]]
 
 
 def classes_with(
@@ -87,7 +96,7 @@ def classes_with(
     """Return the classes of judge and gold ratings, or None and the reason why there are none."""
     classes = classes_of(study, judge, aspect)
     if classes is None:
-        return None, CONTINUOUS
+        return None, CONTINUOUS if on_their_scale(study, judge, aspect) else OTHER_SCALE
     if not are_classes(gold, classes):
         return None, OFF_SCALE
     return classes, ""
@@ -111,7 +120,8 @@ def replacement(
 ) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
     ends = study.spec["judges"][judge]["ends"][aspect]
-    if ends is None or study.spec["ratings"] != "human":
+    own = ends is not None and on_their_scale(study, judge, aspect)
+    if not own or study.spec["ratings"] != "human":
         return
     discrete = classes_of(study, judge, aspect) is not None
     rate, advantage = alternative_annotator(

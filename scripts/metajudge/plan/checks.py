@@ -85,8 +85,13 @@ def _check_aspects(named: Iterable[str], datasets: Mapping[str, Dataset], where:
             )
 
 
-def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> None:
-    """Check a judge's form, scale, aspects and columns against its model and the datasets."""
+def check_judge(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], methods: Iterable[str] = ()
+) -> None:
+    """Check a judge's form, scale, aspects and columns against its model and the datasets.
+
+    For the method perspectives any scale will do: what it asks is the order of texts.
+    """
     where = f"judges/{judge.judge}.yaml"
     forms = FORMS.get(model.engine)
     if forms and judge.form not in forms:
@@ -112,7 +117,7 @@ def check_judge(judge: Judge, model: Model, datasets: Mapping[str, Dataset]) -> 
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
-    if judge.scale is not None:
+    if judge.scale is not None and "perspectives" not in methods:
         _check_scale(judge.scale, datasets, where)
 
 
@@ -165,7 +170,7 @@ def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> N
         where=f"{where}, key scale",
         got=_shown(scale),
         allowed={_shown(aspect) for aspect in rated},
-        todo="leave `scale` out to use each aspect's own",
+        todo="leave `scale` out to use each aspect's own; the method perspectives takes any",
     )
 
 

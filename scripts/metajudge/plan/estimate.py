@@ -214,7 +214,7 @@ class Estimate:
         told = card.model_dump() | lowered(self.plan, texts.dataset, card)
         seen = [
             to_write(task, degree.model_dump(), told, source=one.source, text=longest(one.text))
-            for one in texts.of(REFERENCES if name == ORIGINAL else ORIGINAL)
+            for one in texts.of(REFERENCES if name == ORIGINAL else ORIGINAL, self.plan.study.share)
         ]
         filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
         most = card.steps * card.attempts

@@ -117,7 +117,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     names = [*judges, *plan.derived]
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
     for judge in judges.values():
-        check_judge(judge, models[judge.model], plan.datasets)
+        check_judge(judge, models[judge.model], plan.datasets, plan.study.methods)
     for card in plan.derived.values():
         check_derived(card, judges)
     for perturbation in perturbations.values():

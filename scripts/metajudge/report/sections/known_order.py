@@ -2,19 +2,37 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
-from metajudge.report.elements import Block, Cell, Column, Fold, Table, estimate
+from metajudge.report.charts import Point, chart_spec, signs, svg
+from metajudge.report.elements import (
+    Block,
+    Body,
+    Cell,
+    Column,
+    Figure,
+    Fold,
+    Key,
+    Line,
+    Table,
+    estimate,
+    figures,
+)
+from metajudge.report.numbers import plural
 from metajudge.report.report import Dataset, Judge, Report
-from metajudge.report.rows import Rows
-from metajudge.report.sections.shared import bodies
+from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.shared import bodies, labelled
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
 
 LOCAL, AVERAGE = "local", "average"
 STRICT = "accuracy_adjacent"
 BESIDE = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
-APART = "accuracy_apart"
+APART, PLACES = "accuracy_apart", "accuracy_places"
+SHADES = (0.5, 0.7, 0.85, 0.95)
+MOST_SIGNS = 6
+"""So many judges have a sign of their own in a figure."""
 NOTES = (
     "Each text of a row has one error more than the one before, so no person has to rate it. A "
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
@@ -28,6 +46,11 @@ class _InARow(NamedTuple):
     cell: str
     judged: str
 
+    @property
+    def perturbation(self) -> str:
+        """Return the id of the perturbation."""
+        return self.cell.partition(".")[0]
+
 
 def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     """Return the accuracies on texts in a row, what ties make of them, and those further apart."""
@@ -38,13 +61,13 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     places = list(dict.fromkeys(found))
     if not places:
         return []
-    beside = [_table(report, dataset, own, places, name) for name in BESIDE]
+    beside = [_table(report, dataset, own, places, statistic) for statistic in BESIDE]
+    name = f"{dataset.name}: texts in a row"
     return [
         _table(report, dataset, own, places, STRICT, NOTES),
-        Fold(f"{dataset.name}: texts in a row, ties and missing scores", beside),
-        Fold(
-            f"{dataset.name}: texts in a row, further apart", _further(report, dataset, own, places)
-        ),
+        Fold(f"{name}, ties and missing scores", beside),
+        Fold(f"{name}, further apart", _further(report, dataset, own, places)),
+        Fold(f"{name}, every two places", _grids(report, dataset, own, places)),
     ]
 
 
@@ -79,22 +102,98 @@ def _table(
 
 def _further(
     report: Report, dataset: Dataset, rows: Rows, places: Sequence[_InARow]
-) -> list[Table]:
+) -> list[Figure]:
     """Return for each row of texts the accuracy on texts that are k errors apart."""
-    tables = []
+    found = []
     for one in places:
-        own = rows.where(statistic=APART, perturbation=one.cell.partition(".")[0])
-        steps = sorted({row.k for row in own})
+        own = rows.where(statistic=APART, perturbation=one.perturbation)
+        shown = [judge for judge in report.judges if len(own.where(judge=judge.id))][:MOST_SIGNS]
+        known = [
+            (row, judge)
+            for judge in shown
+            for row in own.where(judge=judge.id, judged=one.judged)
+            if row.value is not None
+        ]
+        if known:
+            found.append(_figure(report, dataset, one, shown, known))
+    return found
 
-        def cells(judge: Judge, one: _InARow, steps: Sequence[int]) -> list[Cell] | None:
-            at = partial(rows.at, dataset.id, judge.id, APART, level=LOCAL, cell=one.cell)
-            found = [at(aspect=one.judged, k=k) for k in steps]
-            return [estimate(row) for row in found] if any(found) else None
 
-        caption = (
-            f"{dataset.name}, {one.cell}: ordered right by how many errors apart, {one.judged}."
-        )
-        columns = [Column(str(k)) for k in steps]
-        lines = bodies(report.judges, partial(cells, one=one, steps=steps))
-        tables.append(Table(caption, "Judge", columns, lines, source="tables/perspectives.csv"))
+def _figure(
+    report: Report,
+    dataset: Dataset,
+    place: _InARow,
+    shown: Sequence[Judge],
+    known: Sequence[tuple[Row, Judge]],
+) -> Figure:
+    names = {judge.id: labelled(judge) for judge in shown}
+    series = signs([*names.values()])
+    steps = sorted({row.k for row, _ in known})
+    points = [
+        Point(_apart(row.k), names[judge.id], row.value or 0.0, row.lo, row.hi)
+        for row, judge in known
+    ]
+    axis = "ordered right, with 95 % interval; the line is chance without ties"
+    spec = chart_spec(points, [_apart(k) for k in steps], series, line=0.5, x=axis)
+    near, far = ([row for row, _ in known if row.k == k] for k in (steps[0], steps[-1]))
+    best = [max(own, key=lambda row: row.value or 0.0) for own in (near, far)]
+    summary = (
+        f"Accuracy by the number of errors between two texts. The highest at {_apart(steps[0])} is "
+        f"{figures(best[0])} ({best[0].judge}), at {_apart(steps[-1])} {figures(best[1])} "
+        f"({best[1].judge})."
+    )
+    keys = [Key(one.sign, one.style, one.name) for one in series]
+    title = f"{dataset.name}, {place.cell}: {report.aspect(place.judged)}, further apart"
+    return Figure(title, svg(spec), summary, keys, _numbers(dataset, place, shown, known))
+
+
+def _apart(k: int) -> str:
+    return plural(k, "error")
+
+
+def _numbers(
+    dataset: Dataset,
+    place: _InARow,
+    shown: Sequence[Judge],
+    known: Sequence[tuple[Row, Judge]],
+) -> Table:
+    steps = sorted({row.k for row, _ in known})
+    at = {(judge.id, row.k): row for row, judge in known}
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [estimate(at.get((judge.id, k))) for k in steps]
+
+    caption = f"{dataset.name}, {place.cell}: ordered right by how many errors apart."
+    columns = [Column(_apart(k)) for k in steps]
+    lines = bodies(shown, cells)
+    return Table(caption, "Judge", columns, lines, source="tables/perspectives.csv")
+
+
+def _grids(report: Report, dataset: Dataset, rows: Rows, places: Sequence[_InARow]) -> list[Table]:
+    """Return for each judge and row of texts the accuracy on every two places."""
+    tables = []
+    for judge, one in product(report.judges, places):
+        own = rows.where(statistic=PLACES, judge=judge.id, perturbation=one.perturbation)
+        at = {(row.k, row.k_b): row for row in own.where(judged=one.judged)}
+        if at and not judge.control:
+            last = max(low for _, low in at)
+            caption = (
+                f"{dataset.name}, {one.cell}: {judge.id} on {report.aspect(one.judged)}, the text "
+                "with so many errors (rows) scored above the one with so many (columns)."
+            )
+            lines = [
+                Line(str(high), [_shaded(at.get((high, low))) for low in range(1, last + 1)])
+                for high in range(last)
+            ]
+            columns = [Column(str(low)) for low in range(1, last + 1)]
+            note = "Shaded from 50 % on, in steps at 70, 85 and 95 %. 0 errors is the original."
+            tables.append(Table(caption, "Errors", columns, [Body(lines)], [note], code=False))
     return tables
+
+
+def _shaded(row: Row | None) -> Cell:
+    if row is None or row.value is None:
+        return Cell("")
+    shade = f"heat-{sum(row.value >= step for step in SHADES)}"
+    plain = estimate(row)
+    return Cell(plain.text, title=plain.title, sort=plain.sort, style=f"{plain.style} {shade}")

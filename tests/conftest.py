@@ -1,5 +1,6 @@
 """Fixtures of more than one module: an endpoint that rates, and a study whose judges ask it."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,10 @@ import pytest
 
 from asking import Study, rate
 from scripted import Endpoint, serve
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in the background by a shell: what the tests start would not hear a Ctrl-C either
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

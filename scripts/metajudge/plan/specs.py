@@ -219,22 +219,7 @@ class Specs(TextSpecs):
             "families": card.families,
             **bought,
             **({"improved": card_hash(improved)} if improved else {}),
-            **(
-                {"compared": plan.study.comparison.judges}
-                if table in {"discernment", "confusion", "perspectives"}
-                else {}
-            ),
-            **({"weights": weights_of(plan, dataset)} if table == "discernment" else {}),
-            **(
-                {"in_a_row": plan.perturbed(dataset, chains=True)}
-                if table == "perspectives"
-                else {}
-            ),
-            **(
-                {"expected": expected_of(plan), "criteria": plan.study.criteria}
-                if table == "confusion"
-                else {}
-            ),
+            **self._of_method(table, dataset),
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,
@@ -243,6 +228,19 @@ class Specs(TextSpecs):
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
         }
         return self._spec("estimate.py", fields, METHODS[table])
+
+    def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
+        """Return what one method alone has to know."""
+        plan, found = self.plan, dict[str, Any]()
+        if table in {"discernment", "confusion", "perspectives"}:
+            found["compared"] = plan.study.comparison.judges
+        if table == "discernment":
+            found["weights"] = weights_of(plan, dataset)
+        if table == "confusion":
+            found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
+        if table == "perspectives":
+            found["in_a_row"] = plan.perturbed(dataset, chains=True)
+        return found
 
     def table(self, table: str) -> str:
         """Return the spec that joins the datasets' parts of a result table."""

@@ -183,6 +183,15 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
     assert one(rows, "s_f_mean")["value"] == 1.0 and one(rows, "confusion_auc")["value"] == 0.0
 
 
+def test_one_damage_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
+    few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
+    rows = confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
+    wanted = one(rows, "s_t_mean")
+    assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
+    assert wanted["lo"] < wanted["value"] < wanted["hi"] and "over 30 sources" in wanted["method"]
+    assert one(rows, "confusion_index")["value"] is not None
+
+
 def test_a_cell_without_scores_is_told_and_left_out_only_if_allowed() -> None:
     told = judge(typos_clear=1.0, cuts_true=1.0)
     told["cuts.single", "true"] = np.full(len(ITEMS), NAN)

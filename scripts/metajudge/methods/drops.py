@@ -59,6 +59,7 @@ class Drops:
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
         """Return S_T, S_F, index and AUC over the drops that are `given`, with their resamples.
 
+        `n` is that of the cell with the fewest pairs, the interval over all items with any.
         Missing is what is not among them, of the items that all of the judges were given.
         """
         shared = self.study.items_given(self.judge, *judges)
@@ -76,11 +77,11 @@ class Drops:
             for expected in (DROP, SAME)
         )
         sets = f"{wanted.sum()} wanted drops, {unwanted.sum()} unwanted"
-        n = int(given.sum(axis=0).min())
+        n, sources = int(given.sum(axis=0).min()), int(given.any(axis=1).sum())
         told = zip(HEADLINES, confusion(deltas, wanted, unwanted), strict=True)
         missing = planned - n
         found = {
-            name: replicated(own, NOTHING, n_sources=n, n=n, n_missing=missing)
+            name: replicated(own, NOTHING, n_sources=sources, n=n, n_missing=missing)
             for name, own in told
         }
         found["confusion_index"] = _index(found["confusion_index"], found["s_t_mean"].estimate)
@@ -92,6 +93,8 @@ def _index(index: Replicated, s_t: Estimate) -> Replicated:
     if s_t.value is None or (s_t.lo is not None and s_t.lo > 0):
         return index
     why = "the interval of the wanted drop is not above 0"
+    if s_t.value is not None and s_t.lo is None:
+        why = "the wanted drop has no interval"
     nothing = Estimate.undefined(why, n=s_t.n, n_missing=s_t.n_missing)
     return index._replace(estimate=nothing)
 

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import running
 from metajudge.perturb import apply_edits, inject_errors, split_sentences
 from metajudge.perturb.edits import edit_between
 from metajudge.perturb.errors import KINDS_OF_ERROR, NAMES, OFF_TOPIC, WITHIN
@@ -134,6 +136,23 @@ def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
     assert isinstance(validate_card("perturbation", CARD, "here"), RulePerturbation)
     with pytest.raises((UserError, UserErrors), match="belong together"):
         validate_card("perturbation", CARD | keys, "here")
+
+
+def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "perturbations", "errors-in-fluency", aspects=["fluencyy"])
+    monkeypatch.chdir(tmp_path)
+    study = {
+        **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
+        **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
+    }
+    with pytest.raises(UserError, match="an aspect on which these texts are judged") as error:
+        load_plan(study, HOME, source="study.yaml")
+    said = str(error.value)
+    assert (
+        "perturbations/errors-in-fluency.yaml, key aspects" in said and "nearest: fluency" in said
+    )
 
 
 def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:

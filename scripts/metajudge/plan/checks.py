@@ -218,10 +218,25 @@ def check_dataset(
 
 
 def check_perturbation(
-    card: Perturbation, models: Mapping[str, Model], datasets: Iterable[str]
+    card: Perturbation,
+    models: Mapping[str, Model],
+    datasets: Iterable[str],
+    used: Mapping[str, Dataset],
 ) -> None:
-    """Check a perturbation's datasets, and its rule with its degrees or its model."""
+    """Check a perturbation's datasets and aspects, and its rule with its degrees or its model.
+
+    `datasets` are all that have a card, `used` those of the study.
+    """
     where = f"perturbations/{card.perturbation}.yaml"
+    rated = {aspect for dataset in used.values() for aspect in dataset.aspects}
+    if card.aspects and rated.isdisjoint(card.aspects):
+        raise UserError(
+            "no dataset of the study has an aspect on which these texts are judged",
+            where=f"{where}, key aspects",
+            got=card.aspects[0],
+            allowed=sorted(rated),
+            todo="name one of them, or leave the perturbation out of the study",
+        )
     for dataset in card.datasets:
         if dataset not in datasets:
             raise UserError(

@@ -121,7 +121,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for card in plan.derived.values():
         check_derived(card, judges)
     for perturbation in perturbations.values():
-        check_perturbation(perturbation, models, datasets)
+        check_perturbation(perturbation, models, datasets, plan.datasets)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import version
 
 PACKAGES: dict[str, list[str]] = {
-    "perturb.py": ["typo"],
+    "perturb.py": ["pyspellchecker", "typo"],
     "estimate.py": ["numpy", "rapidfuzz", "scipy"],
     "lexical": ["nltk", "pyspellchecker", "rouge-score", "sacrebleu"],
     "control": ["numpy"],

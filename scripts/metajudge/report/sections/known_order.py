@@ -107,7 +107,7 @@ def _further(
     found = []
     for one in places:
         own = rows.where(statistic=APART, perturbation=one.perturbation)
-        shown = [judge for judge in report.judges if len(own.where(judge=judge.id))][:MOST_SIGNS]
+        shown = [judge for judge in report.judges if len(own.where(judge=judge.id))]
         known = [
             (row, judge)
             for judge in shown
@@ -126,12 +126,13 @@ def _figure(
     shown: Sequence[Judge],
     known: Sequence[tuple[Row, Judge]],
 ) -> Figure:
-    names = {judge.id: labelled(judge) for judge in shown}
+    names = {judge.id: labelled(judge) for judge in shown[:MOST_SIGNS]}
     series = signs([*names.values()])
     steps = sorted({row.k for row, _ in known})
     points = [
         Point(_apart(row.k), names[judge.id], row.value or 0.0, row.lo, row.hi)
         for row, judge in known
+        if judge.id in names
     ]
     axis = "ordered right, with 95 % interval; the line is chance without ties"
     spec = chart_spec(points, [_apart(k) for k in steps], series, line=0.5, x=axis)
@@ -142,6 +143,8 @@ def _figure(
         f"{figures(best[0])} ({best[0].judge}), at {_apart(steps[-1])} {figures(best[1])} "
         f"({best[1].judge})."
     )
+    if len(shown) > MOST_SIGNS:
+        summary += f" Drawn are the first {MOST_SIGNS} of {len(shown)} judges; the table has all."
     keys = [Key(one.sign, one.style, one.name) for one in series]
     title = f"{dataset.name}, {place.cell}: {report.aspect(place.judged)}, further apart"
     return Figure(title, svg(spec), summary, keys, _numbers(dataset, place, shown, known))

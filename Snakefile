@@ -16,6 +16,7 @@ DRAFTING = False
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/graded.smk"
 include: "workflow/rules/asking.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/results.smk"

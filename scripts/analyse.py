@@ -1,25 +1,20 @@
 """Let a model write why rated texts deserve their ratings, for judges that are shown them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from metajudge.cells import split
 from metajudge.command import run
-from metajudge.engines.asked import Ask, Request, request_of
-from metajudge.engines.asking import asking, settled
+from metajudge.engines.asked import Request, request_of
 from metajudge.engines.subjects import Subjects
 from metajudge.parsing.analysis import problem_of, without_rating
 from metajudge.parsing.judgment import Scale
 from metajudge.perturb.made import Made, make_texts
 from metajudge.replies.analyses import Question, questions
-from metajudge.replies.asking import obtain
-from metajudge.replies.budget import spending
+from metajudge.replies.asker import Obtain, asker
 from metajudge.replies.judging import reply_columns
-from metajudge.replies.store import Store
 from metajudge.schema.cards import Decoding, PromptedModel
 from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
 from metajudge.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -28,19 +23,12 @@ Written = list[tuple[Question, Made]]
 
 def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
     """Find the demonstrations of every judge; write their analyses, and the replies behind them."""
-    model = read_card("model", Path(card)).model_copy(update=spec["model"])
-    model = settled(model, Path(spec["folder"]), Path(spec["data"]))
-    assert isinstance(model, PromptedModel)
     subjects = Subjects(spec["results"], spec["dataset"], spec["seed"])
-    with (
-        Store(Path(store), model.served_name) as shard,
-        spending(budget, shard, model) as allowed,
-    ):
-        engine = asking(model, allowed)
+    with asker(spec, card=card, store=store, budget=budget) as (model, obtain):
         written: Written = []
         for judge in spec["judges"]:
             wanted = list(questions(spec, judge, subjects))
-            written += _written(spec, model, wanted, shard, engine)
+            written += _written(spec, model, wanted, obtain)
     analyses = [_analysis(spec["dataset"], *one) for one in written]
     write_table("analyses", table_of("analyses", analyses), spec["output"])
     answers = [row for one in written for row in _answers(*one)]
@@ -48,7 +36,7 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
 
 
 def _written(
-    spec: dict[str, Any], model: PromptedModel, wanted: list[Question], shard: Store, engine: Ask
+    spec: dict[str, Any], model: PromptedModel, wanted: list[Question], obtain: Obtain
 ) -> Written:
     """Return a judge's questions, each with its analysis."""
     if not wanted:
@@ -69,7 +57,7 @@ def _written(
     made = make_texts(
         {about: one.told["text"] for about, one in known.items()},
         ask_for=ask_for,
-        obtain=lambda requests: obtain(requests, shard, engine),
+        obtain=obtain,
         checks=["not_refusal"],
         attempts=told["attempts"],
         also=problem_with,

@@ -58,9 +58,8 @@ def _note(path: str, found: Found) -> None:
 def _write(spec: dict[str, Any], job: Job, found: Found) -> None:
     """Write the replies of every cell."""
     for cell in job.cells:
-        place = f"{spec['dataset']}/{'/'.join(cell)}.parquet"
         table = table_of("answers", job.rows(cell, found))
-        write_table("answers", table, f"{spec['output']}/replies/{place}")
+        write_table("answers", table, spec["replies"].format("/".join(cell)))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ def main(spec: dict[str, Any]) -> None:
         seed=spec["seed"],
         dataset=dataset,
         ratings=_ratings(f"{out}/ratings/{dataset}.parquet"),
+        counted=spec.get("counted", {}),
         folder=Path(spec["folder"]),
         data=Path(spec["data"]),
     )
@@ -42,7 +43,7 @@ def main(spec: dict[str, Any]) -> None:
         ]
         about = {"aspect": name, "criterion": criterion}
         rows = _rows(engine, asked, about, zip(subjects, keys, told, strict=True))
-        path = f"{out}/replies/{dataset}/{perturbation}/{judge}/{aspect}.parquet"
+        path = spec["replies"].format(f"{perturbation}/{judge}/{aspect}")
         write_table("answers", table_of("answers", list(rows)), path)
     for notice in getattr(engine, "notices", []):
         print(notice)

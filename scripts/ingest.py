@@ -28,7 +28,7 @@ def main(spec: Spec) -> None:
     check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
     check_systems(rated, card.families, f"{where}, key families")
     wanted = output["original"] is not None
-    chosen = originals(rated, rule.original, split_sentences) if wanted else {}
+    chosen = originals(rated, rule, split_sentences, where=where) if wanted else {}
     write_table("items", tables.items(name, rated, chosen), output["items"])
     write_table("targets", tables.systems(name, rated), output["systems"])
     write_table("ratings", tables.ratings(name, rated), output["ratings"])

@@ -2,24 +2,19 @@
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from metajudge.command import run
 from metajudge.data.tables import ORIGINAL
-from metajudge.engines.asked import Ask, Request, request_of
-from metajudge.engines.asking import asking, settled
+from metajudge.engines.asked import Request, request_of
 from metajudge.perturb.amounts import Amount
 from metajudge.perturb.edits import edit_between
-from metajudge.perturb.made import Made, make_texts
+from metajudge.perturb.made import Made, appended, make_texts, whole
 from metajudge.perturb.verdicts import undone
 from metajudge.prompts import messages, to_write
-from metajudge.replies.asking import obtain
-from metajudge.replies.budget import spending
+from metajudge.replies.asker import Obtain, asker
 from metajudge.replies.judging import reply_columns
-from metajudge.replies.store import Store
 from metajudge.schema.cards import Decoding, PromptedModel
-from metajudge.schema.loading import read_card
 from metajudge.schema.tables import read_table, table_of, write_table
 from metajudge.shares import share_of
 
@@ -28,20 +23,14 @@ Row = dict[str, Any]
 
 def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
     """Read the originals; write the made texts, and the replies that they come from."""
-    model = read_card("model", Path(card)).model_copy(update=spec["model"])
-    model = settled(model, Path(spec["folder"]), Path(spec["data"]))
-    assert isinstance(model, PromptedModel)
-    with (
-        Store(Path(store), model.served_name) as shard,
-        spending(budget, shard, model) as allowed,
-    ):
-        targets, answers = _made(spec, model, shard, asking(model, allowed))
+    with asker(spec, card=card, store=store, budget=budget) as (model, obtain):
+        targets, answers = _made(spec, model, obtain)
     write_table("targets", table_of("targets", targets), spec["output"])
     write_table("answers", table_of("answers", answers), spec["replies"])
 
 
 def _made(
-    spec: dict[str, Any], model: PromptedModel, shard: Store, engine: Ask
+    spec: dict[str, Any], model: PromptedModel, obtain: Obtain
 ) -> tuple[list[Row], list[Row]]:
     """Return the targets of all steps, and the rows of the replies behind them."""
     told = spec["made"]
@@ -67,11 +56,11 @@ def _made(
         made = make_texts(
             last,
             ask_for=ask_for,
-            obtain=lambda requests: obtain(requests, shard, engine),
+            obtain=obtain,
             checks=told["checks"],
             amount=Amount(**spec["amount"]),
             attempts=told["attempts"],
-            appended=told.get("reply") == "appended",
+            read=lambda item: appended if told.get("reply") == "appended" else whole,
             also=partial(_undone, last, first),
         )
         rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]

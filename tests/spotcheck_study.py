@@ -40,7 +40,7 @@ class Study:
         self, name: str, rows: list[Row], replies: Sequence[tuple[str, str]] = (), **card: Any
     ) -> None:
         """Add a damage with its texts; with `replies` (target, text) a model made them."""
-        told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "steps": 1}
+        told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "kind": "once"}
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
         cells = self.spec["datasets"]["news"]["cells"]
         cells.append([name, "minor", {"k": 3, "least": None}])

@@ -24,7 +24,7 @@ def selected(dataset: Dataset, folder: Path) -> dict[str, str]:
     rated = select(
         read_dataset(dataset, folder, folder), dataset.select, 7, "mine", split_sentences
     )
-    chosen = originals(rated, dataset.select.original, split_sentences)
+    chosen = originals(rated, dataset.select, split_sentences)
     return {item: one.text for item, one in chosen.items()}
 
 

@@ -62,7 +62,7 @@ def test_summeval() -> None:
     assert {one.rater for one in rated.ratings} == {"expert-1", "expert-2", "expert-3"}
     assert {len(item.references) for item in rated.items} == {11}
     # discernment paper: the average original
-    chosen = originals(rated, card.select.original, split_sentences)
+    chosen = originals(rated, card.select, split_sentences)
     texts = [one.text for one in chosen.values()]
     assert round(mean(map(len, texts)), 1) == 340.4
     assert round(mean(len(text.split()) for text in texts), 1) == 58.3
@@ -73,7 +73,7 @@ def selected(name: str) -> tuple[Rated, list[str]]:
     """Return what a card selects, and the originals."""
     card, rated = load(name)
     rated = select(rated, card.select, 7, name, split_sentences)
-    chosen = originals(rated, card.select.original, split_sentences)
+    chosen = originals(rated, card.select, split_sentences)
     return rated, [one.text for one in chosen.values()]
 
 

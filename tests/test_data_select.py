@@ -103,5 +103,5 @@ def test_of_equally_long_references_the_first_is_the_original() -> None:
 
 def test_an_item_without_references_has_no_original() -> None:
     bare = Item("j", "s", (), {})
-    found = originals(Rated([ITEM, bare], [], []), "first_reference", sentences)
+    found = originals(Rated([ITEM, bare], [], []), Select(), sentences)
     assert found == {"i": Original(0, "One.")}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metajudge.engines.asked import Reply, Request
 from metajudge.perturb.edits import edit_between
-from metajudge.perturb.made import Made, Replies, checked, make_texts
+from metajudge.perturb.made import Made, Replies, appended, checked, make_texts
 
 CHECKS = ("differs", "not_refusal", "length")
 PARENT = "The cat sat on the mat."
@@ -116,10 +116,10 @@ def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry(
     [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")],
 )
 def test_what_is_appended_stands_behind_the_text_as_it_was(parent: str, text: str) -> None:
-    assert checked(said(" It purred.\n"), parent, CHECKS, appended=True) == (text, None)
+    assert checked(said(" It purred.\n"), parent, CHECKS, read=appended) == (text, None)
     refused = said("I'm sorry, but I cannot do that.")
-    assert checked(refused, parent, CHECKS, appended=True)[1] == "it is a refusal"
-    assert checked(said(""), parent, CHECKS, appended=True)[1] == "the reply is empty"
+    assert checked(refused, parent, CHECKS, read=appended)[1] == "it is a refusal"
+    assert checked(said(""), parent, CHECKS, read=appended)[1] == "the reply is empty"
 
 
 @given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))

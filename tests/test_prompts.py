@@ -16,6 +16,8 @@ FIVE = Scale(min=1, max=5, step=1, labels=[])
 VALUES: dict[str, Any] = {
     **rated(ASPECT.model_copy(update={"steps": ["Look."]}), FIVE),
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
+    "source_b": "THE OTHER SOURCE",
+    "errors": [{"name": "Spelling", "definition": "No slips."}],
     **{"task": "summarization", "k": 1, "least": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
@@ -33,7 +35,7 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 """Forms that make a better text of an item -> what they show beside the source."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust", "quality", "definition", "improve", "shot", *IMPROVING}
+    - {"adjust", "quality", "definition", "improve", "shot", "write-reference", *IMPROVING}
     - set(DRAFTING.values())
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")
@@ -70,6 +72,12 @@ def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_o
     again = filled(form, problem="it is a refusal")
     assert again.count("An earlier attempt cannot be used: it is a refusal.") == 1
     assert "earlier" not in filled(form)
+
+
+@pytest.mark.parametrize("task", ["summarization", "dialogue", "translation"])
+def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
+    prompt = filled("write-reference", task=task)
+    assert "THE SOURCE" in prompt and "THE TEXT" not in prompt
 
 
 @pytest.mark.parametrize("form", ADJUSTING)

@@ -196,7 +196,7 @@ def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from metajudge.cli import snakemake
     from metajudge.jobs import of_endpoints
-    from metajudge.plan.writers import model_behind
+    from metajudge.plan.writers import makers_of
     from metajudge.replies import batch
     from metajudge.replies.store import Store
 
@@ -213,10 +213,10 @@ def export_batch(told: Arguments) -> int:
             print(f"  {path}: {count:,}")
         for one in jobs:
             for place, count in one.later.items():
-                maker = model_behind(plan, one.dataset, place)
+                maker = " and ".join(makers_of(plan, one.dataset, place))
                 print(
                     f"  after these come {count} cells of {one.dataset} about {place}: "
-                    f"{maker} has yet to write (metajudge run)"
+                    f"{maker} has yet to be asked (metajudge run)"
                 )
     return 0
 

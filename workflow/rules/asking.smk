@@ -11,7 +11,7 @@ def ask_spec(dataset, model):
 workflow.scattergather(**{name: 1 for name in PLAN.models if PLAN.is_asked(name)})
 
 
-def parts_of(dataset, model):
+def scattered(dataset, model):
     """Return the notes of the parts of an asking job, none if it is not split."""
     notes = (
         getattr(scatter, model)(f"{OUT}/asked/{dataset}/{model}/{{scatteritem}}.json")
@@ -61,7 +61,7 @@ for _dataset in DATASETS:
             *target_sets(_dataset),
             *analyses_for(_dataset, _model),
         ]
-        _parts = parts_of(_dataset, _model)
+        _parts = scattered(_dataset, _model)
         if _parts:
 
             rule:

@@ -18,7 +18,19 @@ from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
-from metajudge.plan.writers import analyses_of, analysts, improvements, made_of, waiting
+from metajudge.plan.writers import (
+    REFEREE,
+    REST,
+    Maker,
+    analyses_of,
+    analysts,
+    graded,
+    improvements,
+    made_of,
+    parts_of,
+    waiting,
+    writer_of,
+)
 from metajudge.schema.errors import UserError, UserErrors
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -116,10 +128,42 @@ def bought_before(table, dataset):
     return [f"{OUT}/collected/{name}/bought.parquet" for name in names]
 
 
+def built_for(table, dataset):
+    """Return what the statistics of graded sets are made from, beside their texts."""
+    found = []
+    sets = [SPECS.known(dataset, name) for name, _ in PLAN.perturbed(dataset, "graded")]
+    if table in {"perspectives", "construction"}:
+        found += [one["file"] for one in sets]
+    if table == "construction":
+        found += [f"{OUT}/collected/{dataset}/bought.parquet"]
+        found += [
+            path
+            for one in sets
+            for path in [one["anchors"], *one["compared"][:1]]
+            if path
+        ]
+    return found
+
+
+def references_for(dataset):
+    """Return the file of the references that a model writes for a dataset, if it does."""
+    path = SPECS.written_references(dataset)
+    return [path] if path else []
+
+
 def meta_of(dataset, damage):
     """Return the items' file for a rule that needs something of their meta."""
     needs = RULES[PLAN.perturbations[damage].rule].meta
     return [f"{OUT}/items/{dataset}.parquet"] if needs else []
+
+
+def one_by_one(dataset):
+    """Return those sets of a dataset's targets that models write text by text."""
+    return [
+        name
+        for name in PLAN.written(dataset)
+        if isinstance(writer_of(PLAN, dataset, name), Maker)
+    ]
 
 
 def texts_page():

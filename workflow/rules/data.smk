@@ -99,6 +99,7 @@ for _name, _card in IMPROVED.items():
         output:
             f"{OUT}/targets/{_name}/original.parquet",
             f"{OUT}/made/{_name}/original.parquet",
+            references_for(_name),
         log:
             f"{OUT}/logs/made/{_name}/original.log",
         conda:
@@ -107,11 +108,12 @@ for _name, _card in IMPROVED.items():
             **needs(_card.model),
             python=PYTHON[stage(_card.model)],
             home=str(HOME),
+            script="write_references.py" if references_for(_name) else "make_texts.py",
             access=access(_card.model),
         params:
             spec=improve_spec(_name),
         shell:
-            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/make_texts.py --spec - {resources.access} > {log:q} 2>&1"
+            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/{resources.script} --spec - {resources.access} > {log:q} 2>&1"
 
 
 rule perturb:
@@ -137,7 +139,7 @@ rule perturb:
 
 # One rule for each perturbation that a model writes: what a job needs depends on the model.
 for _name, _card in PLAN.perturbations.items():
-    if _card.method == "rule":
+    if _card.method not in {"llm", "inject"}:
         continue
 
     rule:

@@ -11,6 +11,7 @@ rule statistics:
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         lambda wildcards: target_sets(wildcards.dataset),
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
+        lambda wildcards: built_for(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:
@@ -69,7 +70,7 @@ rule report:
 rule spotcheck:
     input:
         [target_sets(dataset) for dataset in damaged(PLAN)],
-        [made_files(dataset, PLAN.written(dataset)) for dataset in damaged(PLAN)],
+        [made_files(dataset, one_by_one(dataset)) for dataset in damaged(PLAN)],
     output:
         f"{OUT}/report/texts.html",
     log:

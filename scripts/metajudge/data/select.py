@@ -13,9 +13,9 @@ Split = Callable[[str], Sequence[object]]
 
 
 class Original(NamedTuple):
-    """The text of an item that is perturbed: which of its references, and its text."""
+    """The text of an item that is perturbed: which of its references, if any, and its text."""
 
-    reference: int
+    reference: int | None
     text: str
 
 
@@ -36,9 +36,18 @@ def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
     return Original(index, item.references[index])
 
 
-def originals(rated: Rated, rule: str, split_sentences: Split) -> dict[str, Original]:
-    """Return item -> original, for the items that have one."""
-    chosen = {item.item: original(item, rule, split_sentences) for item in rated.items}
+def originals(
+    rated: Rated, rule: Select, split_sentences: Split, *, where: str = ""
+) -> dict[str, Original]:
+    """Return item -> original, for the items that have one.
+
+    `where` names the card in errors. Raises UserError for a system that there is not.
+    """
+    if rule.original_system is not None:
+        [system] = _systems(rated, [rule.original_system], f"{where}, key select.original_system")
+        own = (one for one in rated.outputs if one.system == system and one.text.strip())
+        return {one.item: Original(None, one.text) for one in own}
+    chosen = {item.item: original(item, rule.original, split_sentences) for item in rated.items}
     return {item: one for item, one in chosen.items() if one is not None}
 
 
@@ -51,11 +60,11 @@ def select(
     `where` names the card in errors. Raises UserError for an unknown system, and when fewer items
     than wanted are left.
     """
-    where = f"{where or dataset}, key select"
-    dropped = _systems(rated, rule.drop_systems, where)
+    where = where or dataset
+    dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
     items = rated.items
     if rule.min_characters:
-        chosen = originals(rated, rule.original, split_sentences)
+        chosen = originals(rated, rule, split_sentences, where=where)
         long = {item for item, one in chosen.items() if len(one.text) >= rule.min_characters}
         items = [item for item in items if item.item in long]
     names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
@@ -70,7 +79,7 @@ def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
         if name not in known:
             raise UserError(
                 "there is no such system",
-                where=f"{where}.drop_systems",
+                where=where,
                 got=name,
                 allowed=rated.systems.values(),
             )
@@ -85,7 +94,7 @@ def _draw(names: list[str], rule: Select, seed: int, dataset: str, where: str) -
         long = f" whose original has {limit} characters or more" if limit else ""
         raise UserError(
             f"there are only {len(names)} items{long}",
-            where=f"{where}.n",
+            where=f"{where}, key select.n",
             got=rule.n,
             allowed=f"1 to {len(names)}" if names else "nothing: no item is left",
         )

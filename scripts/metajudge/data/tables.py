@@ -20,9 +20,9 @@ def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.T
     rows = []
     for item in rated.items:
         chosen = originals.get(item.item)
-        meta = dict(item.meta) | (
-            {} if chosen is None else {"original_reference": chosen.reference}
-        )
+        meta = dict(item.meta)
+        if chosen is not None and chosen.reference is not None:
+            meta["original_reference"] = chosen.reference
         rows.append(
             {
                 "dataset": dataset,

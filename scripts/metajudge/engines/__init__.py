@@ -6,6 +6,7 @@ Those that are asked are in `asking`: a job reaches, and is told the hash of, on
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 from metajudge.engines.base import Engine
@@ -30,14 +31,24 @@ def build(
     ratings: Mapping[tuple[str, str], Sequence[float]],
     folder: Path,
     data: Path,
+    counted: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Engine:
     """Return the engine of a model card that computes or replays, for one dataset.
 
     `ratings` maps (target, aspect) to people's ratings; `folder` is the card's, `data` what
-    `{data}` in its paths stands for.
+    `{data}` in its paths stands for. `counted` tells of texts with errors how many they have
+    at most, and whether they are of as many kinds as there are ratings.
     """
     module = import_module(ENGINES[model.engine])
     return cast(
         Engine,
-        module.build(model, seed=seed, dataset=dataset, ratings=ratings, folder=folder, data=data),
+        module.build(
+            model,
+            seed=seed,
+            dataset=dataset,
+            ratings=ratings,
+            folder=folder,
+            data=data,
+            counted=counted,
+        ),
     )

@@ -1,23 +1,36 @@
-"""Controls: null judges that know nothing of a text's quality, on every target alike."""
+"""Controls: null judges that know nothing of a text's quality, and one that knows its errors."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from math import fsum
+from types import MappingProxyType
 
 from metajudge.engines.base import Answer, Subject, not_applicable, number_text
-from metajudge.schema.cards import Judge, Model, Scale
+from metajudge.schema.cards import ORACLE, Judge, Model, Scale
 from metajudge.streams import stream
 
+Counted = Mapping[str, Mapping[str, int]]
 Ratings = Mapping[tuple[str, str], Sequence[float]]
 
 
 class ControlEngine:
-    """The five controls of methods.md 8; `ratings` maps (target, aspect) to people's ratings."""
+    """The controls of methods.md 8, and the oracle.
 
-    def __init__(self, seed: int, dataset: str, ratings: Ratings) -> None:
-        self.seed, self.dataset = seed, dataset
+    `ratings` maps (target, aspect) to people's ratings, `counted` a perturbation to the `most`
+    errors that a text of it can have, and whether its texts come `in_classes`.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        dataset: str,
+        ratings: Ratings,
+        counted: Counted = MappingProxyType({}),
+    ) -> None:
+        self.seed, self.dataset, self.counted = seed, dataset, counted
         self.ratings = {key: list(values) for key, values in ratings.items() if values}
         self._most_frequent = cache(self._find_most_frequent)
         self._shuffled = cache(self._shuffle)
@@ -48,12 +61,27 @@ class ControlEngine:
             return scale.max
         if form == "length":
             return len(subject.text)
+        if form == ORACLE:
+            return self._counted(scale, subject)
         if form == "random":
             return self._random(aspect, scale, subject.target, draw)
         if form == "shuffled":
             return self._shuffled(aspect).get(subject.target)
         rated = (subject.target, aspect) in self.ratings
         return self._most_frequent(aspect) if rated else None
+
+    def _counted(self, scale: Scale, subject: Subject) -> float:
+        """Return the top of the scale less the errors that were put in, evenly to its bottom.
+
+        The nearest class of texts that come in classes, the higher one of two.
+        """
+        if not subject.step:
+            return scale.max
+        told, grid = self.counted[subject.perturbation], scale.values()
+        share = subject.step / told["most"]
+        if told["in_classes"] and grid:
+            return grid[-1 - math.ceil(share * (len(grid) - 1) - 0.5)]
+        return scale.max - (scale.max - scale.min) * share
 
     def _random(self, aspect: str, scale: Scale, target: str, draw: int) -> float:
         """Draw from the scale; a target's own stream, so that other targets do not matter."""
@@ -80,6 +108,14 @@ class ControlEngine:
         return dict(zip(means, own.permutation(list(means.values())).tolist(), strict=True))
 
 
-def build(_: Model, *, seed: int, dataset: str, ratings: Ratings, **__: object) -> ControlEngine:
+def build(
+    _: Model,
+    *,
+    seed: int,
+    dataset: str,
+    ratings: Ratings,
+    counted: Counted,
+    **__: object,
+) -> ControlEngine:
     """Return the engine of a control card."""
-    return ControlEngine(seed, dataset, ratings)
+    return ControlEngine(seed, dataset, ratings, counted)

@@ -3,11 +3,15 @@
 import json
 from collections.abc import Mapping
 from math import fsum
+from typing import Any
 
 from metajudge.cells import joined
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
 from metajudge.shares import share_of
+
+BY_REFERENCE = ":reference."
+"""Between an item and the number of one of its references: the id of a text that gets errors."""
 
 
 class Subjects:
@@ -60,8 +64,8 @@ class Subjects:
                 continue
             item = self.items[row["item"]]
             references = list(item["references"])
-            if row["perturbation"] != "systems":
-                del references[json.loads(item["meta"])["original_reference"]]
+            if (own := _own_reference(row, item)) is not None:
+                del references[own]
             found.append(
                 Subject(
                     target=row["target"],
@@ -75,3 +79,14 @@ class Subjects:
                 )
             )
         return found
+
+
+def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
+    """Return which of an item's references a target was made from, None of a system's text."""
+    if row["perturbation"] == "systems":
+        return None
+    _, told, number = (row["parent"] or "").rpartition(BY_REFERENCE)
+    if told:
+        return int(number)
+    own: int | None = json.loads(item["meta"]).get("original_reference")
+    return own

@@ -15,6 +15,7 @@ METHODS = {
     "pairwise": "metajudge.methods.pairwise",
     "perturbations": "metajudge.methods.perturbations",
     "responses": "metajudge.methods.responses",
+    "construction": "metajudge.methods.construction",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
@@ -29,4 +30,5 @@ BESIDE = {
     "discernment": ["perturbations", "responses"],
 }
 """Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
-and pairwise to those with judges of several draws, and of comparisons."""
+and pairwise to those with judges of several draws, and of comparisons, construction to those that
+build texts in a row or of every rating."""

@@ -37,16 +37,16 @@ def rows(study: DatasetStudy) -> list[Row]:
             replies = len(mine) if asked else pc.sum(ends["n"]).as_py()
             ok = pc.sum(ends.filter(pc.equal(ends["status"], "ok"))["n"]).as_py() or 0
             free = "" if asked else f"{card['engine']}: nothing is bought"
-            told = _estimates(mine, replies, card["price"], ok, free)
+            told = estimates(mine, replies, card["price"], ok, free)
             found += [study.row(judge, "", name, "", one) for name, one in told]
     for writer, price in study.spec["writers"].items():
         mine = bought.filter(pc.equal(bought["perturbation"], writer))
-        for name, one in _estimates(mine, len(mine), price, None, "texts made by a model"):
+        for name, one in estimates(mine, len(mine), price, None, "texts made by a model"):
             found.append(study.row("", "", name, "", one, perturbation=writer))
     return [*found, *_of_all(study, tables)]
 
 
-def _estimates(
+def estimates(
     bought: pa.Table, replies: int, price: Priced, judgments: int | None, note: str
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield the number of replies, their tokens, their price, and that of 1,000 judgments."""
@@ -95,7 +95,7 @@ def _of_all(study: DatasetStudy, tables: list[pa.Table]) -> Iterator[Row]:
             dollars += _dollars(_tokens(mine), price)
         elif len(mine):
             unpriced.append(name)
-    for name, one in _estimates(new, len(new), {"input": 0, "output": 0}, None, ""):
+    for name, one in estimates(new, len(new), {"input": 0, "output": 0}, None, ""):
         if name == "usd":
             one = Estimate(dollars, n=one.n, method=one.method, note=one.note)
             one = one.with_note(f"without {', '.join(unpriced)}: no price" if unpriced else "")

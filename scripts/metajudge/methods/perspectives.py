@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.cells import joined, split
-from metajudge.methods import known_order
+from metajudge.methods import known_order, known_rating
 from metajudge.methods.agreement import below_controls
 from metajudge.methods.differences import compared, difference_rows
 from metajudge.methods.measures import AVERAGE, Place
@@ -103,7 +103,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     systems, panel = study.shared_panel(study.spec["judges"])
     field = _Field(study, panel)
     if not field.people:
-        return [*known_order.rows(study)]
+        return [*known_rating.rows(study), *known_order.rows(study)]
     found = list(_people(field))
     measured = [row for judge in study.spec["judges"] for row in _judge(field, judge)]
     found += below_controls(study, measured)
@@ -111,7 +111,8 @@ def rows(study: DatasetStudy) -> list[Row]:
         found += _beside(field, judge)
     for criterion in field.criteria:
         found += [*_ranks(field, criterion), *_differences(field, criterion)]
-    return [*known_order.rows(study), *(row | {"systems": systems} for row in found)]
+    known = [*known_rating.rows(study), *known_order.rows(study)]
+    return [*known, *(row | {"systems": systems} for row in found)]
 
 
 def _people(field: _Field) -> Iterator[Row]:

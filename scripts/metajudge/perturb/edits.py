@@ -46,6 +46,17 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[done:]])
 
 
+def undone_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text that `apply_edits` made this one of."""
+    parts, done, moved = [], 0, 0
+    for edit in edits:
+        start = edit.offset + moved
+        parts += [text[done:start], edit.before]
+        done = start + len(edit.after)
+        moved += len(edit.after) - len(edit.before)
+    return "".join([*parts, text[done:]])
+
+
 def impossible(text: str, reason: str) -> Perturbed:
     """Return the text as it is, with the reason why it cannot be perturbed."""
     return Perturbed(text, f"impossible: {reason}", ())

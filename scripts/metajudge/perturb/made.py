@@ -13,6 +13,18 @@ from metajudge.perturb.verdicts import CHECKS
 ANY = Amount()
 
 Replies = Mapping[tuple[str, int], Reply]
+Read = Callable[[str, str], tuple[str, str | None]]
+"""(what a reply says, parent) -> the text that it makes, and why it cannot be used, if so."""
+
+
+def whole(said: str, _: str) -> tuple[str, str | None]:
+    """Return what a reply says: the whole text."""
+    return said, None
+
+
+def appended(said: str, parent: str) -> tuple[str, str | None]:
+    """Return the parent with what a reply says behind it."""
+    return behind(parent, said), None
 
 
 class Made(NamedTuple):
@@ -36,28 +48,33 @@ def make_texts(
     checks: Sequence[str],
     amount: Amount = ANY,
     attempts: int,
-    appended: bool = False,
+    read: Callable[[str], Read] = lambda item: whole,
+    apart: bool = False,
     also: Callable[[str, str], str | None] = lambda item, text: None,
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
     ask_for(item, parent, problem) is the request for a text; problem tells why the one before
     cannot be used. Each round asks for all that are still open at once. A request whose reply
-    could not be used for the reason that it names is asked for its next draw. `appended`: what a
-    reply says is put behind the parent, which stays as it is. also(item, text) tells what is wrong
-    with a text in which no check finds anything.
+    could not be used for the reason that it names is asked for its next draw. read(item) makes the
+    text of what a reply says. `apart`: what two items ask alike is asked for two draws.
+    also(item, text) tells what is wrong with a text in which no check finds anything.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
     drawn: Counter[tuple[str, str]] = Counter()
     for _ in range(attempts):
         requests = {item: ask_for(item, parents[item], why) for item, why in problems.items()}
-        drawn.update((item, request.key) for item, request in requests.items())
-        wanted = [replace(one, draws=drawn[item, one.key]) for item, one in requests.items()]
+        places = {}
+        for item, request in requests.items():
+            asker = ("" if apart else item, request.key)
+            places[item] = drawn[asker]
+            drawn[asker] += 1
+        wanted = [replace(one, draws=places[item] + 1) for item, one in requests.items()]
         replies = obtain(wanted)
         for item, request in requests.items():
-            reply = replies[request.key, drawn[item, request.key] - 1]
-            text, problem = checked(reply, parents[item], checks, amount, appended)
+            reply = replies[request.key, places[item]]
+            text, problem = checked(reply, parents[item], checks, amount, read(item))
             problem = problem or also(item, text)
             status = f"failed: {problem}" if problem else "ok"
             tries = (*(made[item].tries if item in made else ()), (problems[item], reply))
@@ -71,7 +88,7 @@ def checked(
     parent: str,
     checks: Sequence[str],
     amount: Amount = ANY,
-    appended: bool = False,
+    read: Read = whole,
 ) -> tuple[str, str | None]:
     """Return the text that a reply makes and the first reason why it cannot be used, if any."""
     text, endless = without_reasoning(reply.text)
@@ -81,9 +98,9 @@ def checked(
         return text, "the reply was cut"
     if not text:
         return text, "the reply is empty"
-    text = behind(parent, text) if appended else text
+    text, problem = read(text, parent)
     found = (CHECKS[check](text, parent, amount) for check in checks)
-    return text, next((problem for problem in found if problem), None)
+    return text, problem or next((problem for problem in found if problem), None)
 
 
 def behind(parent: str, more: str) -> str:

@@ -1,23 +1,31 @@
 """Which judge can judge which targets at all, known from the cards alone."""
 
-from metajudge.schema.cards import COMPARE, Dataset, Judge, Model, RecordedModel
+from metajudge.schema.cards import COMPARE, ORACLE, DamageKind, Dataset, Judge, Model, RecordedModel
 
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the very targets they judge."""
 
 
 def not_applicable(
-    judge: Judge, model: Model, dataset: Dataset, perturbation: str, *, chain: bool
+    judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: DamageKind | None
 ) -> str | None:
-    """Return the reason why `judge` cannot judge these targets, or None when it can."""
+    """Return the reason why `judge` cannot judge these targets, or None when it can.
+
+    `kind` is that of the damage, None of texts that nobody damaged.
+    """
     reads = model.engine not in {"control", "recorded"} or judge.form == "length"
     if reads and not dataset.has_texts:
         return "not applicable: the dataset has no texts"
     rated = perturbation == "systems" and dataset.ratings != "none"
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"
+    counted = perturbation == "original" or kind in {"row", "graded"}
+    if model.engine == "control" and judge.form == ORACLE and not counted:
+        return "not applicable: nobody knows how many errors there are"
     if isinstance(model, RecordedModel) and perturbation != "systems" and not model.rows.target:
         return "not applicable: recorded for system outputs only"
-    if judge.form == COMPARE and perturbation != "systems" and not chain:
+    if judge.form == COMPARE and kind == "graded":
+        return "not applicable: texts of every rating are rated, not ordered"
+    if judge.form == COMPARE and perturbation != "systems" and kind != "row":
         return "not applicable: one text per item, nothing to compare"
     return None

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from metajudge.plan.caps import caps_of
-from metajudge.plan.estimate import Asked, Estimate
+from metajudge.plan.estimate import Estimate
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
+from metajudge.plan.writing import Asked
 from metajudge.replies.ledger import FOLDER, Ledger, shown
 
 TITLES = ("wanted", "in store", "to ask", "tokens in", "out, likely", "out, most")

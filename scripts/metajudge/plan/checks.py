@@ -14,6 +14,7 @@ from metajudge.schema.cards import (
     Dataset,
     DerivedJudge,
     Judge,
+    MadePerturbation,
     Model,
     Perturbation,
     RulePerturbation,
@@ -56,7 +57,7 @@ def check_study(
                 allowed=judges,
             )
     for perturbation in perturbations.values():
-        if perturbation.steps == 1 and not DAMAGING & set(study.methods):
+        if perturbation.kind == "once" and not DAMAGING & set(study.methods):
             raise UserError(
                 "nothing in the study needs this perturbation",
                 where=f"{source}, key perturbations",
@@ -247,7 +248,7 @@ def check_perturbation(
             )
     if isinstance(card, RulePerturbation):
         _check_rule(card, where)
-    else:
+    elif isinstance(card, MadePerturbation):
         check_writer(models[card.model], f"{where}, key model")
 
 

@@ -68,8 +68,7 @@ def _perturbations(plan: Plan) -> list[Draft]:
     return [
         Draft("perturbation", name, card.task)
         for dataset, card in plan.datasets.items()
-        for chains in (False, True)
-        for name, _ in plan.perturbed(dataset, chains=chains)
+        for name, _ in plan.perturbed(dataset, "once", "row")
         if name in made
     ]
 

@@ -5,8 +5,7 @@ make stand in for them: what is told of those is an upper bound.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,28 +16,15 @@ import orjson
 
 from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
-from metajudge.engines.base import Subject
-from metajudge.engines.subjects import Subjects
-from metajudge.perturb.verdicts import LONGEST
 from metajudge.plan.analyses import lacking
+from metajudge.plan.imagined import Imagined, unmade
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import (
-    ORIGINAL,
-    REFERENCES,
-    Writer,
-    analyses_of,
-    lowered,
-    waiting,
-    writer_of,
-)
-from metajudge.prompts import messages, to_write
-from metajudge.replies.analyses import Question
+from metajudge.plan.writing import Asked, asked_of_writers
 from metajudge.replies.found import Found
 from metajudge.replies.pace import Pace, read_pace
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.pricing import (
-    CHARACTERS,
     ENOUGH,
     GUESSED,
     Density,
@@ -54,34 +40,10 @@ from metajudge.schema.cards import (
     Limits,
     OpenAIModel,
     Price,
-    RulePerturbation,
 )
 
 SAMPLE = 200
 """So many replies or prompts of a job are looked into."""
-
-
-class Asked(NamedTuple):
-    """What a judge, or a writer of texts, still has to be asked about a dataset.
-
-    `replied` is the mean completion tokens of its replies so far, None where they are too few.
-    """
-
-    dataset: str
-    name: str
-    model: str
-    wanted: int
-    missing: int
-    prompts: int
-    characters: int
-    max_tokens: int
-    replied: float | None
-    bound: bool
-
-    @property
-    def sent(self) -> int:
-        """Return the characters of all prompts if every draw were a request of its own."""
-        return math.ceil(self.characters * self.missing / self.prompts) if self.prompts else 0
 
 
 class Sample(NamedTuple):
@@ -92,61 +54,6 @@ class Sample(NamedTuple):
     characters: int = 0
     prompt: int = 0
     completion: int = 0
-
-
-class Imagined(Subjects):
-    """The targets of a dataset; for texts that are not made yet, the longest that may come."""
-
-    def __init__(self, plan: Plan, out: str, dataset: str) -> None:
-        super().__init__(out, dataset, plan.study.seed)
-        self.plan = plan
-
-    def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return the analyses that are there; any other is as long as it may be."""
-        there = Path(self.analysed.format(model)).is_file()
-        told = analyses_of(self.plan, judge)
-        most = told.max_tokens * CHARACTERS if told else 0
-        return _Known(super().analyses(judge, aspect, model) if there else {}, "?" * most)
-
-    def _read(self, perturbation: str) -> list[Subject]:
-        if perturbation not in unmade(self.plan, self.place, self.dataset):
-            return super()._read(perturbation)
-        if perturbation == ORIGINAL:
-            return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
-        card = self.plan.perturbations[perturbation.partition(".")[0]]
-        by_rule = isinstance(card, RulePerturbation)
-        return [
-            replace(
-                one,
-                target=f"{one.item}:{perturbation}.{step}",
-                # unlike every other imagined text: equal ones would be asked about once
-                text=f"{one.text if by_rule else longest(one.text)} {perturbation} {step}",
-                step=step,
-            )
-            for one in self.of(ORIGINAL)
-            for step in range(1, card.steps + 1)
-        ]
-
-
-class _Known(dict[str, str]):
-    """Analyses, and what stands in for those that are not there."""
-
-    def __init__(self, known: Mapping[str, str], other: str) -> None:
-        super().__init__(known)
-        self.other = other
-
-    def __missing__(self, _: str) -> str:
-        return self.other
-
-
-def longest(text: str) -> str:
-    """Return a text as long as the longest that a model may make of it."""
-    return text * math.ceil(LONGEST)
-
-
-def unmade(plan: Plan, place: str, dataset: str) -> set[str]:
-    """Return the sets of targets that a model has yet to make; `place` names a set's file."""
-    return {name for name in waiting(plan, dataset) if not Path(place.format(name)).exists()}
 
 
 class Estimate:
@@ -169,13 +76,8 @@ class Estimate:
         texts = Imagined(self.plan, self.specs.out, dataset)
         missing = unmade(self.plan, texts.place, dataset)
         left = lacking(self.plan, self.specs, dataset)
-        if self.model in left:
-            yield from self._analysed(dataset, left[self.model])
+        yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
-        for name in sorted(missing.intersection(self.plan.written(dataset))):
-            writer = writer_of(self.plan, dataset, name)
-            if writer.model == self.model:
-                yield self._written(texts, name, writer)
         if not self.plan.cells_of(dataset, self.model):
             return
         spec = orjson.loads(self.specs.ask(dataset, self.model))
@@ -205,36 +107,6 @@ class Estimate:
                 replied=sample.completion / sample.replies if enough else None,
                 bound=bound,
             )
-
-    def _written(self, texts: Imagined, name: str, card: Writer) -> Asked:
-        """Return what a writer has to be asked at most: every text in as many tries as it may."""
-        templates = self.plan.templates[card.form]
-        degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
-        task = self.plan.datasets[texts.dataset].task
-        told = card.model_dump() | lowered(self.plan, texts.dataset, card)
-        seen = [
-            to_write(task, degree.model_dump(), told, source=one.source, text=longest(one.text))
-            for one in texts.of(REFERENCES if name == ORIGINAL else ORIGINAL, self.plan.study.share)
-        ]
-        filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
-        most = card.steps * card.attempts
-        requests, characters = len(filled) * most, sum(map(len, filled)) * most
-        counts = (requests, requests, requests, characters)
-        return Asked(
-            texts.dataset, name, self.model, *counts, card.max_tokens, replied=None, bound=True
-        )
-
-    def _analysed(self, dataset: str, left: Mapping[str, Sequence[Question]]) -> Iterator[Asked]:
-        """Yield what a writer of analyses has to be asked at most, for each judge alone."""
-        spec = orjson.loads(self.specs.analyse(dataset, self.model))
-        for judge, questions in left.items():
-            told = spec["judges"][judge]
-            requests = len(questions) * told["attempts"]
-            prompts = (one.messages(spec)[0]["content"] for one in questions)
-            characters = sum(map(len, prompts)) * told["attempts"]
-            counts = (requests, requests, requests, characters)
-            name, most = f"analyses for {judge}", told["max_tokens"]
-            yield Asked(dataset, name, self.model, *counts, most, replied=None, bound=True)
 
     def _spell(self, job: Job, found: Found) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""

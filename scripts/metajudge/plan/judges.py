@@ -7,10 +7,11 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import analyses_of, made_of, spender
+from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
 from metajudge.schema.cards import (
     ASKED,
     COMPARE,
+    ORACLE,
     PROMPTED,
     AskedModel,
     CommandModel,
@@ -23,6 +24,8 @@ CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
 COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
+COMPARISONS = "comparisons with anchors"
+"""A step of a construction."""
 ALONE = {"rules"}
 """Lexical forms that look at a text by itself: references only widen what they know."""
 ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
@@ -83,8 +86,13 @@ def settings_of(plan: Plan, judge: str) -> dict[str, float]:
     return told if parser_of(plan, judge) == COMPUTED else {}
 
 
-def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
-    """Return the scale on which a judge's replies are read; None: any number."""
+def scale_of(
+    plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = ""
+) -> Scale | None:
+    """Return the scale on which a judge's replies are read; None: any number.
+
+    The oracle has classes of texts of every rating, and more steps than these of texts in a row.
+    """
     card = plan.judges[judge]
     rated = card.scale or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
@@ -98,7 +106,8 @@ def scale_of(plan: Plan, dataset: str, judge: str, aspect: str) -> Scale | None:
         return continuous if card.form == "rules" else None
     if engine == "control":
         grid = None if card.form == "length" else continuous
-        return grid if card.form in CONTINUOUS else rated
+        between = card.form == ORACLE and plan.kind_of(perturbation) == "row"
+        return grid if card.form in CONTINUOUS or between else rated
     return rated if parser not in {"number", "choice"} else None
 
 
@@ -133,6 +142,25 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
         "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
         "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
     }
+
+
+def steps_of(plan: Plan, dataset: str) -> list[dict[str, Any]]:
+    """Return what models do to build texts for a dataset: step, writer, model and price.
+
+    `writer` is what the replies that were bought are booked under.
+    """
+    names = {
+        **{ORIGINAL: "references"},
+        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "row")},
+        **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
+    }
+    found = {spender(name): model for name, model in made_of(plan, dataset).items()}
+    return [
+        {"step": step, "writer": writer, "model": model, "price": _price(plan, model)}
+        for writer, model in found.items()
+        for step in [names.get(writer, COMPARISONS if writer.startswith(COMPARED) else None)]
+        if step is not None
+    ]
 
 
 def _price(plan: Plan, model: str) -> dict[str, float] | None:

@@ -16,6 +16,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
+from metajudge.plan.graded_checks import check_graded
 from metajudge.plan.rehearsal import rehearse
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import check_writers, writers
@@ -23,7 +24,7 @@ from metajudge.prompts import DRAFTING, load
 from metajudge.schema.cards import (
     ASKED,
     ASPECT,
-    CONTROL_FORMS,
+    NULL_FORMS,
     PROMPTED,
     Aspect,
     CommandModel,
@@ -41,7 +42,7 @@ from metajudge.schema.slugs import slug
 
 AGAINST_PEOPLE = {"agreement", "perspectives"}
 """Methods that hold judges against people's ratings."""
-CONTROLS = tuple(form.replace("_", "-") for form in CONTROL_FORMS)
+CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
 
 
@@ -71,9 +72,9 @@ def load_plan(
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
         for name in study.perturbations
     }
-    made = writers(datasets, perturbations, judges)
+    made = writers(study, datasets, perturbations, judges)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
-    wanted |= {card.model: f"{where}model" for where, card in made.items()}
+    wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
     all_of = (drafter | wanted).items()
     known = {name: cards.read("model", name, where=where) for name, where in all_of}
@@ -107,6 +108,7 @@ def load_plan(
         check_writer(known[name], where)
     _check(plan, cards.names("dataset"), source)
     if not drafting:
+        check_graded(plan)
         rehearse(plan)
     return plan
 

@@ -11,7 +11,11 @@ PACKAGES: dict[str, list[str]] = {
     "openai": ["jinja2"],
     "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],
     "make_texts.py": ["jinja2", "pyspellchecker", "rapidfuzz"],
+    "candidates.py": ["jinja2", "numpy", "pyspellchecker", "rapidfuzz", "sacrebleu"],
+    "compare_anchors.py": ["jinja2"],
     "draft.py": ["jinja2"],
+    "grade.py": ["numpy"],
+    "write_references.py": ["jinja2", "numpy", "rapidfuzz", "sacrebleu"],
     "analyse.py": ["jinja2"],
 }
 """Script or engine -> the packages whose behaviour shows in its output."""

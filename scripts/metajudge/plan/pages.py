@@ -7,7 +7,7 @@ from typing import Any
 
 from metajudge.plan.judges import ALONE, engine_of, parser_of
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import Judge, MadePerturbation, Perturbation
+from metajudge.schema.cards import GradedPerturbation, Judge, MadePerturbation, Perturbation
 from metajudge.schema.cards.perturbations import Degree
 
 UNDAMAGED = {"original", "systems"}
@@ -71,10 +71,13 @@ def _told(card: Perturbation) -> dict[str, Any]:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
+    elif isinstance(card, GradedPerturbation):
+        made = f"the model {card.model}, form {card.form}" if card.model else "rule"
+        by = f"by {made}; rated by {card.rating}"
     else:
         by = f"by the rule {card.rule}"
     told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}
-    return {**told, "steps": card.steps, "by": by}
+    return {**told, "kind": card.kind, "by": by}
 
 
 def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:

@@ -40,11 +40,7 @@ def rehearse(plan: "Plan") -> None:
         if plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
     for card in plan.datasets.values():
-        damage = {
-            name
-            for chains in (False, True)
-            for name, _ in plan.perturbed(card.dataset, chains=chains)
-        }
+        damage = {name for name, _ in plan.perturbed(card.dataset, "once", "row")}
         for made in plan.perturbations.values():
             if isinstance(made, MadePerturbation) and made.perturbation in damage:
                 _rehearse_writer(plan, made, card)

@@ -4,7 +4,7 @@ Nothing else belongs in it: no price, address, concurrency or absolute path (des
 of the code that the job reaches and the versions of packages whose behaviour shows are part of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
+from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.judges import (
     aspects_told,
     bought_of,
@@ -22,21 +23,18 @@ from metajudge.plan.judges import (
     engine_of,
     expected_of,
     facts_of,
-    parser_of,
     price_of,
-    scale_of,
     scales_told,
-    settings_of,
+    steps_of,
     weights_of,
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell
-from metajudge.plan.texts import TextSpecs
-from metajudge.plan.writers import analyses_of, made_of, spender
-from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, OpenAIModel
+from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
+from metajudge.schema.cards import COMPARE, FOLDERS, ORACLE, CommandModel, Decoding, OpenAIModel
 
 
-class Specs(TextSpecs):
+class Specs(GradedSpecs):
     """The specs of a study's jobs."""
 
     def preflight(self) -> str:
@@ -94,9 +92,21 @@ class Specs(TextSpecs):
 
     def ask(self, dataset: str, model: str) -> str:
         """Return the spec of all that one model answers of a dataset; nothing of parsing."""
+        place = f"{self.out}/replies/{dataset}/{{}}.parquet"
+        return self._ask(dataset, model, self.plan.cells_of(dataset, model), place)
+
+    def rate(self, dataset: str, name: str) -> str:
+        """Return the spec of what a judge says of rated texts, before anchors are chosen."""
+        [aspect], judge = graded(self.plan)[name].aspects, self.anchoring(name).judge
+        assert judge is not None  # the rules say so
+        cell = Cell(dataset, SYSTEMS, judge, aspect)
+        place = self.construction(dataset, name, "rated")
+        return self._ask(dataset, self.plan.judges[judge].model, [cell], place)
+
+    def _ask(self, dataset: str, model: str, cells: Sequence[Cell], place: str) -> str:
+        """Return the spec of what one model answers; `place` has {} for a cell."""
         plan = self.plan
         card = plan.models[model]
-        cells = plan.cells_of(dataset, model)
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
         asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots"}
@@ -123,27 +133,35 @@ class Specs(TextSpecs):
                 for name, judge in judges.items()
             },
             **({"analysts": shown} if shown else {}),
+            **self._counted(dataset, cells),
             "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
             "output": self.out,
+            "replies": place,
         }
         engine = ENGINES[card.engine]
         script = "ask.py" if plan.is_asked(model) else "compute.py"
         return self._spec(script, fields, engine, packages=card.engine)
 
+    def _counted(self, dataset: str, cells: Sequence[Cell]) -> dict[str, Any]:
+        """Return how many errors texts have at most, for an oracle that counts them."""
+        if not any(self.plan.judges[cell.judge].form == ORACLE for cell in cells):
+            return {}
+        sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
+        classes = graded(self.plan)
+        return {
+            "counted": {
+                one: {"most": self.plan.most_errors(dataset, one), "in_classes": one in classes}
+                for one in sets
+            }
+        }
+
     def score(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
         """Return the spec that parses and aggregates one cell."""
-        card = self.plan.judges[judge]
-        scale = scale_of(self.plan, dataset, judge, aspect)
         place = f"{dataset}/{perturbation}/{judge}/{aspect}.parquet"
         fields = {
             "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
-            "scale": scale
-            and {"min": scale.min, "max": scale.max, "step": scale.step, "labels": scale.labels},
-            "parser": parser_of(self.plan, judge),
-            "settings": settings_of(self.plan, judge),
-            "estimator": card.estimator,
-            "samples": card.fallback is not None,
+            **self.parsing(dataset, judge, aspect, perturbation),
             "input": f"{self.out}/replies/{place}",
             "judgments": f"{self.out}/judgments/{place}",
             "scores": f"{self.out}/scores/{place}",
@@ -232,6 +250,7 @@ class Specs(TextSpecs):
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
         """Return what one method alone has to know."""
         plan, found = self.plan, dict[str, Any]()
+        sets = plan.perturbed(dataset, "graded")
         if table in {"discernment", "confusion", "perspectives"}:
             found["compared"] = plan.study.comparison.judges
         if table == "discernment":
@@ -239,7 +258,12 @@ class Specs(TextSpecs):
         if table == "confusion":
             found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
         if table == "perspectives":
-            found["in_a_row"] = plan.perturbed(dataset, chains=True)
+            found["in_a_row"] = plan.perturbed(dataset, "row")
+        if table == "construction":
+            found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
+            found["steps"] = steps_of(plan, dataset)
+        if table in {"perspectives", "construction"}:
+            found["graded"] = [self.known(dataset, name) for name, _ in sets]
         return found
 
     def table(self, table: str) -> str:
@@ -262,6 +286,11 @@ class Specs(TextSpecs):
         """Return the spec of the page that shows a sample of the damaged texts."""
         return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
 
+    @property
+    def _builds(self) -> bool:
+        """Return whether the study builds texts in a row, or of every rating."""
+        return any(self.plan.perturbed(name, "row", "graded") for name in self.plan.datasets)
+
     @cached_property
     def tables(self) -> list[str]:
         """Return the result tables of the study."""
@@ -271,5 +300,6 @@ class Specs(TextSpecs):
             *dict.fromkeys(of_methods),
             *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
             *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
+            *(["construction"] if self._builds else []),
             *("coverage", "cost"),
         ]

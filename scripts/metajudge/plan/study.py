@@ -16,9 +16,11 @@ from metajudge.schema.cards import (
     PROMPTED,
     Aspect,
     Criterion,
+    DamageKind,
     Dataset,
     DerivedJudge,
     Expectations,
+    GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
@@ -85,16 +87,16 @@ class Plan:
         """Return how a dataset rates the aspect of a cell."""
         return self.datasets[dataset].aspects[split(aspect)[0]]
 
-    def perturbed(self, dataset: str, *, chains: bool = False) -> list[tuple[str, str]]:
-        """Return (perturbation, degree) for all damage done to a dataset's originals.
+    def perturbed(self, dataset: str, *kinds: DamageKind) -> list[tuple[str, str]]:
+        """Return (perturbation, degree) for the damage done to a dataset's originals.
 
-        `chains`: those that make a row of texts, each from the one before, or all others.
+        Of the `kinds` that are named; of those that make one text of each original if none is.
         """
         task = self.datasets[dataset].task
         return [
             (name, degree)
             for name, card in self.perturbations.items()
-            if (not card.tasks or task in card.tasks) and (card.steps > 1) == chains
+            if (not card.tasks or task in card.tasks) and card.kind in (kinds or ("once",))
             if not card.aspects or {*card.aspects} & {*self.plain_aspects(dataset)}
             for degree in card.degrees_for(dataset)
         ]
@@ -105,20 +107,25 @@ class Plan:
         rated = {"agreement", "confusion", "perspectives", "faults"} & methods
         sets = ["systems"] if rated and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
-        chains = self.perturbed(dataset, chains=True)
-        sets += ["original"] if damaged or chains else []
-        return sets + [f"{name}.{degree}" for name, degree in damaged + chains]
+        damaged += self.perturbed(dataset, "row", "graded")
+        sets += ["original"] if damaged else []
+        return sets + [f"{name}.{degree}" for name, degree in damaged]
 
     def written(self, dataset: str) -> list[str]:
-        """Return those target sets of a dataset whose texts a model writes."""
+        """Return those target sets of a dataset whose texts a model writes, or chooses."""
         made = {
-            name for name, card in self.perturbations.items() if isinstance(card, MadePerturbation)
+            name
+            for name, card in self.perturbations.items()
+            if isinstance(card, MadePerturbation)
+            or (isinstance(card, GradedPerturbation) and (card.model or card.anchors))
         } | ({"original"} if self.improved(dataset) else set())
         return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
 
     def improved(self, dataset: str) -> Improvement | None:
-        """Return how a model improves a dataset's references, None where nothing is damaged."""
-        return self.datasets[dataset].improve if self.perturbations else None
+        """Return how a model writes a dataset's originals, None where it has them or needs none."""
+        if not self.perturbations:
+            return None
+        return self.study.references or self.datasets[dataset].improve
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
@@ -153,12 +160,23 @@ class Plan:
             )
             return next(filter(None, reasons), None)
         card = self.judges[judge]
-        chain = perturbation.partition(".")[0] in {
-            name for name, _ in self.perturbed(dataset, chains=True)
-        }
-        return not_applicable(
-            card, self.models[card.model], self.datasets[dataset], perturbation, chain=chain
-        )
+        model, data = self.models[card.model], self.datasets[dataset]
+        return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
+
+    def kind_of(self, perturbation: str) -> DamageKind | None:
+        """Return what set of texts `<id>.<degree>` is, None of texts that nobody damaged."""
+        damage = self.perturbations.get(perturbation.partition(".")[0])
+        return damage.kind if damage else None
+
+    def most_errors(self, dataset: str, perturbation: str) -> int:
+        """Return the most errors that a text of a set has, by its card; 0 of an original."""
+        damage = self.perturbations.get(perturbation)
+        if not isinstance(damage, GradedPerturbation):
+            return damage.steps if damage else 0
+        if damage.anchors:
+            return damage.anchors.most_errors
+        classes = self.datasets[dataset].aspects[damage.aspects[0]].values() or []
+        return damage.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
         """Return the aspects of a dataset that a judge judges."""

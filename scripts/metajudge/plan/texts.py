@@ -12,8 +12,14 @@ from metajudge.plan.code import code_hash
 from metajudge.plan.judges import aspects_told, scales_told
 from metajudge.plan.packages import versions_of
 from metajudge.plan.study import Plan
-from metajudge.plan.writers import ANALYSES, ORIGINAL, REFERENCES, Writer, improvements, lowered
-from metajudge.schema.cards import Decoding, Degree, MadePerturbation, RulePerturbation
+from metajudge.plan.writers import ANALYSES, ORIGINAL, REFERENCES, Maker, improvements, lowered
+from metajudge.schema.cards import (
+    Decoding,
+    Degree,
+    MadePerturbation,
+    References,
+    RulePerturbation,
+)
 
 
 class TextSpecs:
@@ -78,11 +84,13 @@ class TextSpecs:
     def improve(self, dataset: str) -> str:
         """Return the spec of the originals that a model makes of a dataset's references."""
         card = improvements(self.plan)[dataset]
+        if isinstance(card, References):
+            return self._references(dataset, card)
         told = {"perturbation": ORIGINAL, "degree": None, "amount": Degree().model_dump()}
         return self._writing(dataset, ORIGINAL, card, REFERENCES, told)
 
     def _writing(
-        self, dataset: str, name: str, card: Writer, start: str, fields: Mapping[str, Any]
+        self, dataset: str, name: str, card: Maker, start: str, fields: Mapping[str, Any]
     ) -> str:
         """Return the spec of a set of targets that a model writes from another, `start`."""
         place = f"{dataset}/{name}.parquet"
@@ -112,6 +120,32 @@ class TextSpecs:
         }
         engine = self.plan.models[card.model].engine
         return self._spec("make_texts.py", fields, ENGINES[engine])
+
+    def _references(self, dataset: str, card: References) -> str:
+        """Return the spec of the references that a model writes for a dataset."""
+        fields = {
+            "dataset": dataset,
+            "seed": self.plan.study.seed,
+            "share": self.plan.study.share,
+            "made": card.model_dump(mode="json", exclude={"model", "attempts"}),
+            "task": self.plan.datasets[dataset].task,
+            "model": self._identity(card.model),
+            "folder": self.plan.folders["model", card.model],
+            "data": self.plan.study.data,
+            "templates": self.plan.templates[card.form],
+            "items": f"{self.out}/items/{dataset}.parquet",
+            "input": f"{self.out}/targets/{dataset}/{REFERENCES}.parquet",
+            "kept": self.written_references(dataset),
+            "output": f"{self.out}/targets/{dataset}/{ORIGINAL}.parquet",
+            "replies": f"{self.out}/made/{dataset}/{ORIGINAL}.parquet",
+        }
+        engine = self.plan.models[card.model].engine
+        return self._spec("write_references.py", fields, ENGINES[engine])
+
+    def written_references(self, dataset: str) -> str | None:
+        """Return where the references lie that a model writes for a dataset, if it does."""
+        written = isinstance(self.plan.improved(dataset), References)
+        return f"{self.out}/construction/{dataset}/references.parquet" if written else None
 
     def _identity(self, model: str) -> dict[str, Any]:
         """Return what of an asked model's card changes its replies."""

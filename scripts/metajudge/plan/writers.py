@@ -6,41 +6,59 @@ from typing import TYPE_CHECKING, Any
 from metajudge.plan.checks import check_writer
 from metajudge.schema.cards import (
     Analyses,
+    Anchoring,
     Dataset,
+    GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
     Perturbation,
+    Study,
 )
 
 if TYPE_CHECKING:
     from metajudge.plan.study import Plan
 
-Writer = MadePerturbation | Improvement
+Maker = MadePerturbation | Improvement
+"""What writes one text of another."""
+Writer = Maker | GradedPerturbation
 """What writes targets."""
 ANALYSES = "analyses."
 """With the model behind it, what tables and files call the analyses by a model."""
 ORIGINAL, SYSTEMS = "original", "systems"
+ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
+"""The parts of a graded set: all candidates at once; or some on trial, then the others; before
+both, the comparator on the anchors alone."""
+COMPARED = "comparisons."
+"""With the id of a graded set, what tables and files call the comparisons behind it."""
 REFERENCES = "references"
 """The file of the texts that an improvement starts from, beside the sets of targets."""
 
 
 def writers(
+    study: Study,
     datasets: Mapping[str, Dataset],
     perturbations: Mapping[str, Perturbation],
     judges: Mapping[str, Judge],
-) -> dict[str, Writer | Analyses]:
+) -> dict[str, Writer | Analyses | Anchoring]:
     """Return every card that names a model that writes, under the place of its keys."""
-    damage = {
+    damage: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
         f"perturbation {name}, key ": card
         for name, card in perturbations.items()
-        if isinstance(card, MadePerturbation)
+        if isinstance(card, MadePerturbation | GradedPerturbation) and card.model
     }
-    improved = {
+    damage |= {
+        f"perturbation {name}, key anchors.": card.anchors
+        for name, card in perturbations.items()
+        if isinstance(card, GradedPerturbation) and card.anchors
+    }
+    improved: dict[str, Writer] = {
         f"dataset {name}, key improve.": card.improve
         for name, card in datasets.items()
-        if card.improve and perturbations
+        if card.improve and perturbations and not study.references
     }
+    if study.references and perturbations:
+        improved["the study, key references."] = study.references
     analysed = {
         f"judge {name}, key shots.analyses.": card.shots.analyses
         for name, card in judges.items()
@@ -58,7 +76,9 @@ def improvements(plan: "Plan") -> dict[str, Improvement]:
 def check_writers(plan: "Plan") -> None:
     """Check that the models that improve references, or write analyses, can write."""
     for name, card in improvements(plan).items():
-        check_writer(plan.models[card.model], f"datasets/{name}.yaml, key improve.model")
+        own = f"datasets/{name}.yaml, key improve.model"
+        where = "the study, key references.model" if plan.study.references else own
+        check_writer(plan.models[card.model], where)
     for name in plan.judges:
         if (told := analyses_of(plan, name)) is not None:
             check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
@@ -81,20 +101,58 @@ def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
 
 def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
     """Return what models write for a dataset, by its name in the folder `made` -> the model."""
-    names = [*plan.written(dataset), *(f"{ANALYSES}{model}" for model in analysts(plan, dataset))]
-    return {name: model_behind(plan, dataset, name) for name in names}
+    found = {
+        name: writer.model
+        for name in plan.written(dataset)
+        if isinstance(writer := writer_of(plan, dataset, name), Maker)
+    }
+    analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
+    return {**found, **dict(made_for_graded(plan, dataset)), **analysed}
 
 
-def model_behind(plan: "Plan", dataset: str, name: str) -> str:
-    """Return the model that writes analyses or a set of targets, or the originals of these."""
+def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
+    """Return the models that a set of targets, or judges' analyses, wait for."""
     if name.startswith(ANALYSES):
-        return name.removeprefix(ANALYSES)
-    return writer_of(plan, dataset, name).model
+        return [name.removeprefix(ANALYSES)]
+    writer = writer_of(plan, dataset, name)
+    if isinstance(writer, GradedPerturbation):
+        comparator = writer.anchors.model if writer.anchors else None
+        return sorted({model for model in (writer.model, comparator) if model})
+    return [writer.model]
 
 
 def spender(made: str) -> str:
     """Return what the table of costs calls the writer of a file in the folder `made`."""
-    return made if made.startswith(ANALYSES) else made.partition(".")[0]
+    if made.startswith(ANALYSES):
+        return made
+    return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
+
+
+def graded(plan: "Plan") -> dict[str, GradedPerturbation]:
+    """Return the graded sets of a study."""
+    return {
+        name: card
+        for name, card in plan.perturbations.items()
+        if isinstance(card, GradedPerturbation)
+    }
+
+
+def parts_of(card: GradedPerturbation) -> list[str]:
+    """Return the parts in which a set's candidates are made."""
+    return [TRIAL, REST] if card.anchors else [ALL]
+
+
+def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
+    """Yield what models make for a dataset's graded sets: its name in the folder `made`, and the
+    model.
+    """
+    for name, _ in plan.perturbed(dataset, "graded"):
+        card = graded(plan)[name]
+        for part in parts_of(card) if card.model else []:
+            yield f"{name}.{part}", str(card.model)
+        if card.anchors:
+            for part in (REFEREE, *parts_of(card)):
+                yield f"{COMPARED}{name}.{part}", card.anchors.model
 
 
 def waiting(plan: "Plan", dataset: str) -> list[str]:
@@ -107,7 +165,7 @@ def waiting(plan: "Plan", dataset: str) -> list[str]:
 def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     """Return the card by which a set of targets is written, or the originals that it waits for."""
     card = plan.perturbations.get(name.partition(".")[0])
-    if isinstance(card, MadePerturbation):
+    if isinstance(card, MadePerturbation | GradedPerturbation):
         return card
     return improvements(plan)[dataset]
 
@@ -135,5 +193,7 @@ def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
     for dataset, improved in improvements(plan).items():
         yield f"{dataset}/{ORIGINAL}.parquet", improved.model
     for dataset in plan.datasets:
+        for name, model in made_for_graded(plan, dataset):
+            yield f"{dataset}/{name}.parquet", model
         for model in analysts(plan, dataset):
             yield f"{dataset}/{ANALYSES}{model}.parquet", model

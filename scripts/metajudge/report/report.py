@@ -9,7 +9,7 @@ from typing import Any
 
 from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
-from metajudge.schema.cards import PROMPTED
+from metajudge.schema.cards import ORACLE, PROMPTED
 from metajudge.schema.tables import read_table
 
 DEGREES = ("minor", "major", "single", "")
@@ -27,8 +27,8 @@ class Judge:
 
     @property
     def control(self) -> bool:
-        """Return whether this is a null judge."""
-        return self.engine == "control"
+        """Return whether this is no judge that anybody could use."""
+        return self.engine in {"control", ORACLE}
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ class Report:
         if card["engine"] == "derived":
             return Judge(name, "derived", card["form"])
         if card["engine"] == "control":
-            return Judge(name, "control", CONTROLS.get(card["form"], card["form"]))
+            engine = ORACLE if card["form"] == ORACLE else "control"
+            return Judge(name, engine, CONTROLS.get(card["form"], card["form"]))
         compared = card.get("against")
         against = f"against the {card['against']}" if compared else ""
         draws = f"{card['draws']} draws" if card["draws"] > 1 else ""

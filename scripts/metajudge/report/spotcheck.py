@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from markupsafe import Markup
 
-from metajudge.perturb.edits import Edit
+from metajudge.perturb.edits import Edit, undone_edits
 from metajudge.report.html import environment_of, writable
 from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
 from metajudge.report.numbers import count
@@ -99,14 +99,15 @@ def _sample(
     made = undone and card["method"] != "rule"
     replies = _last_replies(f"{spec['results']}/made/{file}") if made else {}
     # a text of a chain was made from the one before
-    before = {**originals, **_texts(table)} if card["steps"] > 1 else originals
+    before = {**originals, **_texts(table)} if card["kind"] == "row" else originals
 
     def shown(row: Row) -> Example:
-        text = before[row["parent"]]
+        graded = card["kind"] == "graded"  # made from any reference of the item
+        text = undone_edits(row["text"], _edits(row)) if graded else before[row["parent"]]
         was_done = _outcome(row["status"]) in DONE
         reply = replies.get(row["target"])
         views = _damaged(row, text, card) if was_done else _undamaged(text, reply)
-        return _example(row, views, card["steps"])
+        return _example(row, views, card["kind"])
 
     return Sample(
         id=".".join(place),
@@ -152,8 +153,9 @@ def _last_replies(path: str) -> dict[str, str]:
     return _texts(answers)
 
 
-def _example(row: Row, views: Sequence[View], steps: int) -> Example:
-    step = f"step {row['step']}, " if steps > 1 else ""
+def _example(row: Row, views: Sequence[View], kind: str) -> Example:
+    steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
+    step = steps.get(kind, "")
     status = row["status"]  # an endpoint's message may be a page of its own
     cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
     return Example(row["item"], step + cut, views)
@@ -163,12 +165,16 @@ def _damaged(row: Row, before: str, card: Mapping[str, Any]) -> list[View]:
     """Return both states of a text in one, or beside each other where sentences moved."""
     if card["method"] != "rule":  # its edit spans all that differs
         return [View(shortened(marked(compared(before, row["text"]))))]
-    edits = [Edit(**edit) for edit in row["edits"]]
+    edits = _edits(row)
     moved = reordered(before, edits) if card["level"] == "sentence" else None
     if moved is None:
         return [View(shortened(marked(edited(before, edits))))]
     labels = ("Original", "Damaged")
     return [View(shortened(one), label) for one, label in zip(moved, labels, strict=True)]
+
+
+def _edits(row: Row) -> list[Edit]:
+    return [Edit(**edit) for edit in row["edits"]]
 
 
 def _undamaged(before: str, reply: str | None) -> list[View]:

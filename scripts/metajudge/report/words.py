@@ -29,6 +29,7 @@ CONTROLS = {
     "random": "seeded random",
     "shuffled": "the ratings, shuffled",
     "length": "the length of the text",
+    "oracle": "knows how many errors were put in",
 }
 
 STATUSES = {

@@ -20,6 +20,33 @@ SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and a
 DHP = "paper 000, 3.3"
 CONFUSION = "paper 001"
 OURS = "this project"
+ANCHORS = "paper 002, table 8"
+
+CONSTRUCTED: dict[str, Statistic] = {
+    "errors_mean": Statistic(
+        "Errors", "amount", "mean number of errors put into a text", POSITIVE, "paper 002"
+    ),
+    "anchors_above_lower": Statistic(
+        "Better than lower anchors", "percent", "than those of the next rating", SHARE, ANCHORS
+    ),
+    "anchors_above_same": Statistic(
+        "Better than its anchors", "percent", "than those of its own rating", SHARE, ANCHORS
+    ),
+    "anchors_below_same": Statistic(
+        "Worse than its anchors", "percent", "than those of its own rating", SHARE, ANCHORS
+    ),
+    "anchors_below_higher": Statistic(
+        "Worse than higher anchors", "percent", "than those of the next rating", SHARE, ANCHORS
+    ),
+    "comparator_accuracy": Statistic(
+        "Comparator",
+        "percent",
+        "pairs of anchors of which it names the better, in both orders",
+        SHARE,
+        "paper 002, table 6",
+    ),
+}
+"""What is told of benchmarks that a study builds."""
 
 OF_OTHERS: dict[str, Statistic] = {
     "rank": Statistic(

@@ -6,6 +6,7 @@ A listed name never changes its meaning. docs/statistics.md is generated from th
 from metajudge.statistics.derived import (
     ANY,
     CONFUSION,
+    CONSTRUCTED,
     DHP,
     OF_OTHERS,
     OURS,
@@ -342,6 +343,7 @@ STATISTICS: dict[str, Statistic] = {
     "usd": Statistic(
         "US dollars", "amount", "tokens by the prices of the model card", POSITIVE, OURS
     ),
+    **CONSTRUCTED,
 }
 
 

@@ -212,8 +212,9 @@ def _counts(report: Report, dataset: Dataset, measures: list[Measure]) -> str:
 
 
 def _best_control(report: Report, dataset: Dataset, measure: Measure) -> Row | None:
-    """Return the row of the control that ranks highest; the first of equals."""
-    rows = (measure.row(report, dataset, judge) for judge in report.judges if judge.control)
+    """Return the row of the control that ranks highest; the first of equals, never the oracle."""
+    null = [judge for judge in report.judges if judge.engine == "control"]
+    rows = (measure.row(report, dataset, judge) for judge in null)
     known = [row for row in rows if row and row.value is not None]
     return max(known, key=measure.merit, default=None)
 

@@ -20,7 +20,7 @@ from metajudge.schema.cards.data import (
     Wording,
 )
 from metajudge.schema.cards.expectations import Expectations, Expected
-from metajudge.schema.cards.improvement import Improvement
+from metajudge.schema.cards.improvement import Improvement, References
 from metajudge.schema.cards.judges import (
     Analyses,
     AnyJudge,
@@ -35,6 +35,8 @@ from metajudge.schema.cards.models import (
     COMPARE,
     CONTROL_FORMS,
     LEXICAL_FORMS,
+    NULL_FORMS,
+    ORACLE,
     CommandModel,
     ControlModel,
     LexicalModel,
@@ -46,10 +48,13 @@ from metajudge.schema.cards.models import (
 )
 from metajudge.schema.cards.perturbations import (
     INJECT_ERRORS,
+    Anchoring,
     Damage,
+    DamageKind,
     Degree,
     Degrees,
     Demonstration,
+    GradedPerturbation,
     MadePerturbation,
     Perturbation,
     RulePerturbation,
@@ -68,11 +73,14 @@ __all__ = [
     "INJECT_ERRORS",
     "KINDS",
     "LEXICAL_FORMS",
+    "NULL_FORMS",
+    "ORACLE",
     "PILOT",
     "PROMPTED",
     "WRONG_ENDING",
     "Adapter",
     "Analyses",
+    "Anchoring",
     "AnyJudge",
     "AskedModel",
     "Aspect",
@@ -85,6 +93,7 @@ __all__ = [
     "ControlModel",
     "Criterion",
     "Damage",
+    "DamageKind",
     "Dataset",
     "Decoding",
     "Degree",
@@ -93,6 +102,7 @@ __all__ = [
     "DerivedJudge",
     "Expectations",
     "Expected",
+    "GradedPerturbation",
     "Hub",
     "Improvement",
     "Judge",
@@ -108,6 +118,7 @@ __all__ = [
     "RatedAspect",
     "RecordedModel",
     "RecordedRows",
+    "References",
     "RulePerturbation",
     "Scale",
     "Select",

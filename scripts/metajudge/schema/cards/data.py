@@ -106,10 +106,13 @@ class Select(Card):
     """Which items are used, and which text of an item stands for the unperturbed original."""
 
     n: int | None = Field(None, ge=1, description="Draw this many items by the study's seed.")
-    original: Literal["first_reference", "most_sentences", "longest", "none"] = Field(
+    original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = Field(
         "first_reference",
         description="The reference that is perturbed: the first, or the first one of those with "
-        "the most sentences or characters.",
+        "the most sentences or characters; `system`: the text of `original_system`.",
+    )
+    original_system: str | None = Field(
+        None, description="With `original: system`: the system, as named in the data."
     )
     min_characters: int | None = Field(
         None, ge=1, description="Only items whose original is at least this long."
@@ -123,6 +126,8 @@ class Select(Card):
 
     @model_validator(mode="after")
     def _original_has_length(self) -> Self:
+        if (self.original == "system") != (self.original_system is not None):
+            raise ValueError("`original: system` and `original_system` belong together")
         if self.min_characters and self.original == "none":
             raise ValueError("min_characters is the length of the original: choose one")
         if self.join and not self.min_characters:

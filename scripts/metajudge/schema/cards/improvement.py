@@ -34,3 +34,16 @@ class Improvement(Decoding):
     def degrees_for(self, _: str) -> dict[str, Degree]:
         """Return its only degree, which has no name and no amount."""
         return {"": Degree()}
+
+
+class References(Improvement):
+    """A model writes references for every item, of which the most diverse are kept."""
+
+    form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
+    draws: int = Field(20, ge=1, le=1000, description="How many it writes of an item.")
+    keep: int = Field(
+        1,
+        ge=1,
+        description="So many of them are kept; the one most like all others is the original.",
+    )
+    temperature: float = Field(1.0, gt=0, description="They must differ.")

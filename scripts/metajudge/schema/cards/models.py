@@ -308,4 +308,6 @@ ASPECT = "{aspect}"
 COMPARE = "compare"
 """The form that asks about two texts at once."""
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
-CONTROL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+ORACLE = "oracle"
+CONTROL_FORMS = (*NULL_FORMS, ORACLE)

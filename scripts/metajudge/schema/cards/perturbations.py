@@ -1,6 +1,6 @@
 """Cards of perturbations: how a text is damaged."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Discriminator, Field, model_validator
 
@@ -23,6 +23,8 @@ class Degree(Card):
         return self
 
 
+DamageKind = Literal["once", "row", "graded"]
+"""A text of each original; texts in a row, each with one error more; texts of every rating."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
@@ -47,7 +49,9 @@ class Damage(Card):
         "inject, or rule inject_errors.",
     )
     aspects: list[Slug] = Field(
-        [], description="With `steps`: the texts are judged on these aspects alone; default: all."
+        [],
+        description="Of texts in a row and graded sets: judged on these aspects alone; default: "
+        "all.",
     )
     issue: str | None = Field(
         None, description="What is wrong with such a text, as experts are asked about it (survey)."
@@ -55,9 +59,16 @@ class Damage(Card):
 
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
-        if self.aspects and self.steps == 1:
-            raise ValueError("`aspects` are for texts in a row: give `steps`")
+        if self.aspects and self.kind == "once":
+            raise ValueError("`aspects` are for texts in a row (give `steps`) and graded sets")
         return self
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        if isinstance(self, GradedPerturbation):
+            return "graded"
+        return "row" if self.steps > 1 else "once"
 
     def degrees_for(self, dataset: str) -> Degrees:
         """Return the degrees in which `dataset` is perturbed."""
@@ -185,4 +196,87 @@ class MadePerturbation(Damage, Decoding):
         return self
 
 
-Perturbation = Annotated[RulePerturbation | MadePerturbation, Discriminator("method")]
+class Anchoring(Decoding):
+    """How texts are rated by comparing them with anchors, texts that people rated."""
+
+    steps: ClassVar[int] = 1
+    attempts: ClassVar[int] = 1
+
+    model: Slug = Field(description="The model card that compares, the comparator.")
+    form: Slug = Field("compare-anchors", description="The question, a file of config/prompts.")
+    judge: Slug | None = Field(
+        None,
+        description="A judge of the study with whose ratings people's must agree where a text is "
+        "an anchor; default: people's alone count.",
+    )
+    per_rating: int = Field(5, ge=1, le=50, description="Anchors of each rating.")
+    most_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
+    trial: float = Field(
+        0.1,
+        gt=0,
+        le=1,
+        description="The share of the items whose texts, one of each number of errors, tell how "
+        "many errors a rating has.",
+    )
+    surplus: float = Field(
+        1.3, ge=1, le=5, description="So many times the texts that are wanted are made and rated."
+    )
+    least_accuracy: float = Field(
+        0.7,
+        ge=0,
+        le=1,
+        description="The construction stops where the comparator is right in fewer pairs of "
+        "anchors with neighbouring ratings (in both orders); 0: never.",
+    )
+
+
+class GradedPerturbation(Damage, Decoding):
+    """Texts of every rating, made by putting more or fewer errors into references at once."""
+
+    method: Literal["graded"] = Field(description="How it is made.")
+    targets: int = Field(
+        ge=1, le=1000, description="Texts per item, of every rating as many as can be."
+    )
+    references: int = Field(
+        1, ge=1, description="So many references of an item get errors; the most diverse are taken."
+    )
+    rating: Literal["errors", "anchors"] = Field(
+        "errors",
+        description="What tells a text's rating: its number of `errors`, or comparisons with "
+        "`anchors`.",
+    )
+    errors_per_rating: int = Field(
+        1, ge=1, le=20, description="With `rating: errors`: so many errors lower it by one class."
+    )
+    anchors: Anchoring | None = Field(None, description="With `rating: anchors`: how.")
+    errors: list[ErrorName] = Field(
+        [], description="The kinds of error that rules make; or else name a `model`."
+    )
+    model: Slug | None = Field(None, description="The model card that puts errors in.")
+    form: Slug = Field("inject-errors", description="Its instruction, a file of config/prompts.")
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+    degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.errors) == (self.model is not None):
+            raise ValueError("errors are made by rule (`errors`) or by a `model`: give one")
+        if (self.rating == "anchors") != (self.anchors is not None):
+            raise ValueError("`rating: anchors` and `anchors` belong together")
+        if len(self.aspects) != 1:
+            raise ValueError("a graded set is about one aspect: name it in `aspects`")
+        if self.steps > 1:
+            raise ValueError("a graded set is not made in steps: leave `steps` out")
+        if self.degrees.keys() != {"single"}:
+            raise ValueError("a graded set has one degree, `single`")
+        return self
+
+
+Perturbation = Annotated[
+    RulePerturbation | MadePerturbation | GradedPerturbation, Discriminator("method")
+]

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from metajudge.schema.cards.base import Card, Slug
+from metajudge.schema.cards.improvement import References
 
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
@@ -88,6 +89,10 @@ class Study(Caps):
     )
     methods: list[Literal["agreement", "discernment", "confusion", "perspectives", "faults"]] = (
         Field(min_length=1, description="What is computed; coverage and cost always are.")
+    )
+    references: References | None = Field(
+        None,
+        description="A model writes references for every item; these are damaged, not the data's.",
     )
     weights: Slug | None = Field(
         None,

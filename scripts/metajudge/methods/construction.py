@@ -1,0 +1,109 @@
+"""How benchmarks were built: ratings and errors of graded sets, their anchors, and the costs.
+
+After paper 002: tables 6 (comparator), 8 (anchors) and 9 (costs).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from metajudge.methods.cost import estimates
+from metajudge.methods.study import DatasetStudy, Floats
+from metajudge.perturb.grading import CHOSEN, UNRESOLVED
+from metajudge.schema.tables import read_table
+from metajudge.statistics.anchors import comparator_accuracy
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.means import share
+
+SHARES = ("above_lower", "above_same", "below_same", "below_higher")
+NEIGHBOURS, ALL = "neighbours", "all"
+"""The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of any two."""
+Row = dict[str, Any]
+
+
+def rows(study: DatasetStudy) -> list[Row]:
+    """Return the rows of construction.csv."""
+    found = list[Row]()
+    for told in study.spec["graded"]:
+        graded = read_table("graded", told["file"]).to_pylist()
+        found += _ratings(study, told, graded)
+        if told["anchors"]:
+            found += [*_anchored(study, told, graded), *_comparator(study, told)]
+    return [*found, *_costs(study)]
+
+
+def _row(study: DatasetStudy, told: Mapping[str, Any], name: str, one: Estimate, **at: Any) -> Row:
+    place = {key: told[key] for key in ("perturbation", "degree")}
+    level = at.pop("level", "")
+    return study.row("", told["aspect"], name, level, one, **place, **at)
+
+
+def _ratings(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+    """Yield how many texts have each rating, how many errors those have, and what was left out."""
+    chosen = [row for row in graded if row["status"] == CHOSEN]
+    for k, rating in enumerate(told["classes"], start=1):
+        own = [row for row in chosen if row["rating"] == rating]
+        count = Estimate(float(len(own)), n=len(chosen), note=f"rated {rating:g}")
+        yield _row(study, told, "class_count", count, k=k)
+        errors = np.array([row["errors"] for row in own], dtype=np.float64)
+        yield _row(study, told, "errors_mean", _mean(study, own, errors, "of texts rated so"), k=k)
+    outcomes = {
+        "chosen": [row["status"] == CHOSEN for row in graded],
+        "unresolved": [row["status"] == UNRESOLVED for row in graded],
+        "failed": [row["status"].startswith("failed") for row in graded],
+    }
+    for name, is_so in outcomes.items():
+        value = sum(is_so) / len(graded) if graded else None
+        note = "" if graded else "no candidates"
+        one = Estimate(value, n=len(graded), method="share of the candidates", note=note)
+        yield _row(study, told, f"share_{name}", one)
+
+
+def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+    """Yield where the chosen texts lie among the anchors, and how often several ratings were best.
+
+    Source: paper 002, table 8.
+    """
+    chosen = [row for row in graded if row["status"] == CHOSEN]
+    for name in SHARES:
+        values = np.array([np.nan if row[name] is None else row[name] for row in chosen])
+        one = _mean(study, chosen, values, "of the anchors, over the chosen texts that have such")
+        yield _row(study, told, f"anchors_{name}", one)
+    rated = [row for row in graded if row["margin"] is not None]
+    tied = np.array([row["n_tied"] for row in rated], dtype=np.float64)
+    yield _row(study, told, "tie_rate", _mean(study, rated, tied, "rated candidates"))
+
+
+def _mean(study: DatasetStudy, rows: list[Row], values: Floats, of: str) -> Estimate:
+    """Return the mean of one value of each text, with its interval over sources."""
+    known = ~np.isnan(values)
+    source = np.array([study.item_order[row["item"]] for row in rows], dtype=np.int64)[known]
+    ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
+    return share(values[known], ones, source, study.weights, missing, of=of)
+
+
+def _comparator(study: DatasetStudy, told: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield how often the comparator names the better of two anchors (paper 002, table 6)."""
+    anchors = read_table("anchors", told["anchors"]).to_pylist()
+    rating = {row["target"]: told["classes"].index(row["rating"]) for row in anchors}
+    pairs = read_table("comparisons", told["compared"][0]).to_pylist()
+    outcomes = np.array([np.nan if row["outcome"] is None else row["outcome"] for row in pairs])
+    apart = np.array([rating[row["target"]] - rating[row["anchor"]] for row in pairs])
+    for level, used in ((NEIGHBOURS, np.abs(apart) == 1), (ALL, np.abs(apart) > 0)):
+        one = comparator_accuracy(outcomes, np.sign(apart), used)
+        yield _row(study, told, "comparator_accuracy", one, level=level)
+
+
+def _costs(study: DatasetStudy) -> Iterator[Row]:
+    """Yield what every step cost: its replies, tokens and price (paper 002, table 9).
+
+    The column judge has the model that was asked, `form` the step.
+    """
+    bought = read_table("bought", study.spec["bought"])
+    for told in study.spec["steps"]:
+        mine = bought.filter(pc.equal(bought["perturbation"], told["writer"]))
+        for name, one in estimates(mine, len(mine), told["price"], None, ""):
+            place = {"perturbation": told["writer"], "form": told["step"]}
+            yield study.row(told["model"], "", name, "", one, **place)

@@ -1,0 +1,200 @@
+"""Graded sets: the jobs that build one, part by part, and what each is told."""
+
+from typing import Any
+
+from metajudge.engines import ENGINES
+from metajudge.plan.judges import parser_of, scale_of, settings_of
+from metajudge.plan.study import Cell
+from metajudge.plan.texts import TextSpecs
+from metajudge.plan.writers import (
+    COMPARED,
+    ORIGINAL,
+    REFEREE,
+    REST,
+    SYSTEMS,
+    TRIAL,
+    graded,
+    lowered,
+    parts_of,
+)
+from metajudge.schema.cards import Anchoring, Decoding
+
+DEGREE = "single"
+"""The degree of every graded set."""
+COMPARING = (REFEREE, TRIAL, REST)
+"""The parts in which anchors are compared, the first with each other."""
+
+
+class GradedSpecs(TextSpecs):
+    """The specs of the jobs that build graded sets."""
+
+    def construction(self, dataset: str, name: str, part: str) -> str:
+        """Return where a part of a construction lies."""
+        return f"{self.out}/construction/{dataset}/{name}.{part}.parquet"
+
+    def candidates(self, dataset: str, name: str, part: str) -> str:
+        """Return the spec that makes a part of a set's candidates, by rule or by a model."""
+        card = graded(self.plan)[name]
+        fields: dict[str, Any] = {
+            **self._known(dataset, name, part),
+            "share": self.plan.study.share,
+            "references": card.references,
+            "items": f"{self.out}/items/{dataset}.parquet",
+            "input": f"{self.out}/targets/{dataset}/{ORIGINAL}.parquet",
+            "written": self.written_references(dataset),
+            "output": self.construction(dataset, name, part),
+            **self._wanted(dataset, name, part),
+        }
+        if card.model is None:
+            return self._spec(
+                "candidates.py", {**fields, "errors": card.errors}, packages="perturb.py"
+            )
+        told = {"form", "attempts", *Decoding.model_fields}
+        fields |= {
+            "made": {
+                **card.model_dump(mode="json", include=told),
+                **lowered(self.plan, dataset, card),
+            },
+            "task": self.plan.datasets[dataset].task,
+            "model": self._identity(card.model),
+            "folder": self.plan.folders["model", card.model],
+            "data": self.plan.study.data,
+            "templates": self.plan.templates[card.form],
+            "replies": f"{self.out}/made/{dataset}/{name}.{part}.parquet",
+        }
+        engine = ENGINES[self.plan.models[card.model].engine]
+        return self._spec("candidates.py", fields, engine)
+
+    def _wanted(self, dataset: str, name: str, part: str) -> dict[str, Any]:
+        """Return which candidates a part has."""
+        card, classes = graded(self.plan)[name], self.classes(dataset, name)
+        if card.anchors is None:
+            counts = [step * card.errors_per_rating for step in range(len(classes))]
+            return {"targets": card.targets, "counts": counts}
+        if part == TRIAL:
+            return card.anchors.model_dump(include={"most_errors", "trial"})
+        return {
+            "targets": card.targets,
+            "surplus": card.anchors.surplus,
+            "classes": classes,
+            "tried": self.construction(dataset, name, TRIAL),
+            "compared": self.construction(dataset, name, f"{TRIAL}-compared"),
+        }
+
+    def _known(self, dataset: str, name: str, part: str) -> dict[str, Any]:
+        named = {"dataset": dataset, "perturbation": name, "degree": DEGREE, "part": part}
+        return {**named, "seed": self.plan.study.seed}
+
+    def classes(self, dataset: str, name: str) -> list[float]:
+        """Return the ratings of a set's aspect, the lowest first."""
+        [aspect] = graded(self.plan)[name].aspects
+        values = self.plan.scale_of(dataset, aspect).values()
+        assert values is not None  # see check_graded
+        return values
+
+    def anchors(self, dataset: str, name: str) -> str:
+        """Return the spec that chooses the anchors of a set."""
+        card, anchors = graded(self.plan)[name], self.anchoring(name)
+        [aspect] = card.aspects
+        fields = {
+            **self._known(dataset, name, "anchors"),
+            "aspect": aspect,
+            "classes": self.classes(dataset, name),
+            "per_rating": anchors.per_rating,
+            "targets": f"{self.out}/targets/{dataset}/{SYSTEMS}.parquet",
+            "ratings": f"{self.out}/ratings/{dataset}.parquet",
+            "judged": self._judged(dataset, name),
+            "output": self.construction(dataset, name, "anchors"),
+        }
+        return self._spec("choose_anchors.py", fields)
+
+    def _judged(self, dataset: str, name: str) -> dict[str, Any] | None:
+        """Return whose replies tell with which texts a judge agrees with people, and how."""
+        [aspect], judge = graded(self.plan)[name].aspects, self.anchoring(name).judge
+        if judge is None:
+            return None
+        cell = Cell(dataset, SYSTEMS, judge, aspect)._asdict()
+        told = self.parsing(dataset, judge, aspect)
+        return {"cell": cell, **told, "input": self.construction(dataset, name, "rated")}
+
+    def parsing(
+        self, dataset: str, judge: str, aspect: str, perturbation: str = SYSTEMS
+    ) -> dict[str, Any]:
+        """Return how the replies of a judge are parsed and aggregated."""
+        card = self.plan.judges[judge]
+        scale = scale_of(self.plan, dataset, judge, aspect, perturbation)
+        told = {"min", "max", "step", "labels"}
+        return {
+            "scale": scale.model_dump(include=told) if scale else None,
+            "parser": parser_of(self.plan, judge),
+            "settings": settings_of(self.plan, judge),
+            "estimator": card.estimator,
+            "samples": card.fallback is not None,
+        }
+
+    def compare(self, dataset: str, name: str, part: str) -> str:
+        """Return the spec of comparisons: of anchors with each other, or candidates with them."""
+        card, anchors = graded(self.plan)[name], self.anchoring(name)
+        [aspect] = card.aspects
+        scale = self.plan.scale_of(dataset, aspect)
+        told = {"aspect", "name", "definition"}
+        asked = {"form", "least_accuracy", *Decoding.model_fields}
+        fields = {
+            **self._known(dataset, name, part),
+            "name": f"{COMPARED}{name}",
+            "aspect": self.plan.aspect_of(dataset, aspect).model_dump(include=told),
+            "source_visible": scale.source_visible,
+            "classes": self.classes(dataset, name),
+            "asked": anchors.model_dump(mode="json", include=asked),
+            "templates": self.plan.templates[anchors.form],
+            "model": self._identity(anchors.model),
+            "folder": self.plan.folders["model", anchors.model],
+            "data": self.plan.study.data,
+            "items": f"{self.out}/items/{dataset}.parquet",
+            "targets": f"{self.out}/targets/{dataset}/{SYSTEMS}.parquet",
+            "anchors": self.construction(dataset, name, "anchors"),
+            "candidates": None if part == REFEREE else self.construction(dataset, name, part),
+            "output": self.construction(dataset, name, f"{part}-compared"),
+            "replies": f"{self.out}/made/{dataset}/{COMPARED}{name}.{part}.parquet",
+        }
+        engine = ENGINES[self.plan.models[anchors.model].engine]
+        return self._spec("compare_anchors.py", fields, engine)
+
+    def grade(self, dataset: str, name: str) -> str:
+        """Return the spec that rates the candidates of a set, and chooses its targets."""
+        card = graded(self.plan)[name]
+        parts = parts_of(card)
+        by_errors = None if card.anchors else card.errors_per_rating
+        compared = [self.construction(dataset, name, f"{part}-compared") for part in parts]
+        fields = {
+            **self._known(dataset, name, "graded"),
+            "aspect": card.aspects[0],
+            "classes": self.classes(dataset, name),
+            "targets": card.targets,
+            "errors_per_rating": by_errors,
+            "candidates": [self.construction(dataset, name, part) for part in parts],
+            "compared": compared if card.anchors else [],
+            "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
+            "graded": self.known(dataset, name)["file"],
+        }
+        return self._spec("grade.py", fields)
+
+    def known(self, dataset: str, name: str) -> dict[str, Any]:
+        """Return what statistics need to know of a graded set."""
+        card = graded(self.plan)[name]
+        compared = [self.construction(dataset, name, f"{part}-compared") for part in COMPARING]
+        return {
+            "perturbation": name,
+            "degree": DEGREE,
+            "aspect": card.aspects[0],
+            "classes": self.classes(dataset, name),
+            "file": f"{self.out}/graded/{dataset}/{name}.{DEGREE}.parquet",
+            "anchors": self.construction(dataset, name, "anchors") if card.anchors else None,
+            "compared": compared if card.anchors else [],
+        }
+
+    def anchoring(self, name: str) -> Anchoring:
+        """Return how the texts of a set are rated by comparisons."""
+        anchors = graded(self.plan)[name].anchors
+        assert anchors is not None  # the rules say so
+        return anchors

@@ -1,0 +1,89 @@
+"""Texts that models have yet to write, as far as a plan needs them: the longest that may come."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from metajudge.engines.base import Subject
+from metajudge.engines.subjects import Subjects
+from metajudge.perturb.verdicts import LONGEST
+from metajudge.plan.study import Plan
+from metajudge.plan.writers import ORIGINAL, REFERENCES, analyses_of, waiting
+from metajudge.replies.pricing import CHARACTERS
+from metajudge.schema.cards import GradedPerturbation, References, RulePerturbation
+
+
+class Imagined(Subjects):
+    """The targets of a dataset; for texts that are not made yet, the longest that may come."""
+
+    def __init__(self, plan: Plan, out: str, dataset: str) -> None:
+        super().__init__(out, dataset, plan.study.seed)
+        self.plan = plan
+
+    def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
+        """Return the analyses that are there; any other is as long as it may be."""
+        there = Path(self.analysed.format(model)).is_file()
+        told = analyses_of(self.plan, judge)
+        most = told.max_tokens * CHARACTERS if told else 0
+        return _Known(super().analyses(judge, aspect, model) if there else {}, "?" * most)
+
+    def _read(self, perturbation: str) -> list[Subject]:
+        if perturbation not in unmade(self.plan, self.place, self.dataset):
+            return super()._read(perturbation)
+        if perturbation == ORIGINAL:
+            return self._originals()
+        card = self.plan.perturbations[perturbation.partition(".")[0]]
+        by_rule = isinstance(card, RulePerturbation) or not card.model
+        texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
+        return [
+            replace(
+                one,
+                target=f"{one.item}:{perturbation}.{step}",
+                # unlike every other imagined text: equal ones would be asked about once
+                text=f"{one.text if by_rule else longest(one.text)} {perturbation} {step}",
+                step=step,
+            )
+            for one in self.of(ORIGINAL)
+            for step in range(1, texts + 1)
+        ]
+
+    def _originals(self) -> list[Subject]:
+        """Return the originals that a model has yet to write, from references or from nothing."""
+        written = self.plan.improved(self.dataset)
+        if not isinstance(written, References):
+            return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
+        most = "?" * (written.max_tokens * CHARACTERS)
+        return [
+            Subject(
+                target=f"{item}:{ORIGINAL}",
+                item=item,
+                system=None,
+                perturbation=ORIGINAL,
+                text=f"{most} {item}",
+                source=row["source"],
+                references=tuple(row["references"]),
+            )
+            for item, row in self.items.items()
+        ]
+
+
+class _Known(dict[str, str]):
+    """Analyses, and what stands in for those that are not there."""
+
+    def __init__(self, known: Mapping[str, str], other: str) -> None:
+        super().__init__(known)
+        self.other = other
+
+    def __missing__(self, _: str) -> str:
+        return self.other
+
+
+def longest(text: str) -> str:
+    """Return a text as long as the longest that a model may make of it."""
+    return text * math.ceil(LONGEST)
+
+
+def unmade(plan: Plan, place: str, dataset: str) -> set[str]:
+    """Return the sets of targets that a model has yet to make; `place` names a set's file."""
+    return {name for name in waiting(plan, dataset) if not Path(place.format(name)).exists()}

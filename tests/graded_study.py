@@ -1,0 +1,129 @@
+"""A study that builds a graded set with scripted models, and what these say.
+
+Quality is the number of times `oops` stands in a text, and nobody but the prompt tells a model so.
+"""
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from scripted import Body, Endpoint, Said, replies
+
+ITEMS, SYSTEMS = 12, 6
+PART = {"name": "Oops", "definition": "Nobody says oops."}
+ASPECT: dict[str, Any] = {
+    "name": "Neatness",
+    "definition": "How little of it says oops.",
+    "tasks": {"summarization": {"sub_aspects": [PART]}},
+}
+SCALE = {"min": 1, "max": 5, "step": 1}
+NAME = "graded-in-neatness"
+GRADED: dict[str, Any] = {
+    "name": "every rating of neatness",
+    **{"level": "sentence", "method": "graded", "aspects": ["neatness"], "targets": 10},
+    **{"model": "generator", "references": 2, "rating": "anchors"},
+    "anchors": {
+        **{"model": "comparator", "judge": "twice", "per_rating": 3, "most_errors": 5},
+        **{"trial": 0.25, "surplus": 1.5},
+    },
+}
+_TEXT = re.compile(r"^The summary:\n(.+?)$", re.MULTILINE)
+_COUNT = re.compile(r"Put (\d+) errors? into it")
+
+
+def sentence(item: int, system: int, flaws: int) -> str:
+    """Return a text of its own with so many flaws."""
+    words = [f"Town {item} had", f"plan {system} for", "its river", "and a", "new mill", "by May."]
+    return " ".join(f"{word} oops" if at < flaws else word for at, word in enumerate(words))
+
+
+def _card(folder: Path, kind: str, own: str, /, **told: Any) -> None:
+    path = folder / "config" / kind / f"{own}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    card = {kind.removesuffix("s"): own, **told}
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+
+
+def write_study(folder: Path, url: str, **graded: Any) -> Path:
+    """Write data, cards and study; return the study's file."""
+    rng = np.random.default_rng(5)
+    with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "source", "reference", "other", "system", "text", "r1", "r2"])
+        for item in range(ITEMS):
+            references = [sentence(item, 8, 0), sentence(item, 9, 0)]
+            for system in range(SYSTEMS):
+                rating = int(rng.integers(1, 6))
+                ratings = [rating, min(5, rating + int(rng.integers(0, 2)))]
+                text = sentence(item, system, 5 - rating)
+                table.writerow(
+                    [f"i{item}", f"Source {item}.", *references, f"s{system}", text, *ratings]
+                )
+    card: dict[str, Any] = {
+        **{"name": "neat", "task": "summarization", "format": "table"},
+        **{"files": "../../neat.csv", "licence": "none", "citation": "none"},
+        "columns": {
+            **{"item": "id", "source": "source", "system": "system", "text": "text"},
+            "references": ["reference", "other"],
+            "ratings": {"neatness": ["r1", "r2"]},
+        },
+        "aspects": {"neatness": SCALE},
+    }
+    _card(folder, "datasets", "neat", **card)
+    _card(folder, "aspects", "neatness", **ASPECT)
+    for name in ("generator", "comparator", "judge"):
+        told = {"limits": {"backoff": 0.01, "timeout": 60}, "price": {"input": 1, "output": 2}}
+        _card(folder, "models", name, engine="openai", base_url=url, probe=False, **told)
+    _card(folder, "judges", "twice", model="judge", form="score-only", draws=2, temperature=1)
+    _card(folder, "perturbations", NAME, **GRADED | graded)
+    study = {
+        **{"study": "graded", "seed": 4, "datasets": ["neat"], "judges": ["twice", "oracle"]},
+        **{"perturbations": [NAME], "methods": ["perspectives"]},
+    }
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(study), encoding="utf-8")
+    return path
+
+
+class Scripted:
+    """A writer, a comparator and a judge that know only their prompts; counts what they say."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()
+
+    def __call__(self, body: Body) -> Said:
+        prompt, kind = body["messages"][0]["content"], body["model"]
+        self.kinds[kind] += body.get("n", 1)
+        said = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
+        return replies(*[said] * body.get("n", 1))
+
+
+def write(prompt: str) -> str:
+    """Put as many marked errors into the text as the prompt says."""
+    [text], [count] = _TEXT.findall(prompt), _COUNT.findall(prompt)
+    words = text.split(" ")
+    for place in range(int(count)):
+        words[place] += " <error>oops</error>"
+    return " ".join(words)
+
+
+def compare(prompt: str) -> str:
+    """Name the text with fewer flaws."""
+    flaws = [part.split("\n\n")[0].count("oops") for part in re.split(r"Text [AB]:\n", prompt)[1:]]
+    return "Choice: tie" if flaws[0] == flaws[1] else f"Choice: {'AB'[flaws[0] > flaws[1]]}"
+
+
+def rate(prompt: str) -> str:
+    """Rate a text by its flaws."""
+    text = prompt.partition("\nText to rate:\n")[2].split("\n\n")[0]
+    return f"Rating: {max(1, 5 - text.count('oops'))}"
+
+
+def asked(endpoint: Endpoint) -> Counter[str]:
+    """Return how many requests each model got."""
+    return Counter(body["model"] for body in endpoint.asked)

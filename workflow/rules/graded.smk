@@ -1,0 +1,158 @@
+# Texts of every rating: candidates with more or fewer errors, rated by their number or by
+# comparisons with anchors, and as many of every rating chosen as can be.
+
+
+# Their specs are made when a job needs them.
+def candidates_spec(name, part):
+    return lambda wildcards: SPECS.candidates(wildcards.dataset, name, part)
+
+
+def compare_spec(name, part):
+    return lambda wildcards: SPECS.compare(wildcards.dataset, name, part)
+
+
+def of_set(spec, name):
+    return lambda wildcards: spec(wildcards.dataset, name)
+
+
+for _name, _card in graded(PLAN).items():
+    _place = f"{OUT}/construction/{{dataset}}/{_name}"
+    _parts = parts_of(_card)
+
+    for _part in _parts:
+        _by = {"model": _card.model} if _card.model else {}
+
+        rule:
+            name:
+                f"candidates_{_part}_{_name}"
+            input:
+                f"{OUT}/items/{{dataset}}.parquet",
+                f"{OUT}/targets/{{dataset}}/original.parquet",
+                lambda wildcards: references_for(wildcards.dataset),
+                # the others follow from those on trial, as they were rated
+                [f"{_place}.trial.parquet", f"{_place}.trial-compared.parquet"]
+                if _part == REST
+                else [],
+            output:
+                [f"{_place}.{_part}.parquet"],
+                [f"{OUT}/made/{{dataset}}/{_name}.{_part}.parquet"] if _by else [],
+            log:
+                f"{OUT}/logs/construction/{{dataset}}/{_name}.{_part}.log",
+            conda:
+                "../../envs/core.yaml"
+            resources:
+                **(needs(_card.model) if _by else {}),
+                python=PYTHON[stage(_card.model) if _by else "core"],
+                home=str(HOME),
+                access=access(_card.model) if _by else "",
+            params:
+                spec=candidates_spec(_name, _part),
+            shell:
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/candidates.py --spec - {resources.access} > {log:q} 2>&1"
+
+    rule:
+        name:
+            f"grade_{_name}"
+        input:
+            [f"{_place}.{part}.parquet" for part in _parts],
+            [f"{_place}.{part}-compared.parquet" for part in _parts if _card.anchors],
+        output:
+            f"{OUT}/targets/{{dataset}}/{_name}.single.parquet",
+            f"{OUT}/graded/{{dataset}}/{_name}.single.parquet",
+        log:
+            f"{OUT}/logs/construction/{{dataset}}/{_name}.log",
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            python=PYTHON["core"],
+            home=str(HOME),
+        params:
+            spec=of_set(SPECS.grade, _name),
+        shell:
+            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/grade.py --spec - > {log:q} 2>&1"
+
+    if not _card.anchors:
+        continue
+
+    rule:
+        name:
+            f"anchors_{_name}"
+        input:
+            f"{OUT}/ratings/{{dataset}}.parquet",
+            f"{OUT}/targets/{{dataset}}/systems.parquet",
+            [f"{_place}.rated.parquet"] if _card.anchors.judge else [],
+        output:
+            f"{_place}.anchors.parquet",
+        log:
+            f"{OUT}/logs/construction/{{dataset}}/{_name}.anchors.log",
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            python=PYTHON["core"],
+            home=str(HOME),
+        params:
+            spec=of_set(SPECS.anchors, _name),
+        shell:
+            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/choose_anchors.py --spec - > {log:q} 2>&1"
+
+    # What a judge says of rated texts is asked before the texts are there that its own job waits for;
+    # that job finds these replies in the store.
+    if _card.anchors.judge:
+        _model = PLAN.judges[_card.anchors.judge].model
+
+        rule:
+            name:
+                f"rate_{_name}"
+            input:
+                lambda wildcards, model=_model: list(FILES.get(model, {}).values()),
+                f"{OUT}/items/{{dataset}}.parquet",
+                f"{OUT}/ratings/{{dataset}}.parquet",
+                f"{OUT}/targets/{{dataset}}/systems.parquet",
+            output:
+                f"{_place}.rated.parquet",
+            log:
+                f"{OUT}/logs/construction/{{dataset}}/{_name}.rated.log",
+            conda:
+                "../../envs/core.yaml"
+            resources:
+                **needs(_model),
+                python=PYTHON[stage(_model)],
+                home=str(HOME),
+                script="ask.py" if PLAN.is_asked(_model) else "compute.py",
+                access=access(_model),
+            params:
+                spec=of_set(SPECS.rate, _name),
+            shell:
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/{resources.script} --spec - {resources.access} > {log:q} 2>&1"
+
+    # The comparator is tried on the anchors first: a bad one stops the construction.
+    for _part in (REFEREE, *_parts):
+
+        rule:
+            name:
+                f"compare_{_part}_{_name}"
+            input:
+                f"{OUT}/items/{{dataset}}.parquet",
+                f"{OUT}/targets/{{dataset}}/systems.parquet",
+                f"{_place}.anchors.parquet",
+                [f"{_place}.{_part}.parquet", f"{_place}.referee-compared.parquet"]
+                if _part != REFEREE
+                else [],
+            output:
+                f"{_place}.{_part}-compared.parquet",
+                f"{OUT}/made/{{dataset}}/comparisons.{_name}.{_part}.parquet",
+            log:
+                f"{OUT}/logs/construction/{{dataset}}/{_name}.{_part}-compared.log",
+            conda:
+                "../../envs/core.yaml"
+            resources:
+                **needs(_card.anchors.model),
+                python=PYTHON[stage(_card.anchors.model)],
+                home=str(HOME),
+                access=access(_card.anchors.model),
+            params:
+                spec=compare_spec(_name, _part),
+            shell:
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/compare_anchors.py --spec - {resources.access} > {log:q} 2>&1"

@@ -105,7 +105,7 @@ def _texts(plan: Plan, out: Path) -> Iterator[Text]:
 def _check(known: Known, ballot: Ballot, where: str) -> None:
     """Raise UserError unless a ballot answers all questions of one of the study's pages."""
     told = ballot.survey.partition("-")[0]
-    page = page_id(ballot.answers, told) if VOTERS.fullmatch(told) else ""
+    page = page_id(ballot.answers, told if VOTERS.fullmatch(told) else "1")
     letters = [letter for letter, _ in COMPARED]
     check_answers(ballot, page, lambda name: letters if known.pair(name) else None, where)
 

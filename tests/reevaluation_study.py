@@ -23,6 +23,13 @@ Ratings = Mapping[str, Sequence[tuple[float, ...]]]
 """Aspect -> the ratings of each text, one of an item."""
 
 
+def text(name: str, *places: int, item: str = "") -> Text:
+    """Return a rated text whose ratings are its places on the scale."""
+    mean = sum(places) / len(places)
+    own = tuple(sorted(places))
+    return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
+
+
 class ReevaluationStudy(VotesStudy):
     """The same folder with ratings of the systems' texts, and a row of texts for every item."""
 

@@ -23,17 +23,10 @@ from metajudge.reevaluation.pairs import (
 from metajudge.reevaluation.texts import RATED, ROW, Text
 from metajudge.report.html import script_hash
 from metajudge.schema.errors import UserError
-from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy
+from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
 from running import HOME
 from test_report import Page as Parsed
 from test_votes import HOSTILE
-
-
-def text(name: str, *places: int, item: str = "") -> Text:
-    """Return a rated text whose ratings are its places on the scale."""
-    mean = sum(places) / len(places)
-    own = tuple(sorted(places))
-    return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
 
 
 def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Pair]]:

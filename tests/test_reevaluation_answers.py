@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from metajudge.reevaluation.answers import Found, read, write
+from metajudge.reevaluation.answers import Found, read, sources_of, write
 from metajudge.reevaluation.pages import page_id
-from metajudge.reevaluation.pairs import NEW, ORIGINAL, Pair
+from metajudge.reevaluation.pairs import NEW, ORIGINAL, Pair, pair_of
 from metajudge.reevaluation.texts import RATED, ROW
 from metajudge.schema.errors import UserError, UserErrors
-from reevaluation_study import FLUENCY, ReevaluationStudy
+from reevaluation_study import FLUENCY, ReevaluationStudy, text
 from running import run
 
 
@@ -74,6 +74,13 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert row["hi"] == pytest.approx(0.943, abs=0.04)
     assert "bootstrap over 30 sources" in row["method"]
     assert numbers(read(plan, study.out, answers(study)))["", ORIGINAL, row["statistic"]] == row
+
+
+def test_a_pair_counts_to_the_source_that_more_pairs_have() -> None:
+    texts = [text(name, *places) for name, *places in [("a", 1, 1), ("z", 2, 2), ("m", 2, 2)]]
+    one = text("x", 3, 3, item="z")
+    pairs = [pair_of(*two) for two in [(texts[0], texts[1]), (texts[0], texts[2]), (one, texts[1])]]
+    assert sources_of([pair for pair in pairs if pair]) == ["z", "a", "z"]
 
 
 def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:

@@ -1,7 +1,8 @@
 """People's judgments, read back: how often they name the text that is known to be better."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,7 +28,7 @@ STATISTICS = ["dataset", "aspect", "group", "statistic", *NUMBERS]
 JUDGED = ["for_better", "for_worse", "no_difference", "n_missing"]
 PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better", "level_worse"]
 VOTERS = re.compile(r"[1-9][0-9]{0,3}")
-OF = "judgments, drawn with the source or the two sources of their pair"
+OF = "of judgments; of two sources a pair counts to the one that more pairs have"
 
 
 class Judged(NamedTuple):
@@ -142,10 +143,10 @@ def _place(pair: Pair) -> tuple[str, ...]:
 def _statistics(seed: int, dataset: str, tally: Tally) -> Iterator[Row]:
     """Yield a dataset's statistics, over all aspects (none named) and of each, group by group."""
     own = {pair: told for pair, told in tally.items() if pair.better.dataset == dataset}
-    sources = {source: at for at, source in enumerate(sorted({pair.sources for pair in own}))}
     if not own:
         return
-    weights = source_weights(stream(seed, "reevaluation", "bootstrap", dataset), len(sources))
+    items = sorted({source for pair in own for source in pair.sources})
+    weights = source_weights(stream(seed, "reevaluation", "bootstrap", dataset), len(items))
     for aspect in ["", *sorted({pair.better.aspect for pair in own})]:
         for group in GROUPS:
             some = {
@@ -153,23 +154,32 @@ def _statistics(seed: int, dataset: str, tally: Tally) -> Iterator[Row]:
                 for pair, told in own.items()
                 if pair.group == group and aspect in ("", pair.better.aspect)
             }
-            for name, estimate in _estimates(some, sources, weights).items() if some else ():
+            for name, estimate in _estimates(some, items, weights).items() if some else ():
                 place = {"dataset": dataset, "aspect": aspect, "group": group, "statistic": name}
                 yield place | numbers_of(estimate)
 
 
 def _estimates(
-    tally: Tally, sources: Mapping[tuple[str, ...], int], weights: NDArray[np.int64]
+    tally: Tally, items: Sequence[str], weights: NDArray[np.int64]
 ) -> dict[str, Estimate]:
     """Return the shares of judgments that name the better text, and that see no difference."""
     better, worse, same, missing = np.array(list(tally.values())).T
-    source = np.array([sources[pair.sources] for pair in tally])
+    source = np.searchsorted(items, sources_of(list(tally)))
     total = (better + worse + same).astype(np.float64)
     absent = int(missing.sum())
     return {
         name: share(hits.astype(np.float64), total, source, weights, absent, of=OF)
         for name, hits in ((AGREEMENT, better), (NO_DIFFERENCE, same))
     }
+
+
+def sources_of(pairs: Sequence[Pair]) -> list[str]:
+    """Return the source to which each pair counts: of its two the one that more pairs have.
+
+    Where few texts have a rating, many pairs share one of them, and say less than as many others.
+    """
+    times = Counter(source for pair in pairs for source in pair.sources)
+    return [max(pair.sources, key=lambda source: (times[source], source)) for pair in pairs]
 
 
 def _row(pair: Pair, told: Judged) -> Row:

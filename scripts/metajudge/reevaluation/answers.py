@@ -112,9 +112,9 @@ def _check(known: Known, ballot: Ballot, where: str) -> None:
 
 
 def tallied(known: Known, given: Iterable[Ballot]) -> Tally:
-    """Return what people said of each pair; sorted by group, dataset, aspect and texts.
+    """Return what people said of each pair; sorted by dataset, aspect, group and texts.
 
-    A judgment is missing where fewer people answered than the page of one who did was one of.
+    A page says how many voters there are: of those who did not answer, judgments are missing.
     """
     found: dict[Pair, list[str]] = {}
     planned: dict[Pair, int] = {}

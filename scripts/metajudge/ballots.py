@@ -1,7 +1,8 @@
 """The files in which pages save people's answers: how a folder of them is read."""
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,45 @@ def ballots(folder: Path, check: Callable[[Ballot, str], None]) -> list[Ballot]:
     if not found:
         raise UserError("there are no answers", where=str(folder), todo="put the files here")
     return list(found.values())
+
+
+def id_of(questions: Iterable[str]) -> str:
+    """Return the name of a page with these questions."""
+    return hashlib.sha256("\n".join(sorted(questions)).encode()).hexdigest()[:16]
+
+
+def check_answers(
+    ballot: Ballot, page: str, options: Callable[[str], Collection[str] | None], where: str
+) -> None:
+    """Raise UserError unless a ballot answers all questions of one of a study's pages.
+
+    `page` is the name of the page that has just these questions; `options` returns what may be
+    answered to one, None for a question that the study does not ask.
+    """
+    allowed = {name: options(name) for name in ballot.answers}
+    if unknown := [name for name, told in allowed.items() if told is None]:
+        raise UserError(
+            "these answers belong to other questions",
+            where=where,
+            got=min(unknown),
+            todo="the study's seed, texts or cards were changed since its pages were made: ask "
+            "again, or use those of that time",
+        )
+    if page != ballot.survey:
+        raise UserError(
+            "a question has no answer, or an answer no question",
+            where=where,
+            todo="take the file as the page saved it",
+        )
+    for name, option in ballot.answers.items():
+        if option not in (allowed[name] or ()):
+            raise UserError(
+                "there is no such option",
+                where=f"{where}, answer to {name}",
+                got=option,
+                allowed=allowed[name],
+                todo="take the file as the page saved it",
+            )
 
 
 def ballot_in(path: Path) -> Ballot:

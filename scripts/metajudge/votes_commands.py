@@ -1,6 +1,7 @@
 """The commands `metajudge votes …`."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,18 +9,15 @@ if TYPE_CHECKING:
     from metajudge.plan import Plan
 
 Arguments = argparse.Namespace
+Act = Callable[[Arguments], int]
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands to a parser's subcommands; each sets `act`, which does it."""
-    tools = commands.add_parser("votes", help="people's votes: is a damaged text worse, in what?")
-    actions = tools.add_subparsers(dest="action", required=True)
-    make = actions.add_parser("make", help="write pages on which people compare texts")
-    read = actions.add_parser("read", help="turn the files that they sent back into tables")
-    for action, act in ((make, make_pages), (read, read_answers)):
-        action.add_argument("study", type=Path, help="the study's YAML file")
-        action.add_argument("folder", type=Path, help="where the pages, or the answers, lie")
-        action.set_defaults(act=act)
+    make, read = make_and_read(
+        commands.add_parser("votes", help="people's votes: is a damaged text worse, in what?"),
+        (make_pages, read_answers),
+    )
     for name, default, about in (
         ("pairs", 10, "texts of each perturbation, degree and dataset"),
         ("voters", 4, "people who see each question, each on a page of their own"),
@@ -32,7 +30,21 @@ def add_commands(commands: Any) -> None:
     )
 
 
-def _plan(study: Path) -> tuple["Plan", Path, Path]:
+def make_and_read(tools: Any, acts: tuple[Act, Act]) -> list[Any]:
+    """Add the actions `make` and `read` to a command that asks people, and return them."""
+    actions = tools.add_subparsers(dest="action", required=True)
+    made = [
+        actions.add_parser("make", help="write pages on which people compare texts"),
+        actions.add_parser("read", help="turn the files that they sent back into tables"),
+    ]
+    for action, act in zip(made, acts, strict=True):
+        action.add_argument("study", type=Path, help="the study's YAML file")
+        action.add_argument("folder", type=Path, help="where the pages, or the answers, lie")
+        action.set_defaults(act=act)
+    return made
+
+
+def plan_of(study: Path) -> tuple["Plan", Path, Path]:
     """Return a study's plan, the workflow's folder, and that of the study's results."""
     from metajudge.cli import HOME
     from metajudge.plan import load_plan
@@ -47,7 +59,7 @@ def make_pages(told: Arguments) -> int:
     """Write the pages of a study; its texts must have been made."""
     from metajudge.votes.pages import make
 
-    plan, home, out = _plan(told.study)
+    plan, home, out = plan_of(told.study)
     numbers = {"pairs": told.pairs, "voters": told.voters, "most": told.questions}
     pages = make(plan, out, told.folder, home, **numbers)
     sets = len({(page.task, page.set) for page in pages})
@@ -62,7 +74,7 @@ def read_answers(told: Arguments) -> int:
     """Write the tables of the answers to a study's pages."""
     from metajudge.votes.answers import read, write
 
-    plan, _, out = _plan(told.study)
+    plan, _, out = plan_of(told.study)
     found = read(plan, out, told.folder, told.expected)
     print(f"{found.ballots} files of answers, about {found.pairs} pairs of texts")
     print("\n".join(found.lines()))

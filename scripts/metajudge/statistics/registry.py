@@ -313,6 +313,16 @@ STATISTICS: dict[str, Statistic] = {
         SHARE,
         "paper 001, table 18",
     ),
+    "reevaluation_agreement": Statistic(
+        "Found again",
+        "percent",
+        "people's judgments that name the text known to be better; no difference names none",
+        SHARE,
+        "paper 002, A.1 and C.3",
+    ),
+    "reevaluation_no_difference": Statistic(
+        "No difference", "percent", "people's judgments that see none", SHARE, OURS
+    ),
     "notice_rate": Statistic(
         "Faults noticed", "percent", "scored below the good text", SHARE, OURS
     ),

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import yaml
 
-from metajudge.ballots import Ballot, ballots
+from metajudge.ballot_pages import SWAPPED
+from metajudge.ballot_tables import NUMBERS, Row, numbers_of, write_csv, written
+from metajudge.ballots import Ballot, ballots, check_answers, id_of
 from metajudge.cells import split
 from metajudge.plan import Plan
 from metajudge.schema.errors import UserError
@@ -28,12 +30,8 @@ from metajudge.statistics.votes import (
     vote_consistency,
 )
 from metajudge.streams import stream
-from metajudge.votes.pages import id_of
 from metajudge.votes.questions import Pair, Questions, pairs_of
 
-Row = dict[str, Any]
-SWAPPED = {"A": "B", "B": "A"}
-NUMBERS = ["value", "lo", "hi", "n", "n_missing", "n_tied", "method", "note"]
 VOTES = ["criterion", "aspect", "statistic", *NUMBERS]
 CHOSEN = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
 EFFECTS = ["perturbation", "aspect", "human", "expected", *CHOSEN, "pairs"]
@@ -52,17 +50,10 @@ class Found(NamedTuple):
     def lines(self) -> list[str]:
         """Return the statistics over all aspects, a line each."""
         return [
-            f"{row['criterion'] or 'own definition'}: {row['statistic']} {_written(row)}"
+            f"{row['criterion'] or 'own definition'}: {row['statistic']} {written(row)}"
             for row in self.tables["votes.csv"][1]
             if not row["aspect"]
         ]
-
-
-def _written(row: Row) -> str:
-    if row["value"] is None:
-        return f"undefined ({row['note']})"
-    bounds = "" if row["lo"] is None else f" [{row['lo']:.3f}, {row['hi']:.3f}]"
-    return f"{row['value']:.3f}{bounds}, n = {row['n']}"
 
 
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Found:
@@ -88,29 +79,9 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> F
 
 def _check(asked: Questions, ballot: Ballot, where: str) -> None:
     """Raise UserError unless a ballot answers all questions of one of the study's pages."""
-    if unknown := [name for name in ballot.answers if asked.get(name) is None]:
-        raise UserError(
-            "these answers belong to other questions",
-            where=where,
-            got=min(unknown),
-            todo="the study's seed, texts or cards were changed since its pages were made: ask "
-            "again, or use those of that time",
-        )
-    if id_of(ballot.answers) != ballot.survey:
-        raise UserError(
-            "a question has no answer, or an answer no question",
-            where=where,
-            todo="take the file as the page saved it",
-        )
-    for question, option in ballot.answers.items():
-        if option not in OPTIONS:
-            raise UserError(
-                "there is no such option",
-                where=f"{where}, answer to {question}",
-                got=option,
-                allowed=OPTIONS,
-                todo="take the file as the page saved it",
-            )
+    check_answers(
+        ballot, id_of(ballot.answers), lambda name: OPTIONS if asked.get(name) else None, where
+    )
 
 
 def tallied(asked: Questions, given: Iterable[Ballot]) -> Tally:
@@ -174,8 +145,8 @@ def _statistics(seed: int, criterion: str, tally: Tally, expected: Mapping[Cell,
     for one in ["", *sorted(aspects)]:
         own = {key: n for key, n in tally.items() if one in ("", split(key[1])[0])}
         for name, estimate in _estimates(seed, own, expected).items():
-            numbers = {key: getattr(estimate, key) for key in NUMBERS}
-            found.append({"criterion": criterion, "aspect": one, "statistic": name, **numbers})
+            place = {"criterion": criterion, "aspect": one, "statistic": name}
+            found.append(place | numbers_of(estimate))
     return found
 
 
@@ -226,12 +197,8 @@ def write(found: Found, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, (columns, rows) in found.tables.items():
-        path = folder / name
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        paths.append(path)
+        paths.append(folder / name)
+        write_csv(paths[-1], columns, rows)
     for card in found.cards:
         path = folder / f"{card['expectations']}.yaml"
         path.write_text(yaml.safe_dump(card, sort_keys=False), encoding="utf-8", newline="\n")

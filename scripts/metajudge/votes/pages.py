@@ -4,33 +4,21 @@ Nobody is told of an aspect in two wordings: a page has one of each aspect, draw
 have about as many questions as each other and each kind of wording is spread over all of them.
 """
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from markupsafe import Markup
-
+from metajudge.ballot_pages import COMPARED, UNDECIDED, Asked, check_numbers, write_pages
+from metajudge.ballots import id_of
 from metajudge.cells import split
 from metajudge.plan import Plan
-from metajudge.report.html import environment_of, script_hash, writable
-from metajudge.schema.cards import Aspect
 from metajudge.schema.errors import UserError
 from metajudge.streams import stream
 from metajudge.votes.questions import Pair, Question, pairs_of, question_id, wording_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-
-class Asked(NamedTuple):
-    """A question as a page shows it."""
-
-    id: str
-    told: Aspect
-    source: str | None
-    texts: tuple[str, str]
 
 
 class Page(NamedTuple):
@@ -53,11 +41,6 @@ class Page(NamedTuple):
         return id_of(one.id for one in self.questions)
 
 
-def id_of(questions: Iterable[str]) -> str:
-    """Return the name of a page with these questions."""
-    return hashlib.sha256("\n".join(sorted(questions)).encode()).hexdigest()[:16]
-
-
 def make(
     plan: Plan, out: Path, folder: Path, home: Path, *, pairs: int, voters: int, most: int
 ) -> list[Page]:
@@ -66,9 +49,7 @@ def make(
     `pairs` of each perturbation, degree and dataset are asked about, by as many `voters`; no page
     has more than `most` questions, if one pair does not. `home` is the workflow's folder.
     """
-    for name, number in (("pairs", pairs), ("voters", voters), ("questions", most)):
-        if number < 1:
-            raise UserError("this is a number from 1", where=f"--{name}", got=number)
+    check_numbers(pairs=pairs, voters=voters, questions=most)
     chosen = {
         cell: drawn(plan.study.seed, cell, found, pairs)
         for cell, found in pairs_of(plan, out).items()
@@ -76,13 +57,7 @@ def make(
     made = list(pages_of(plan, chosen, voters, most))
     if not made:
         raise UserError("there is nothing to ask: no text was damaged", where=str(out))
-    script = (home / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
-    template = environment_of(home / "workflow" / "votes").get_template("page.html.jinja")
-    told = {"script": Markup(script), "script_hash": script_hash(script)}
-    folder.mkdir(parents=True, exist_ok=True)
-    for page in made:
-        text = writable(template.render(page=page, **told))
-        (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
+    write_pages(made, folder, home)
     return made
 
 
@@ -158,6 +133,7 @@ def _asked(plan: Plan, question: Question) -> Asked:
     return Asked(
         question_id(plan.study.seed, pair.digest, wording, swapped=swapped),
         plan.aspect_of(pair.dataset, aspect),
-        pair.source if shown and pair.source else None,
         question.texts,
+        COMPARED + UNDECIDED,
+        pair.source if shown and pair.source else None,
     )

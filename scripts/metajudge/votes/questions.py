@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from metajudge.ballot_pages import check_made
 from metajudge.canonical import canonical
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan
@@ -67,7 +68,7 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
             where=plan.study.study,
             todo="name `perturbations`, and a method that uses them",
         )
-    _check_made(plan, out, cells)
+    check_made(list(_files(out, cells)))
     return {
         (dataset, *cell): found
         for dataset, own in cells.items()
@@ -78,25 +79,12 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     }
 
 
-def _check_made(plan: Plan, out: Path, cells: dict[str, list[tuple[str, str]]]) -> None:
-    needed = [
-        path
-        for dataset, own in cells.items()
-        if own
-        for path in [
-            out / "items" / f"{dataset}.parquet",
-            out / "targets" / dataset / "original.parquet",
-            *(out / "targets" / dataset / f"{name}.{degree}.parquet" for name, degree in own),
-        ]
-    ]
-    absent = [path for path in needed if not path.is_file()]
-    if absent:
-        raise UserError(
-            f"{len(absent)} of {len(needed)} files with texts of the study are not there",
-            where=str(absent[0]),
-            todo="make the texts first: metajudge run, with the study's file, or snakemake texts "
-            "--configfile, with the same file",
-        )
+def _files(out: Path, cells: dict[str, list[tuple[str, str]]]) -> Iterator[Path]:
+    for dataset, own in cells.items():
+        if own:
+            yield out / "items" / f"{dataset}.parquet"
+            for name in ["original", *(f"{name}.{degree}" for name, degree in own)]:
+                yield out / "targets" / dataset / f"{name}.parquet"
 
 
 def _pairs(subjects: Subjects, name: str, degree: str) -> Iterator[Pair]:

@@ -1,0 +1,99 @@
+"""The pages on which people judge texts: what a question shows, and how pages are written.
+
+Whatever they show comes from data and models: their template escapes all of it.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from markupsafe import Markup
+
+from metajudge.report.html import environment_of, script_hash, writable
+from metajudge.schema.cards import Aspect
+from metajudge.schema.errors import UserError
+
+Options = tuple[tuple[str, str], ...]
+"""(the answer as it is saved, what people read), …."""
+COMPARED: Options = (
+    ("A", "Text 1 is better"),
+    ("B", "Text 2 is better"),
+    ("C", "There is no difference"),
+)
+UNDECIDED: Options = (("D", "I cannot decide"),)
+SWAPPED = {"A": "B", "B": "A"}
+"""An answer of COMPARED, were the texts the other way round."""
+
+
+class Asked(NamedTuple):
+    """A question as a page shows it.
+
+    `source` is that of all its texts; where each has its own, `sources` are those, in their order.
+    """
+
+    id: str
+    told: Aspect
+    texts: tuple[str, ...]
+    options: Options
+    source: str | None = None
+    sources: tuple[str | None, ...] = ()
+
+    @property
+    def sourced(self) -> bool:
+        """Return whether people see a source."""
+        return any([self.source, *self.sources])
+
+    @property
+    def undecided(self) -> bool:
+        """Return whether people may say that they cannot tell."""
+        return set(UNDECIDED) <= set(self.options)
+
+
+class Page(Protocol):
+    """What one person is asked."""
+
+    @property
+    def file(self) -> str:
+        """Return the name of the page's file."""
+
+    @property
+    def id(self) -> str:
+        """Return what answers name, to show that they belong to the page and none is missing."""
+
+    @property
+    def task(self) -> str:
+        """Return the task of the texts."""
+
+    @property
+    def questions(self) -> Sequence[Asked]:
+        """Return what is asked, in its order."""
+
+
+def check_numbers(**numbers: int) -> None:
+    """Raise UserError for an option of the command line that is below 1."""
+    for name, number in numbers.items():
+        if number < 1:
+            raise UserError("this is a number from 1", where=f"--{name}", got=number)
+
+
+def check_made(needed: Sequence[Path]) -> None:
+    """Raise UserError where a file of the study, of those that pages are made from, is absent."""
+    absent = [path for path in needed if not path.is_file()]
+    if absent:
+        raise UserError(
+            f"{len(absent)} of {len(needed)} files with texts of the study are not there",
+            where=str(absent[0]),
+            todo="make the texts first: metajudge run, with the study's file, or snakemake texts "
+            "--configfile, with the same file",
+        )
+
+
+def write_pages(pages: Iterable[Page], folder: Path, home: Path) -> None:
+    """Write pages into a folder; `home` is the workflow's."""
+    script = (home / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
+    template = environment_of(home / "workflow" / "votes").get_template("page.html.jinja")
+    told = {"script": Markup(script), "script_hash": script_hash(script)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in pages:
+        text = writable(template.render(page=page, **told))
+        (folder / page.file).write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,63 @@
+"""The commands `metajudge reevaluate …`."""
+
+from typing import Any
+
+from metajudge.votes_commands import Arguments, make_and_read, plan_of
+
+PAIRS, CONSTRUCTED_PAIRS = 50, 100
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to a parser's subcommands; each sets `act`, which does it."""
+    told = "people judge again: do they find the text better that is known to be?"
+    make, _ = make_and_read(
+        commands.add_parser("reevaluate", help=told), (make_pages, read_answers)
+    )
+    make.add_argument(
+        "--pairs",
+        type=int,
+        help=f"pairs of rated texts for each dataset, aspect and group, default: {PAIRS}; of "
+        f"constructed ones for each dataset, default: {CONSTRUCTED_PAIRS}",
+    )
+    make.add_argument(
+        "--voters",
+        type=int,
+        default=2,
+        help="people who judge all pairs, each on a page; default: 2",
+    )
+    make.add_argument(
+        "--constructed",
+        action="store_true",
+        help="ask about texts in rows, whose errors are known, and not about rated texts",
+    )
+
+
+def make_pages(told: Arguments) -> int:
+    """Write the pages of a study; its texts and ratings must be there."""
+    from metajudge.reevaluation.pages import make
+    from metajudge.reevaluation.texts import RATED, ROW
+
+    plan, home, out = plan_of(told.study)
+    kind, usual = (ROW, CONSTRUCTED_PAIRS) if told.constructed else (RATED, PAIRS)
+    most = usual if told.pairs is None else told.pairs
+    pages, draws = make(plan, out, told.folder, home, kind=kind, pairs=most, voters=told.voters)
+    asked = sum(len(page.questions) for page in pages)
+    print(f"{told.folder}: {len(pages)} pages with {asked:,} questions")
+    for draw in draws:
+        if len(draw.pairs) < most:
+            place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
+            print(f"{place}: there are {len(draw.pairs)} of {most} pairs")
+    return 0
+
+
+def read_answers(told: Arguments) -> int:
+    """Write the tables of the answers to a study's pages."""
+    from metajudge.reevaluation.answers import read, write
+
+    plan, _, out = plan_of(told.study)
+    found = read(plan, out, told.folder)
+    print(f"{found.ballots} files of answers, about {len(found.pairs)} pairs of texts")
+    print("\n".join(found.lines()))
+    for path in write(found, out / "reevaluation"):
+        print(path)
+    return 0

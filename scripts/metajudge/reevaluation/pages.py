@@ -1,0 +1,135 @@
+"""The pages on which people judge again which of two texts is better: what each voter is asked.
+
+All voters are asked about the same pairs, each in an order of their own.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from metajudge.ballot_pages import COMPARED, Asked, check_made, check_numbers, write_pages
+from metajudge.ballots import id_of
+from metajudge.plan import Plan
+from metajudge.reevaluation.pairs import Block, Pair, blocks_of, drawn, neighbours
+from metajudge.reevaluation.texts import KINDS, RATED, ROW, Text, name_of
+from metajudge.schema.errors import UserError
+from metajudge.streams import stream
+
+
+class Page(NamedTuple):
+    """What one of some voters is asked of the texts of a task."""
+
+    task: str
+    voter: int
+    voters: int
+    questions: Sequence[Asked]
+
+    @property
+    def file(self) -> str:
+        """Return the name of the page's file."""
+        return f"{self.task}-voter{self.voter}.html"
+
+    @property
+    def id(self) -> str:
+        """Return what answers name: how many voters there are, and that no question is missing."""
+        return page_id((one.id for one in self.questions), str(self.voters))
+
+
+class Draw(NamedTuple):
+    """The pairs that were drawn of a group: of one aspect of a dataset, or of any (no aspect)."""
+
+    dataset: str
+    aspect: str
+    group: str
+    pairs: list[Pair]
+
+
+def page_id(questions: Iterable[str], voters: str) -> str:
+    """Return the name of a page with these questions, the page of one of so many voters."""
+    return f"{voters}-{id_of([*questions, voters])}"
+
+
+def make(
+    plan: Plan, out: Path, folder: Path, home: Path, *, kind: str, pairs: int, voters: int
+) -> tuple[list[Page], list[Draw]]:
+    """Write the pages of a study whose tables are in `out` and return them, and what was drawn.
+
+    `pairs` texts of a kind are drawn: rated ones for each dataset, aspect and group, those in rows
+    for each dataset. `home` is the workflow's folder.
+    """
+    check_numbers(pairs=pairs, voters=voters)
+    draws = draws_of(plan.study.seed, texts_of(plan, out, kind), pairs)
+    if not any(draw.pairs for draw in draws):
+        raise UserError(
+            "there is nothing to ask", where=plan.study.study, todo=f"use {KINDS[kind].needs}"
+        )
+    made = list(pages_of(plan, draws, voters))
+    write_pages(made, folder, home)
+    return made, draws
+
+
+def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
+    """Return all texts of a kind; raises UserError where they are not made yet."""
+    files = {name: KINDS[kind].files(plan, out, name) for name in plan.datasets}
+    check_made([path for own in files.values() for path in own])
+    return [
+        text for name, own in files.items() if own for text in KINDS[kind].read(plan, out, name)
+    ]
+
+
+def draws_of(seed: int, texts: Iterable[Text], most: int) -> list[Draw]:
+    """Return what is drawn of all texts, up to `most` pairs each."""
+    places: dict[tuple[str, str], list[Text]] = {}
+    for text in texts:
+        aspect = text.aspect if text.kind == RATED else ""
+        places.setdefault((text.dataset, aspect), []).append(text)
+    return [
+        Draw(*place, group, drawn(blocks, stream(seed, "reevaluation", *place, group), most))
+        for place, own in places.items()
+        for group, blocks in _groups(own).items()
+    ]
+
+
+def _groups(texts: list[Text]) -> dict[str, list[Block]]:
+    return blocks_of(texts) if texts[0].kind == RATED else {ROW: neighbours(texts)}
+
+
+def pages_of(plan: Plan, draws: Sequence[Draw], voters: int) -> Iterator[Page]:
+    """Yield the pages of each task, for each voter one."""
+    for task in dict.fromkeys(card.task for card in plan.datasets.values()):
+        aspects: dict[str, list[Pair]] = {}
+        for draw in draws:
+            if plan.datasets[draw.dataset].task == task:
+                for pair in draw.pairs:
+                    aspects.setdefault(pair.better.aspect, []).append(pair)
+        for voter in range(1, voters + 1) if aspects else ():
+            yield Page(task, voter, voters, list(_questions(plan, task, voter, aspects)))
+
+
+def _questions(
+    plan: Plan, task: str, voter: int, aspects: dict[str, list[Pair]]
+) -> Iterator[Asked]:
+    """Yield a voter's questions, aspect by aspect; in half of each the better text comes first."""
+    rng = stream(plan.study.seed, "reevaluation", "page", task, voter)
+    for at in rng.permutation(len(aspects)):
+        own = aspects[sorted(aspects)[at]]
+        swapped = rng.permutation(len(own)) % 2 == rng.integers(2)
+        for which in rng.permutation(len(own)):
+            two = own[which].better, own[which].worse
+            yield asked(plan, two[::-1] if swapped[which] else two)
+
+
+def asked(plan: Plan, texts: tuple[Text, ...]) -> Asked:
+    """Return the question about texts in the order in which they are shown."""
+    dataset, aspect = texts[0].dataset, texts[0].aspect
+    shown = plan.scale_of(dataset, aspect).source_visible
+    sources = tuple(one.source or None if shown else None for one in texts)
+    alike = len({one.item for one in texts}) == 1
+    return Asked(
+        f"q{'-'.join(name_of(plan, one) for one in texts)}",
+        plan.aspect_of(dataset, aspect),
+        tuple(one.text for one in texts),
+        COMPARED,
+        sources[0] if alike else None,
+        () if alike else sources,
+    )

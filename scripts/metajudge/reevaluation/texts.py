@@ -86,7 +86,7 @@ def _places(ratings: Sequence[float], values: Sequence[float]) -> tuple[int, ...
 
 
 def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
-    rows = plan.perturbed(dataset, chains=True)
+    rows = plan.perturbed(dataset, "row")
     sets = ["original", *(f"{name}.{degree}" for name, degree in rows)]
     targets = [out / "targets" / dataset / f"{name}.parquet" for name in sets]
     return [_items(out, dataset), *targets] if rows else []
@@ -95,7 +95,7 @@ def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
 def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
     """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
     subjects = Subjects(str(out), dataset, plan.study.seed)
-    for name, degree in plan.perturbed(dataset, chains=True):
+    for name, degree in plan.perturbed(dataset, "row"):
         row, only = f"{name}.{degree}", plan.perturbations[name].aspects
         for aspect in plan.plain_aspects(dataset):
             if not only or aspect in only:

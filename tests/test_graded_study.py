@@ -1,0 +1,169 @@
+"""A graded set built whole by scripted models that know only their prompts, and by rule."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from graded_study import ITEMS, NAME, Scripted, asked, write_study
+from running import outputs, rows, run, snakemake
+from running import write_study as write_small
+from scripted import Body, Said, replies, serve
+
+pytestmark = pytest.mark.slow
+ANCHORS = 15
+
+
+def found(results: Path, statistic: str, **where: Any) -> dict[str, Any]:
+    """Return the only row of construction.csv of a statistic."""
+    [row] = [
+        row
+        for row in rows(results, "construction")
+        if row["statistic"] == statistic and all(row[key] == one for key, one in where.items())
+    ]
+    return row
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str], Counter[str]]:
+    """Return the folder of a study run whole, what was asked, and what a second run asked."""
+    folder = tmp_path_factory.mktemp("graded")
+    with serve(Scripted()) as endpoint:
+        study = write_study(folder, endpoint.url)
+        done = snakemake("--configfile", str(study), cwd=folder)
+        assert done.returncode == 0, done.stdout[-4000:]
+        first = asked(endpoint)
+        for path in (folder / "results" / "graded" / "construction").glob("*/*.parquet"):
+            path.unlink()  # the store has all replies
+        before = outputs(folder / "results" / "graded")
+        again = snakemake("--configfile", str(study), cwd=folder)
+        assert again.returncode == 0, again.stdout[-4000:]
+        assert outputs(folder / "results" / "graded") == before
+        return folder / "results" / "graded", first, asked(endpoint) - first
+
+
+def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(built: Any) -> None:
+    results = built[0]
+    for rating in range(1, 6):
+        assert found(results, "class_count", k=rating)["value"] == 2 * ITEMS
+        errors = found(results, "errors_mean", k=rating)
+        assert errors["value"] == 5 - rating or rating == 1
+        assert errors["lo"] <= errors["value"] <= errors["hi"]
+    texts = pq.read_table(results / "targets" / "neat" / f"{NAME}.single.parquet").to_pylist()
+    graded = pq.read_table(results / "graded" / "neat" / f"{NAME}.single.parquet").to_pylist()
+    rating = {row["target"]: row["rating"] for row in graded}
+    assert len({(one["item"], one["text"]) for one in texts}) == len(texts) == 10 * ITEMS
+    for one in texts:
+        flaws = one["text"].count("oops")
+        assert rating[one["target"]] == max(1, 5 - flaws) and one["step"] == flaws
+        assert len(one["edits"]) == flaws  # each error is found where the model marked it
+    assert {one["parent"].split(":")[1] for one in texts} == {"original", "reference.1"}
+
+
+def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(built: Any) -> None:
+    told = {
+        (row["judge"], row["statistic"]): row
+        for row in rows(built[0], "perspectives")
+        if row["level"] == "global" and row["aspect"] == "neatness" and row["k"] is None
+    }
+    assert told["twice", "kappa_linear"]["value"] == 1
+    assert told["twice", "kappa_linear"]["n"] == 10 * ITEMS
+    assert told["constant-top", "kappa_linear"]["value"] == 0
+    assert told["random", "kappa_linear"]["lo"] < 0 < told["random", "kappa_linear"]["hi"]
+    assert told["oracle", "kappa_linear"]["value"] > 0.9  # it counts, whatever a rating means
+    counts = [
+        (row["k"], row["k_b"], row["value"])
+        for row in rows(built[0], "perspectives")
+        if (row["level"], row["judge"], row["statistic"]) == ("global", "twice", "class_count")
+    ]
+    assert counts == [(k, k, 2 * ITEMS) for k in range(1, 6)]
+
+
+def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(built: Any) -> None:
+    results, first, _ = built
+    assert found(results, "comparator_accuracy", level="neighbours")["value"] == 1
+    assert found(results, "comparator_accuracy", level="all")["n"] == 9 * 10
+    assert found(results, "anchors_above_lower")["value"] == 1
+    assert found(results, "anchors_below_higher")["value"] == 1
+    assert found(results, "anchors_above_same")["value"] == 0
+    told = found(results, "replies", form="comparisons with anchors")
+    assert (told["judge"], told["value"]) == ("comparator", first["comparator"])
+    told = found(results, "usd", form="errors, all at once")
+    assert (told["judge"], told["n"]) == ("generator", first["generator"])
+    assert told["value"] == pytest.approx(first["generator"] * (7 + 2 * 3) / 1e6)
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "every rating" in page
+
+
+def test_nothing_is_asked_twice_and_all_that_is_asked_is_needed(built: Any) -> None:
+    _, first, again = built
+    assert not again
+    # 15 anchors against each other, those of other ratings alone, in both orders; equal texts of
+    # an item are one question, and so are the texts without errors
+    assert first["generator"] < 3 * 5 + ITEMS * 15
+    assert first["comparator"] > 2 * 90
+
+
+def test_a_bad_comparator_stops_before_any_candidate_is_compared(tmp_path: Path) -> None:
+    class Coin(Scripted):
+        def __call__(self, body: Body) -> Said:
+            if body["model"] == "comparator":
+                self.kinds["comparator"] += 1
+                return replies("Choice: A")  # whatever stands first
+            return super().__call__(body)
+
+    with serve(Coin()) as endpoint:
+        study = write_study(tmp_path, endpoint.url)
+        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        assert done.returncode != 0
+        assert "the comparator cannot tell anchors of neighbouring ratings apart" in done.stdout
+        assert "right, in both orders, in 0.000 of 36 pairs" in done.stdout
+        assert asked(endpoint)["comparator"] <= 2 * 90
+        # whoever allows it goes on with what is in the store
+        card = tmp_path / "config" / "perturbations" / f"{NAME}.yaml"
+        told = yaml.safe_load(card.read_text(encoding="utf-8"))
+        told["anchors"]["least_accuracy"] = 0
+        card.write_text(yaml.safe_dump(told), encoding="utf-8")
+        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+    results = tmp_path / "results" / "graded"
+    assert found(results, "share_unresolved")["value"] == 1
+    assert found(results, "class_count", k=1)["value"] == 0
+
+
+def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_path: Path) -> None:
+    study = write_small(
+        tmp_path,
+        datasets=["demo-news"],
+        aspects=["fluency"],
+        judges=["rules", "oracle"],
+        perturbations=["graded-in-fluency", "errors-in-fluency"],
+        methods=["perspectives"],
+    )
+    done = snakemake("--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    results = tmp_path / "results" / "small"
+    told = {
+        (row["judge"], row["level"], row["statistic"]): row
+        for row in rows(results, "perspectives")
+        if row["aspect"] == "fluency" and row["k"] is None
+    }
+    assert told["oracle", "global", "kappa_linear"]["value"] == 1
+    assert told["oracle", "global", "cem_ord"]["value"] == 1
+    assert told["oracle", "local", "accuracy_adjacent"]["value"] == 1
+    assert told["constant-top", "global", "kappa_linear"]["value"] == 0
+    assert told["constant-top", "local", "accuracy_adjacent"]["value"] == 0
+    assert told["constant-top", "local", "accuracy_adjacent_half"]["value"] == 0.5
+    half = told["random", "local", "accuracy_adjacent_half"]
+    assert half["lo"] < 0.5 < half["hi"]
+    kappa = told["random", "global", "kappa_linear"]
+    assert kappa["lo"] < 0 < kappa["hi"]
+    assert told["length", "local", "accuracy_adjacent"]["value"] is not None
+    for rating in range(1, 5):
+        assert found(results, "class_count", k=rating)["value"] == 72
+        assert found(results, "errors_mean", k=rating)["value"] == 2 * (5 - rating)
+    # an item has two references, and one text without errors of each
+    assert found(results, "class_count", k=5)["value"] == 48

@@ -21,6 +21,7 @@ from metajudge.report.rows import Rows
 from metajudge.report.sections.agreement import PEOPLE
 from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.known_order import in_a_row
+from metajudge.report.sections.scale_range import scale_ranges
 from metajudge.report.sections.shared import bodies, per_dataset
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -77,7 +78,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
         sizes = {each: _size(rows, each) for each in aspects}
         found += _confusions(report, own, judges, sizes, name)
-    return [*_people(report, dataset, views), *found, *in_a_row(report, dataset, rows)]
+    ranges = scale_ranges(report, dataset, rows)
+    return [*_people(report, dataset, views), *found, *ranges, *in_a_row(report, dataset, rows)]
 
 
 def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: str) -> list[Block]:

@@ -28,6 +28,7 @@ from metajudge.prompts import messages, to_write
 from metajudge.replies.asker import Obtain, asker
 from metajudge.replies.judging import reply_columns
 from metajudge.schema.cards import Decoding, PromptedModel
+from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table, table_of, write_table
 from metajudge.shares import share_of
 
@@ -85,6 +86,13 @@ def _wanted(spec: Spec, bases: Mapping[str, list[Base]]) -> Iterator[Candidate]:
     rows, _ = usable(read_table("targets", spec["tried"]).to_pylist())
     compared = read_table("comparisons", spec["compared"]).to_pylist()
     grades = by_anchors(rows, compared, spec["classes"])
+    if all(one.rating is None for one in grades.values()):
+        raise UserError(
+            "no text on trial could be rated: every comparison is a tie, or has no answer",
+            where=f"perturbations/{spec['perturbation']}.yaml, key anchors",
+            got=f"{len(rows)} texts of {spec['dataset']}",
+            todo="name another comparator or form",
+        )
     counts = counts_of_each(rows, grades, len(spec["classes"]))
     each = ceil(spec["surplus"] * spec["targets"] / len(counts))
     names = [spec["dataset"], spec["perturbation"]]

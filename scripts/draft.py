@@ -1,4 +1,4 @@
-"""Let a model draft the steps that a card lacks, for people to read and paste into the card."""
+"""Let a model draft the steps or sub-aspects that a card lacks; people paste them into the card."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +10,9 @@ from metajudge.command import run
 from metajudge.engines.asked import Request, request_of
 from metajudge.engines.asking import asking, settled
 from metajudge.parsing.steps import read_steps
+from metajudge.parsing.sub_aspects import read_sub_aspects
 from metajudge.perturb.made import Made, make_texts
-from metajudge.prompts import messages
+from metajudge.prompts import PARTS, messages
 from metajudge.replies.asking import obtain
 from metajudge.replies.budget import spending
 from metajudge.replies.store import Store
@@ -24,7 +25,7 @@ ATTEMPTS = 3
 
 
 def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
-    """Ask for the steps until a reply can be used; write them as a piece of the card."""
+    """Ask for a draft until a reply can be used; write it as a piece of the card."""
     model = read_card("model", Path(card)).model_copy(update=spec["model"])
     model = settled(model, Path(spec["folder"]), Path(spec["data"]))
     assert isinstance(model, PromptedModel)
@@ -39,23 +40,24 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
     ):
         engine = asking(model, allowed)
         [made] = make_texts(
-            {f"steps of {spec['card']}": ""},
+            {f"{spec['wanted']} of {spec['card']}": ""},
             ask_for=ask_for,
             obtain=lambda requests: obtain(requests, shard, engine),
-            checks=["steps"],
+            checks=[spec["kind"] if spec["kind"] == PARTS else "steps"],
             attempts=ATTEMPTS,
         ).values()
     if made.status != "ok":
         raise _useless(spec, made)
     keys = [reply.key for _, reply in made.tries]
-    text = _head(spec, keys) + _piece(spec, read_steps(made.text).texts)
+    text = _head(spec, keys) + _piece(spec, made.text)
     Path(spec["output"]).write_text(text, encoding="utf-8")
 
 
 def _head(spec: dict[str, Any], keys: Sequence[str]) -> str:
     """Return the comment above a draft; only ids stand in it, nothing that a model wrote."""
     lines = [
-        f"A model's draft of steps for the task {spec['told']['task']}. Nothing uses it as it is:",
+        f"A model's draft of {spec['wanted']} for the task {spec['told']['task']}. Nothing uses it "
+        "as it is:",
         f"read it, mend it, and paste it into {spec['card']}.",
         f"model: {spec['model']['model']}",
         f"prompt: {spec['form']}",
@@ -65,11 +67,17 @@ def _head(spec: dict[str, Any], keys: Sequence[str]) -> str:
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _piece(spec: dict[str, Any], steps: list[str]) -> str:
-    """Return the steps as YAML, at their place in the card."""
-    place: dict[str, Any] = {"instructions": steps}
-    if spec["kind"] == "aspect":
-        place = {"tasks": {spec["told"]["task"]: {"steps": steps}}}
+def _piece(spec: dict[str, Any], text: str) -> str:
+    """Return what a reply says as YAML, at its place in the card."""
+    place: dict[str, Any]
+    if spec["kind"] == "perturbation":
+        place = {"instructions": read_steps(text).texts}
+    elif spec["kind"] == PARTS:
+        place = {PARTS: [one._asdict() for one in read_sub_aspects(text)]}
+    else:
+        place = {"steps": read_steps(text).texts}
+    if spec["kind"] != "perturbation":
+        place = {"tasks": {spec["told"]["task"]: place}}
     return yaml.safe_dump(place, allow_unicode=True, sort_keys=False, width=100)
 
 
@@ -77,11 +85,11 @@ def _useless(spec: dict[str, Any], made: Made) -> UserError:
     return UserError(
         f"{len(made.tries)} replies of the drafter cannot be used: the last, because "
         + made.status.removeprefix("failed: "),
-        where=f"models/{spec['model']['model']}.yaml, asked for the steps of {spec['card']} for "
-        f"the task {spec['told']['task']}",
+        where=f"models/{spec['model']['model']}.yaml, asked for the {spec['wanted']} of "
+        f"{spec['card']} for the task {spec['told']['task']}",
         got=made.reply.text,
         todo="the replies are kept, and the same come again: name another `drafter`, write a "
-        f"prompts/{spec['form']}.jinja of your own, or write the steps yourself",
+        f"prompts/{spec['form']}.jinja of your own, or write the {spec['wanted']} yourself",
     )
 
 

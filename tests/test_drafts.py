@@ -15,7 +15,7 @@ from asking import Study, rate
 from metajudge.parsing.steps import FEWEST, LONGEST, MOST, problem_of, read_steps
 from metajudge.plan import load_plan
 from metajudge.plan.drafts import DraftSpecs, drafts_of
-from metajudge.prompts import DRAFTING, load, messages
+from metajudge.prompts import DRAFTING, PARTS, load, messages
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import load_yaml, read_card
 from running import HOME
@@ -86,7 +86,7 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
     names: dict[str, Any] = {"task": "story", "problem": None, "adjustment": ADJUSTMENT}
     names["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
     names["amounts"] = [{"k": 1, "least": None}, {"k": None, "least": 2}]
-    for form in DRAFTING.values():
+    for form in [form for kind, form in DRAFTING.items() if kind != PARTS]:
         templates = load(form, [HOME / "config"], where="")
         prompt = messages(form, templates, **names)[0]["content"]
         assert f"{FEWEST} to {MOST} steps" in prompt and f"at most {LONGEST} characters" in prompt

@@ -8,7 +8,7 @@ import pytest
 
 import report_study as study
 from metajudge.methods.views import BESIDE, MEASURES
-from metajudge.report.elements import Fold, Heading, Section, Table
+from metajudge.report.elements import Figure, Fold, Heading, Section, Table
 from metajudge.report.report import Report
 from metajudge.report.sections import perspectives
 
@@ -122,6 +122,41 @@ def test_wordings_stand_apart(tmp_path: Path) -> None:
     ]
     (table,) = folded(found, "Every aspect of The chat, criterion empty")
     assert [body.title for body in table.bodies] == ["Fluency (empty)", "Coherence (empty)"]
+
+
+def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str, Row]:
+    """Return the spec of alpha and gamma as judges of prompts with so many points."""
+    return {
+        "alpha": {"alike": "same", "points": {"chat": one}},
+        "gamma": {"alike": alike, "points": {"chat": other}},
+    }
+
+
+def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_path: Path) -> None:
+    found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
+    (figure,) = (block for block in found.blocks if isinstance(block, Figure))
+    assert texts(figure.table) == {
+        "gamma": ["2 to 5", "75\u202f%", "0.750", "0.750"],  # fewer points first
+        "alpha": ["100", "25\u202f%", "–", "0.250"],
+    }
+    assert "on scales of 2 to 5 and 100 points" in figure.summary
+    assert "Pearson r: 0.750 [0.650, 0.850] on 2 to 5, 0.250 [0.150, 0.350] on 100." in (
+        figure.summary
+    )
+    assert "Linear κ: 0.750 [0.650, 0.850] on 2 to 5." in figure.summary  # alpha has none
+    cell = figure.table.bodies[0].lines[0].cells[1]
+    assert cell.notes == ("n = 120",) and "n counts aspects" in figure.table.caption
+    assert [key.text for key in figure.keys] == [
+        "Ordered right, rated texts",
+        "Linear κ",
+        "Pearson r",
+    ]
+
+
+@pytest.mark.parametrize("judges", [on_scales([5], [5]), on_scales([5], [10], alike="other")])
+def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) -> None:
+    found = sectioned(tmp_path, *views(), judges=judges)
+    assert not any(isinstance(block, Figure) for block in found.blocks)
 
 
 def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:

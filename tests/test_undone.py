@@ -69,7 +69,7 @@ def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> N
     assert not lowered(without, "demo-news", card)
     with pytest.raises(UserError, match="shows the parts of an aspect") as error:
         rehearse(without)
-    assert "perturbations/worse-in-fluency.yaml, key aspects" in str(error.value)
+    assert error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
 
 
 def test_parts_are_in_words_of_our_own() -> None:

@@ -1,5 +1,5 @@
-# Drafts of steps that the study's cards lack: `metajudge draft <study>`. A workflow of its own, for
-# a study whose forms show steps cannot run, nor be planned, before its cards have them.
+# Drafts of steps and sub-aspects that the study's cards lack: `metajudge draft <study>`. A workflow
+# of its own, for a study whose forms show them cannot run, nor be planned, before its cards do.
 
 from snakemake.utils import min_version
 

@@ -72,14 +72,14 @@ def check(study: Path | None, passed: list[str]) -> int:
 
 
 def draft(study: Path | None, passed: list[str]) -> int:
-    """Let a model draft the steps that the study's cards lack; print where the drafts lie."""
+    """Let a model draft what the study's cards lack (steps, sub-aspects); print where it lies."""
     from metajudge.plan.drafts import drafts_of
 
     path = study or DEMO
     plan = _plan(path, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
-        print("Nothing needs a draft: every aspect has steps, and so has every adjustment.")
+        print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
         return 0
     status = snakemake(study, "drafts", passed, snakefile="workflow/drafts.smk")
     if status == 0 and not _dry(passed):

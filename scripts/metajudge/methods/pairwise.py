@@ -1,6 +1,7 @@
 """What judges that compare two texts say: order, place, circles, and agreement with people."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from metajudge.statistics.pairwise import (
     verdicts,
 )
 
+Told = tuple[str, dict[str, int], Estimate]
 Votes = dict[tuple[str, str], list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 
@@ -27,8 +29,8 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
         panel = study.panel(perturbation).given(judge)
         name, _, degree = perturbation.partition(".")
         place = {} if name == "systems" else {"perturbation": name, "degree": degree or None}
-        for statistic, estimate in _of_judge(study, panel, aspect, votes).items():
-            found.append(study.row(judge, aspect, statistic, "pooled", estimate, **place))
+        for statistic, where, estimate in _of_judge(study, panel, aspect, votes):
+            found.append(study.row(judge, aspect, statistic, "pooled", estimate, **place, **where))
     return found
 
 
@@ -43,15 +45,16 @@ def _votes(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
 
 
-def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> dict[str, Estimate]:
+def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> Iterator[Told]:
+    """Yield what a judge's votes on a set of texts say, and where else in the table it belongs."""
     place = {target: at for at, target in enumerate(panel.targets)}
     pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
     source = np.array([panel.source[place[one]] for one, _ in pairs], dtype=np.int64)
-    ahead, back = (
+    straight, back = (
         np.array([_mean(votes.get(p, [])) for p in each])
         for each in (pairs, [(b, a) for a, b in pairs])
     )
-    first, second = np.sign(ahead), -np.sign(back)
+    first, second = np.sign(straight), -np.sign(back)
     shown = [(place[one], vote) for (one, _), all_ in sorted(votes.items()) for vote in all_]
     where = np.array([panel.source[at] for at, _ in shown], dtype=np.int64)
     told = {
@@ -62,13 +65,35 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> d
     }
     verdict = verdicts(*_counts(votes, pairs))
     told |= _circles(study, panel, pairs, verdict)
-    people = mean_rating(panel.ratings(aspect))
-    if len({*(steps := panel.rows["step"].to_pylist())}) > 1:
-        people = -np.array(steps, dtype=np.float64)  # texts in a row: one error more is worse
-    if people.size and np.isfinite(people).any():
-        truth = np.array([people[place[a]] - people[place[b]] for a, b in pairs])
-        told |= comparison_accuracy(verdict, np.sign(truth), source, study.weights)
-    return told
+    quality, in_a_row = _quality(panel, aspect)
+    if quality.size and np.isfinite(quality).any():
+        ahead = np.array([quality[place[a]] - quality[place[b]] for a, b in pairs])
+        told |= comparison_accuracy(verdict, np.sign(ahead), source, study.weights)
+        if in_a_row:
+            yield from _apart(verdict, ahead, source, study)
+    yield from ((name, {}, one) for name, one in told.items())
+
+
+def _quality(panel: Panel, aspect: str) -> tuple[Floats, bool]:
+    """Return how good each text is, by people or, of texts in a row, by what was done to it.
+
+    One error more is worse by one; whether the texts are such a row is told beside.
+    """
+    steps = panel.rows["step"].to_pylist()
+    if len({*steps}) > 1:
+        return -np.array(steps, dtype=np.float64), True
+    return mean_rating(panel.ratings(aspect)), False
+
+
+def _apart(verdict: Floats, ahead: Floats, source: Codes, study: DatasetStudy) -> Iterator[Told]:
+    """Yield the accuracy on the pairs whose texts are k errors apart, of those that were asked.
+
+    verdict, ahead and source (pairs,); `ahead` is how many errors fewer the first text has.
+    """
+    for k in np.unique(np.abs(ahead)).tolist():
+        at = np.abs(ahead) == k
+        found = comparison_accuracy(verdict[at], np.sign(ahead[at]), source[at], study.weights)
+        yield "accuracy_comparison_apart", {"k": int(k)}, found["accuracy_comparison"]
 
 
 def _mean(votes: list[float]) -> float:

@@ -50,11 +50,11 @@ def read_steps(text: str) -> Steps:
             before.append(line)
         elif not ended or line[0].isspace():
             items[-1][1].append(line)
-    texts = [_plain(" ".join(lines)) for _, lines in items]
+    texts = [one_line(" ".join(lines)) for _, lines in items]
     return Steps("\n".join(before), [number for number, _ in items], texts)
 
 
-def _plain(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text on one line, without emphasis and without signs that cannot be seen."""
     shown = (one for one in text if one.isprintable() or one.isspace() or one in _JOINERS)
     return " ".join(_EMPHASIS.sub("", "".join(shown)).split())

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
+from metajudge.parsing import steps, sub_aspects
 from metajudge.parsing.score import is_refusal
-from metajudge.parsing.steps import problem_of
 from metajudge.perturb.amounts import Amount, Check
 from metajudge.perturb.kinds import KINDS
 from metajudge.perturb.sentences import split_sentences
@@ -106,7 +106,11 @@ def _sentences(text: str) -> list[Words]:
 
 
 def _steps(text: str, parent: str, _: Amount) -> str | None:
-    return problem_of(text)
+    return steps.problem_of(text)
+
+
+def _sub_aspects(text: str, parent: str, _: Amount) -> str | None:
+    return sub_aspects.problem_of(text)
 
 
 CHECKS: dict[str, Check] = {
@@ -116,6 +120,8 @@ CHECKS: dict[str, Check] = {
     "changes": _changes,
     "insertions": _insertions,
     "steps": _steps,
+    "sub_aspects": _sub_aspects,
     **KINDS,
 }
-"""Check -> what is wrong with a text made from a parent, or None; `steps` is of drafts only."""
+"""Check -> what is wrong with a text made from a parent, or None; `steps` and `sub_aspects` are of
+drafts only."""

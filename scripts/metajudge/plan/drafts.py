@@ -1,20 +1,23 @@
-"""The steps that a study's cards lack, and what a model is told to draft them.
+"""The steps and sub-aspects that a study's cards lack, and what a model is told to draft them.
 
 A draft is for people to read: nothing of a study takes one by itself.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from metajudge.engines import ENGINES
+from metajudge.plan.rehearsal import lacks_parts
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
-from metajudge.prompts import DRAFTING, messages
-from metajudge.schema.cards import FOLDERS, MadePerturbation, OpenAIModel
+from metajudge.plan.writers import graded, lowered, lowered_by
+from metajudge.prompts import DRAFTING, PARTS, messages
+from metajudge.schema.cards import FOLDERS, Dataset, MadePerturbation, OpenAIModel
 from metajudge.schema.errors import UserError
 
 
 class Draft(NamedTuple):
-    """Steps that a card lacks for a task: an aspect's, or those of a change that a model makes."""
+    """What a card lacks for a task: an aspect's steps or parts, the steps of a model's change."""
 
     kind: str
     name: str
@@ -22,13 +25,19 @@ class Draft(NamedTuple):
 
     @property
     def card(self) -> str:
-        """Return the card that the steps are for."""
-        return f"{FOLDERS[self.kind]}/{self.name}.yaml"
+        """Return the card that the draft is for."""
+        return f"{FOLDERS['aspect' if self.kind == PARTS else self.kind]}/{self.name}.yaml"
+
+    @property
+    def wanted(self) -> str:
+        """Return what is drafted, in words."""
+        return "sub-aspects" if self.kind == PARTS else "steps"
 
     @property
     def file(self) -> str:
         """Return where the draft lies, below the study's results."""
-        return f"drafts/{FOLDERS[self.kind]}/{self.name}.{self.task}.yaml"
+        folder = self.wanted if self.kind == PARTS else FOLDERS[self.kind]
+        return f"drafts/{folder}/{self.name}.{self.task}.yaml"
 
 
 def drafts_of(plan: Plan, source: str) -> list[Draft]:
@@ -36,12 +45,13 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
 
     Raises UserError where there is no model to write them, or a prompt cannot be filled.
     """
-    drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan)))
+    drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan) + _parts(plan)))
     if drafts and plan.study.drafter is None:
         raise UserError(
-            "the study names no model that drafts steps",
+            f"the study names no model that drafts {drafts[0].wanted}",
             where=f"{source}, key drafter",
-            todo=f"add `drafter: <a model card>`, or write the steps of {drafts[0].card}",
+            todo=f"add `drafter: <a model card>`, or write the {drafts[0].wanted} of "
+            f"{drafts[0].card}",
         )
     for draft in drafts:
         form = DRAFTING[draft.kind]
@@ -60,17 +70,36 @@ def _aspects(plan: Plan) -> list[Draft]:
 
 
 def _perturbations(plan: Plan) -> list[Draft]:
-    made = {
-        name
-        for name, card in plan.perturbations.items()
-        if isinstance(card, MadePerturbation) and card.adjustment and not card.instructions
-    }
     return [
-        Draft("perturbation", name, card.task)
-        for dataset, card in plan.datasets.items()
-        for name, _ in plan.perturbed(dataset, "once", "row")
-        if name in made
+        Draft("perturbation", made.perturbation, card.task)
+        for card, made in _writers(plan)
+        if made.adjustment and not made.instructions
     ]
+
+
+def _parts(plan: Plan) -> list[Draft]:
+    told = [
+        Draft(PARTS, card.aspects[0], plan.datasets[dataset].task)
+        for name, card in graded(plan).items()
+        for dataset in plan.datasets
+        if card.model and name in dict(plan.perturbed(dataset, "graded"))
+        if not lowered(plan, dataset, card)
+    ]
+    return told + [
+        Draft(PARTS, aspect, card.task)
+        for card, made in _writers(plan)
+        if (aspect := lowered_by(plan, card.dataset, made)) is not None
+        if lacks_parts(plan, made, card)
+    ]
+
+
+def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
+    """Yield every dataset with each perturbation that a model makes of it."""
+    for dataset, card in plan.datasets.items():
+        for name in dict(plan.perturbed(dataset, "once", "row")):
+            made = plan.perturbations[name]
+            if isinstance(made, MadePerturbation):
+                yield card, made
 
 
 def told_of(plan: Plan, draft: Draft) -> dict[str, Any]:
@@ -79,7 +108,7 @@ def told_of(plan: Plan, draft: Draft) -> dict[str, Any]:
     `amounts` is how many changes the perturbation's degrees want, in all datasets of the task.
     """
     names = [name for name, card in plan.datasets.items() if card.task == draft.task]
-    if draft.kind == "aspect":
+    if draft.kind in {"aspect", PARTS}:
         aspect = plan.aspect_of(names[0], draft.name)
         told = {"name": aspect.name, "definition": aspect.definition}
         return {"task": draft.task, "aspect": told}
@@ -102,6 +131,7 @@ class DraftSpecs(Specs):
         fields = {
             "kind": draft.kind,
             "card": draft.card,
+            "wanted": draft.wanted,
             "told": told_of(self.plan, draft),
             "form": form,
             "templates": self.plan.templates[form],

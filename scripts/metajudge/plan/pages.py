@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from metajudge.plan.judges import ALONE, engine_of, parser_of
+from metajudge.plan.judges import ALONE, card_hash, engine_of, parser_of, scale_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import GradedPerturbation, Judge, MadePerturbation, Perturbation
 from metajudge.schema.cards.perturbations import Degree
@@ -81,11 +81,23 @@ def _told(card: Perturbation) -> dict[str, Any]:
 
 
 def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
-    """Return how the model behind a judge is asked, if it reads prompts."""
+    """Return how the model behind a judge is asked, if it reads prompts.
+
+    Judges that are `alike` differ in nothing but their scale.
+    """
     if not plan.is_prompted(judge.model):
         return {}
     shots = {"shots": judge.shots.n} if judge.shots else {}
-    return {"temperature": judge.temperature, **shots}
+    alike = card_hash(judge.model_copy(update={"judge": "", "scale": None}))
+    points = {name: sizes for name in plan.datasets if (sizes := _points(plan, name, judge.judge))}
+    return {"temperature": judge.temperature, **shots, "alike": alike, "points": points}
+
+
+def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
+    """Return how many values a judge can give, if it differs by aspect each; [] if any number."""
+    scales = [scale_of(plan, dataset, judge, name) for name in plan.rated_by(judge, dataset)]
+    values = [scale.values() if scale else None for scale in scales]
+    return [] if None in values else sorted({len(each) for each in values if each})
 
 
 def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:

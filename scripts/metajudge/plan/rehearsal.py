@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
-from metajudge.plan.writers import lowered
+from metajudge.plan.writers import lowered, lowered_by
 from metajudge.prompts import SUFFIX, messages, rated, to_write
 from metajudge.schema.cards import (
     COMPARE,
@@ -120,12 +120,42 @@ def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> 
                 fill(values)
             except UserError:
                 fill({"aspect": PARTED, **values})  # raises what else is wrong
-                raise UserError(
-                    f"the form {made.form} shows the parts of an aspect, and there are none",
-                    where=f"perturbations/{made.perturbation}.yaml, key aspects",
-                    got=", ".join(made.aspects) or "no aspects",
-                    todo=f"name one whose card has tasks.{dataset.task}.sub_aspects",
-                ) from None
+                raise _without_parts(plan, made, dataset) from None
+
+
+def _without_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> UserError:
+    """Return what is wrong where a form shows the parts of an aspect, and there are none."""
+    aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
+    if aspect is None:
+        return UserError(
+            f"the form {made.form} shows the parts of an aspect, and this card lowers none",
+            where=f"perturbations/{made.perturbation}.yaml, key aspects",
+            got=", ".join(made.aspects) or "no aspects",
+            todo=f"name one whose card has {key}",
+        )
+    return UserError(
+        f"the form {made.form} shows the parts of an aspect, and this card has none",
+        where=f"aspects/{aspect}.yaml, key {key}",
+        todo="write them, or let a model draft them: metajudge draft <study>",
+    )
+
+
+def lacks_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> bool:
+    """Return whether only the parts of the aspect that it lowers keep a writer's form from use."""
+    degree = next(iter(made.degrees_for(dataset.dataset).values()))
+    card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
+    values = to_write(dataset.task, degree.model_dump(), card, source=SOURCE)
+    return not _fills(plan, made.form, values) and _fills(
+        plan, made.form, {"aspect": PARTED, **values}
+    )
+
+
+def _fills(plan: "Plan", form: str, values: Names) -> bool:
+    try:
+        _fill(plan, form, TEXTS[:1], **values)
+    except UserError:
+        return False
+    return True
 
 
 def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) -> None:

@@ -170,12 +170,18 @@ def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     return improvements(plan)[dataset]
 
 
+def lowered_by(plan: "Plan", dataset: str, writer: Writer) -> str | None:
+    """Return the aspect that a writer lowers: the first of its own that the study has there."""
+    named = getattr(writer, "aspects", ())
+    return next((name for name in named if name in plan.plain_aspects(dataset)), None)
+
+
 def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
     """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
-    named = [name for name in getattr(writer, "aspects", ()) if name in plan.plain_aspects(dataset)]
-    if not named:
+    aspect = lowered_by(plan, dataset, writer)
+    if aspect is None:
         return {}
-    card, task = plan.aspects[named[0]], plan.datasets[dataset].task
+    card, task = plan.aspects[aspect], plan.datasets[dataset].task
     parts = card.tasks[task].sub_aspects if task in card.tasks else []
     if not parts:
         return {}

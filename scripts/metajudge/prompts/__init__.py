@@ -16,8 +16,13 @@ from metajudge.schema.cards import Aspect, Scale
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
-DRAFTING = {"aspect": "draft-steps", "perturbation": "draft-instructions"}
-"""Kind of card -> the form by which a model drafts the steps that it lacks."""
+PARTS = "sub_aspects"
+DRAFTING = {
+    "aspect": "draft-steps",
+    "perturbation": "draft-instructions",
+    PARTS: "draft-sub-aspects",
+}
+"""What a card lacks (the steps of a kind of card, an aspect's parts) -> the form that drafts it."""
 Templates = Mapping[str, str]
 """File name -> template, a form's own and all that it includes."""
 FAULTS = (

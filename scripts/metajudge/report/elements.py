@@ -214,6 +214,28 @@ def whole(number: int) -> Cell:
     return Cell(numbers.count(number), sort=number, style="number" if number else "number none")
 
 
+SHARES = (0.1, 0.25, 0.5, 0.75)
+"""Of a row's texts: where the next shade begins."""
+
+
+def shaded(number: int, total: int, *, wanted: bool) -> Cell:
+    """Return a number of a table of classes, shaded by its share of the row's `total`.
+
+    One that is `wanted` is outlined.
+    """
+    share = number / total if total else 0
+    shade = f"heat-{sum(share >= step for step in SHARES)}"
+    plain = whole(number)
+    return Cell(plain.text, sort=number, style=f"{plain.style} {shade}{' wanted' * wanted}")
+
+
+def dollars(price: float | None) -> Cell:
+    """Return a price in US dollars; None where it is not known."""
+    if price is None:
+        return Cell("–", sort=None)
+    return Cell(f"{price:.2f}" if price < 1000 else numbers.count(price), sort=price)
+
+
 def words_cell(text: str) -> Cell:
     """Return a cell of text."""
     return Cell(text, style="words")

@@ -27,6 +27,7 @@ class Row:
     note: str
     perturbation: str
     degree: str
+    form: str
     criterion: str
     judge_b: str
     aspect_b: str

@@ -249,6 +249,13 @@ STATISTICS: dict[str, Statistic] = {
     "accuracy_comparison_half": Statistic(
         "Right, ties half", "percent", "a tie is half right", SHARE, OURS
     ),
+    "accuracy_comparison_apart": Statistic(
+        "Right at k",
+        "percent",
+        "of two texts in a row that are compared, k errors apart; a tie is wrong",
+        SHARE,
+        "paper 002, 5.4",
+    ),
     "accuracy_adjacent": Statistic(
         "Ordered right",
         "percent",

@@ -7,6 +7,7 @@ the study has nothing for it.
 from metajudge.report.sections import (
     agreement,
     confusion,
+    construction,
     cost,
     coverage,
     criteria,
@@ -31,6 +32,7 @@ SECTIONS = (
     perspectives.section,
     faults.section,
     perturbations.section,
+    construction.section,
     replies.repeatability,
     replies.pairwise,
     coverage.section,

@@ -9,10 +9,10 @@ from metajudge.report.elements import (
     Section,
     Table,
     Text,
+    dollars,
     whole,
     words_cell,
 )
-from metajudge.report.numbers import count
 from metajudge.report.report import Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import bodies
@@ -24,6 +24,8 @@ ALL = "all"
 """The judge of rows that count every reply once."""
 ANALYSES = "analyses."
 """Begins the name of a model that wrote why demonstrations have their ratings."""
+COMPARED = "comparisons."
+"""Begins what comparisons behind a graded set are booked under."""
 
 
 def section(report: Report) -> Section | None:
@@ -66,7 +68,9 @@ def _writer(name: str) -> str:
     """Return what a writer's texts are: of a perturbation, better references, or analyses."""
     if name.startswith(ANALYSES):
         return f"analyses by {name.removeprefix(ANALYSES)}"
-    return "improved originals" if name == "original" else f"texts of {name}"
+    if name.startswith(COMPARED):
+        return f"comparisons for {name.removeprefix(COMPARED)}"
+    return "improved or written originals" if name == "original" else f"texts of {name}"
 
 
 def _unpriced(rows: Rows) -> bool:
@@ -84,13 +88,7 @@ def _cells(rows: Rows) -> list[Cell]:
     notes = dict.fromkeys(row.note for row in prices if row.note)
     return [
         *(whole(round(total(name))) for name in COUNTS),
-        _dollars(None if _unpriced(rows) else total(PRICE)),
-        _dollars(mean),
+        dollars(None if _unpriced(rows) else total(PRICE)),
+        dollars(mean),
         words_cell("; ".join(notes)),
     ]
-
-
-def _dollars(price: float | None) -> Cell:
-    if price is None:
-        return Cell("–", sort=None)
-    return Cell(f"{price:.2f}" if price < 1000 else count(price), sort=price)

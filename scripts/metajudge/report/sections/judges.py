@@ -29,6 +29,7 @@ CONFUSED = ("confusion_index", "confusion_auc")
 VIEWS = (
     ("kappa_linear", "direct"),
     ("accuracy_adjacent", "direct"),
+    ("kappa_linear", "global"),
     ("accuracy_adjacent", "local"),
 )
 LEAST_IS_BEST = {"confusion_index"}

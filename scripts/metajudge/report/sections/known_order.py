@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import NamedTuple
 
-from metajudge.report.charts import Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,
     Body,
@@ -13,15 +11,13 @@ from metajudge.report.elements import (
     Column,
     Figure,
     Fold,
-    Key,
     Line,
     Table,
     estimate,
-    figures,
 )
-from metajudge.report.numbers import plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.apart import APART, Drawn, InARow, figure, scored_and_compared
 from metajudge.report.sections.shared import bodies, labelled
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -29,10 +25,8 @@ from metajudge.statistics.registry import STATISTICS
 LOCAL, AVERAGE = "local", "average"
 STRICT = "accuracy_adjacent"
 BESIDE = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
-APART, PLACES = "accuracy_apart", "accuracy_places"
+PLACES = "accuracy_places"
 SHADES = (0.5, 0.7, 0.85, 0.95)
-MOST_SIGNS = 6
-"""So many judges have a sign of their own in a figure."""
 NOTES = (
     "Each text of a row has one error more than the one before, so no person has to rate it. A "
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
@@ -40,23 +34,11 @@ NOTES = (
 )
 
 
-class _InARow(NamedTuple):
-    """A row of texts, and the aspect on which it is judged."""
-
-    cell: str
-    judged: str
-
-    @property
-    def perturbation(self) -> str:
-        """Return the id of the perturbation."""
-        return self.cell.partition(".")[0]
-
-
 def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     """Return the accuracies on texts in a row, what ties make of them, and those further apart."""
     own = rows.where(level=LOCAL)
     found = [
-        _InARow(row.cell, row.judged) for row in own.where(statistic=STRICT) if row.perturbation
+        InARow(row.cell, row.judged) for row in own.where(statistic=STRICT) if row.perturbation
     ]
     places = list(dict.fromkeys(found))
     if not places:
@@ -65,6 +47,7 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     name = f"{dataset.name}: texts in a row"
     return [
         _table(report, dataset, own, places, STRICT, NOTES),
+        *(one for place in places for one in scored_and_compared(report, dataset, own, place)),
         Fold(f"{name}, ties and missing scores", beside),
         Fold(f"{name}, further apart", _further(report, dataset, own, places)),
         Fold(f"{name}, every two places", _grids(report, dataset, own, places)),
@@ -75,7 +58,7 @@ def _table(
     report: Report,
     dataset: Dataset,
     rows: Rows,
-    places: Sequence[_InARow],
+    places: Sequence[InARow],
     statistic: str,
     notes: Sequence[str] = (),
 ) -> Table:
@@ -101,7 +84,7 @@ def _table(
 
 
 def _further(
-    report: Report, dataset: Dataset, rows: Rows, places: Sequence[_InARow]
+    report: Report, dataset: Dataset, rows: Rows, places: Sequence[InARow]
 ) -> list[Figure]:
     """Return for each row of texts the accuracy on texts that are k errors apart."""
     found = []
@@ -109,70 +92,20 @@ def _further(
         own = rows.where(statistic=APART, perturbation=one.perturbation)
         shown = [judge for judge in report.judges if len(own.where(judge=judge.id))]
         known = [
-            (row, judge)
+            row
             for judge in shown
             for row in own.where(judge=judge.id, judged=one.judged)
             if row.value is not None
         ]
         if known:
-            found.append(_figure(report, dataset, one, shown, known))
+            title = f"{dataset.name}, {one.cell}: {report.aspect(one.judged)}, further apart"
+            caption = f"{dataset.name}, {one.cell}: ordered right by how many errors apart."
+            drawn = [Drawn(judge, labelled(judge)) for judge in shown]
+            found.append(figure(title, caption, "Accuracy", {"": drawn}, known))
     return found
 
 
-def _figure(
-    report: Report,
-    dataset: Dataset,
-    place: _InARow,
-    shown: Sequence[Judge],
-    known: Sequence[tuple[Row, Judge]],
-) -> Figure:
-    names = {judge.id: labelled(judge) for judge in shown[:MOST_SIGNS]}
-    series = signs([*names.values()])
-    steps = sorted({row.k for row, _ in known})
-    points = [
-        Point(_apart(row.k), names[judge.id], row.value or 0.0, row.lo, row.hi)
-        for row, judge in known
-        if judge.id in names
-    ]
-    axis = "ordered right, with 95 % interval; the line is chance without ties"
-    spec = chart_spec(points, [_apart(k) for k in steps], series, line=0.5, x=axis)
-    near, far = ([row for row, _ in known if row.k == k] for k in (steps[0], steps[-1]))
-    best = [max(own, key=lambda row: row.value or 0.0) for own in (near, far)]
-    summary = (
-        f"Accuracy by the number of errors between two texts. The highest at {_apart(steps[0])} is "
-        f"{figures(best[0])} ({best[0].judge}), at {_apart(steps[-1])} {figures(best[1])} "
-        f"({best[1].judge})."
-    )
-    if len(shown) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} of {len(shown)} judges; the table has all."
-    keys = [Key(one.sign, one.style, one.name) for one in series]
-    title = f"{dataset.name}, {place.cell}: {report.aspect(place.judged)}, further apart"
-    return Figure(title, svg(spec), summary, keys, _numbers(dataset, place, shown, known))
-
-
-def _apart(k: int) -> str:
-    return plural(k, "error")
-
-
-def _numbers(
-    dataset: Dataset,
-    place: _InARow,
-    shown: Sequence[Judge],
-    known: Sequence[tuple[Row, Judge]],
-) -> Table:
-    steps = sorted({row.k for row, _ in known})
-    at = {(judge.id, row.k): row for row, judge in known}
-
-    def cells(judge: Judge) -> list[Cell]:
-        return [estimate(at.get((judge.id, k))) for k in steps]
-
-    caption = f"{dataset.name}, {place.cell}: ordered right by how many errors apart."
-    columns = [Column(_apart(k)) for k in steps]
-    lines = bodies(shown, cells)
-    return Table(caption, "Judge", columns, lines, source="tables/perspectives.csv")
-
-
-def _grids(report: Report, dataset: Dataset, rows: Rows, places: Sequence[_InARow]) -> list[Table]:
+def _grids(report: Report, dataset: Dataset, rows: Rows, places: Sequence[InARow]) -> list[Table]:
     """Return for each judge and row of texts the accuracy on every two places."""
     tables = []
     for judge, one in product(report.judges, places):

@@ -14,13 +14,16 @@ from metajudge.report.elements import (
     Section,
     Table,
     estimate,
+    shaded,
     whole,
 )
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.agreement import PEOPLE
 from metajudge.report.sections.differences import matrix
+from metajudge.report.sections.graded import graded_sets
 from metajudge.report.sections.known_order import in_a_row
+from metajudge.report.sections.scale_range import scale_ranges
 from metajudge.report.sections.shared import bodies, per_dataset
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -36,14 +39,13 @@ MEASURES = {
 }
 BESIDE = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
 AVERAGE, OVERALL = "average", "overall"
-STEPS = (0.1, 0.25, 0.5, 0.75)
-"""Of a row's texts: where the next shade begins."""
 LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
     "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
     "Judges that are good at one need not be good at the other. Texts in a row, each with one "
-    "error more than the last, ask the second question of texts that nobody rated."
+    "error more than the last, ask the second question of texts that nobody rated; texts of every "
+    "rating, made with more or fewer errors, ask the first."
 )
 
 
@@ -77,7 +79,9 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
         found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
         sizes = {each: _size(rows, each) for each in aspects}
         found += _confusions(report, own, judges, sizes, name)
-    return [*_people(report, dataset, views), *found, *in_a_row(report, dataset, rows)]
+    ranges = scale_ranges(report, dataset, rows)
+    built = [*graded_sets(report, dataset, rows), *in_a_row(report, dataset, rows)]
+    return [*_people(report, dataset, views), *found, *ranges, *built]
 
 
 def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: str) -> list[Block]:
@@ -198,7 +202,8 @@ def _confusion(report: Report, rows: Rows, aspect: str, size: int, name: str) ->
     def line(k: int) -> Line:
         own = [counts.get((k, other), 0) for other in _upto(size)]
         return Line(
-            f"class {k}", [_shaded(count, sum(own), k == at) for at, count in enumerate(own, 1)]
+            f"class {k}",
+            [shaded(count, sum(own), wanted=k == at) for at, count in enumerate(own, 1)],
         )
 
     caption = f"{name}, {report.aspect(aspect)}: people's classes (rows) and the judge's (columns)."
@@ -206,10 +211,3 @@ def _confusion(report: Report, rows: Rows, aspect: str, size: int, name: str) ->
     columns = [Column(f"class {k}") for k in _upto(size)]
     body = Body([line(k) for k in _upto(size)])
     return Table(caption, "People", columns, [body], [note], code=False)
-
-
-def _shaded(count: int, total: int, right: bool) -> Cell:
-    share = count / total if total else 0
-    shade = f"heat-{sum(share >= step for step in STEPS)}"
-    plain = whole(count)
-    return Cell(plain.text, sort=count, style=f"{plain.style} {shade}{' wanted' * right}")

@@ -101,8 +101,8 @@ class Study(Caps):
     )
     drafter: Slug | None = Field(
         None,
-        description="The model card that drafts steps for cards without any (`metajudge draft`); "
-        "a run does not need it.",
+        description="The model card that drafts the steps and sub-aspects that cards lack "
+        "(`metajudge draft`); a run does not need it.",
     )
     share: float = Field(
         1.0,

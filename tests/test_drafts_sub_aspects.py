@@ -1,0 +1,220 @@
+"""Sub-aspects that a model drafts for an aspect that has none in a task."""
+
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+import yaml
+
+import running
+from asking import Study, rate
+from metajudge.parsing.steps import LONGEST
+from metajudge.parsing.sub_aspects import FEWEST, MOST, SubAspect, problem_of, read_sub_aspects
+from metajudge.plan import load_plan
+from metajudge.plan.drafts import drafts_of
+from metajudge.prompts import DRAFTING, PARTS, load, messages
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import load_yaml
+from running import HOME
+from scripted import Body, Said, reply
+
+ONE = ("Own words", "It is said as people say such things.")
+TWO = ("Ease", "It reads without a stop: nothing is stiff.")
+THREE = ("Fit", "Its tone goes with what was said before.")
+PARTED = [SubAspect(*one) for one in (ONE, TWO, THREE)]
+LIST = "\n".join(f"{name}: {definition}" for name, definition in PARTED)
+DRAFT = "results/asked/drafts/sub-aspects/naturalness.dialogue.yaml"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LIST,
+        f"Here are 3 parts:\n\n{LIST}\n",
+        f"```\n{LIST}\n```",
+        "\n\n".join(f"- **{name}**: {definition}" for name, definition in PARTED),
+        "\n".join(f"{n}. **{a}:** {b}" for n, (a, b) in enumerate(PARTED, start=1)),
+        "\n".join(f"({n}) {a} ： {b}" for n, (a, b) in enumerate(PARTED, start=1)),
+        LIST.replace("Own", "O\x1b\x00wn\u202e").replace(" ", "\u00a0\t"),
+    ],
+)
+def test_names_with_definitions_are_read_whatever_marks_them(text: str) -> None:
+    assert read_sub_aspects(text) == PARTED
+    assert problem_of(text) is None
+
+
+def lines(*parts: tuple[str, str]) -> str:
+    return "\n".join(f"{name}: {definition}" for name, definition in parts)
+
+
+MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("I'm sorry, but I cannot help with that.", "it is a refusal"),
+        (f"I'm sorry, but I cannot help with that. Yet:\n{LIST}", "it is a refusal"),
+        ("I'm sorry: I can say nothing about this at all.\n" + LIST, "it is a refusal"),
+        ("Words and ease.", "line 1 is no name with a definition behind a colon"),
+        (f"{LIST}\nTell me more!", "line 4 is no name with a definition behind a colon"),
+        ("", "it has 0 sub-aspects, not 2 to 8"),
+        (lines(ONE), "it has 1 sub-aspect, not 2 to 8"),
+        (lines(*MANY), "it has 9 sub-aspects, not 2 to 8"),
+        (lines(ONE, ("12", TWO[1])), "name 2 is no name of at most 60 characters"),
+        (lines(ONE, ("word " * 13, TWO[1])), "name 2 is no name of at most 60 characters"),
+        (lines(ONE, ("Ease", "It reads well.")), "definition 2 has 14 characters, not 15 to 400"),
+        (lines(ONE, ("Ease", "Well. " * 70)), "definition 2 has 419 characters, not 15 to 400"),
+        (lines(ONE, ("Ease", "1 2 3 4 5 = a b c d e f")), "definition 2 is no sentence"),
+        (lines(ONE, ("OWN WORDS", TWO[1])), "name 2 repeats another"),
+        (lines(ONE, ("Ease", ONE[1].upper())), "definition 2 repeats another"),
+        (lines(*MANY[:8]), None),
+        (lines(ONE, ("Ease", "It says so where it cannot be assessed.")), None),
+    ],
+)
+def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
+    assert problem_of(text) == problem
+
+
+def test_the_prompt_asks_for_what_is_checked() -> None:
+    told: dict[str, Any] = {"task": "story", "problem": None}
+    told["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
+    form = DRAFTING[PARTS]
+    templates = load(form, [HOME / "config"], where="")
+    prompt = messages(form, templates, **told)[0]["content"]
+    assert "three to five" in prompt and FEWEST <= 3 and MOST >= 5
+    assert f"at most {LONGEST} characters" in prompt and "one ending of a story" in prompt
+    assert "Warmth: How warm it is." in prompt and "cannot be used" not in prompt
+    again = messages(form, templates, **told | {"problem": "it is short"})[0]["content"]
+    assert "An earlier attempt cannot be used: it is short." in again
+
+
+# --- a study whose texts in a row need the parts of an aspect without any
+
+
+@pytest.fixture
+def lacking(study: Study) -> Study:
+    aspect = yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8"))
+    tasks = {"dialogue": {"steps": ["Read it.", "Rate it."]}}
+    study.card("aspects", aspect.pop("aspect"), **aspect | {"tasks": tasks})
+    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
+    study.card("perturbations", "worse", form="inject-error", aspects=["naturalness"], **row)
+    study.study(drafter="loop", perturbations=["worse"], methods=["perspectives"])
+    study.endpoint.script = write_or_rate
+    return study
+
+
+def write_or_rate(body: Body) -> Said:
+    """Draft where parts are asked for, add a sentence where an error is, else rate."""
+    prompt = body["messages"][0]["content"]
+    if "Write the list alone" in prompt:
+        return reply(f"<think>Hm: no</think>Here they are:\n\n{LIST}\n")
+    if "Put exactly one more error" in prompt:
+        return reply(prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!")
+    return rate(body)
+
+
+def draft(study: Study) -> CompletedProcess[str]:
+    return running.run("-m", "metajudge", "draft", "study.yaml", cwd=study.folder)
+
+
+@pytest.mark.slow
+def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
+    lacking: Study,
+) -> None:
+    stopped = lacking.run()
+    assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
+    assert "aspects/naturalness.yaml, key tasks.dialogue.sub_aspects" in stopped.stdout
+    assert "metajudge draft" in stopped.stdout and lacking.endpoint.asked == []
+
+    done = draft(lacking)
+    assert done.returncode == 0 and DRAFT in done.stdout, done.stdout
+    assert len(lacking.endpoint.asked) == 1
+    text = (lacking.folder / DRAFT).read_text(encoding="utf-8")
+    told = yaml.safe_load(text)
+    parts = [one._asdict() for one in PARTED]
+    assert told == {"tasks": {"dialogue": {"sub_aspects": parts}}}
+    assert text.startswith("# A model's draft of sub-aspects for the task dialogue. Nothing uses")
+    assert "and paste it into aspects/naturalness.yaml.\n# model: loop\n" in text
+    assert "# prompt: draft-sub-aspects\n" in text
+    assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 1
+    assert lacking.run().returncode == 1  # a draft is used by nothing
+
+    path = lacking.folder / "config/aspects/naturalness.yaml"
+    card = yaml.safe_load(path.read_text("utf-8"))
+    card["tasks"]["dialogue"] |= told["tasks"]["dialogue"]
+    lacking.card("aspects", card.pop("aspect"), **card)
+    done = lacking.run()
+    assert done.returncode == 0, done.stdout
+    writing = [one for one in lacking.endpoint.prompts if "exactly one more error" in one]
+    shown = "\n".join(f"- {name}: {definition}" for name, definition in PARTED)
+    assert writing and all(shown in prompt for prompt in writing)
+    assert "Nothing needs a draft" in draft(lacking).stdout
+
+
+@pytest.mark.slow
+def test_a_list_that_cannot_be_used_or_is_cut_is_asked_for_again_with_the_reason(
+    lacking: Study,
+) -> None:
+    reasons = iter([reply(lines(ONE)), reply(LIST, "length"), reply(LIST)])
+    lacking.endpoint.script = lambda body: next(reasons)
+    done = draft(lacking)
+    assert done.returncode == 0, done.stdout
+    _, second, third = lacking.endpoint.prompts
+    assert "cannot be used: it has 1 sub-aspect, not 2 to 8." in second
+    assert "cannot be used: the reply was cut." in third
+    head = (lacking.folder / DRAFT).read_text("utf-8").split("tasks:")[0]
+    assert head.count("#   ") == 3
+
+
+@pytest.mark.slow
+def test_replies_that_are_never_a_list_end_with_the_reason(lacking: Study) -> None:
+    lacking.endpoint.script = lambda body: reply("no \x1b[31m")
+    done = draft(lacking)
+    assert done.returncode == 1 and "Traceback" not in done.stdout
+    assert "asked for the sub-aspects of aspects/naturalness.yaml for the task" in done.stdout
+    assert "or write the sub-aspects yourself" in done.stdout and "\x1b[31m" not in done.stdout
+
+
+# --- what the plan says
+
+
+def drafted(
+    study: Study, monkeypatch: pytest.MonkeyPatch, drafting: bool = True, **keys: Any
+) -> list[str]:
+    monkeypatch.chdir(study.folder)
+    config: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
+    plan = load_plan(config | keys, HOME, source="study.yaml", drafting=drafting)
+    return [one.file for one in drafts_of(plan, "study.yaml")]
+
+
+def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert drafted(lacking, monkeypatch) == ["drafts/sub-aspects/naturalness.dialogue.yaml"]
+    assert drafted(lacking, monkeypatch, perturbations=[]) == []
+    prompts = lacking.folder / "config/prompts"
+    prompts.mkdir()
+    (prompts / "mine.jinja").write_text("Mend {{ text }}", encoding="utf-8")
+    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
+    lacking.card("perturbations", "worse", form="mine", aspects=["naturalness"], **row)
+    assert drafted(lacking, monkeypatch) == []
+
+
+def test_a_missing_drafter_is_told_with_what_it_would_write(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="no model that drafts sub-aspects") as error:
+        drafted(lacking, monkeypatch, drafter=None)
+    assert "or write the sub-aspects of aspects/naturalness.yaml" in error.value.todo
+
+
+def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
+    lacking: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
+    lacking.card("perturbations", "worse", form="inject-error", **row)
+    assert drafted(lacking, monkeypatch) == []
+    with pytest.raises(UserError, match="and this card lowers none") as error:
+        drafted(lacking, monkeypatch, drafting=False)
+    assert error.value.where == "perturbations/worse.yaml, key aspects"

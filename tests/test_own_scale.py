@@ -1,0 +1,144 @@
+"""Judges that are trained for evaluation keep their prompt and scale, whatever people's is."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from asking import Study
+from metajudge.methods.measures import OTHER_SCALE
+from metajudge.schema.tables import read_table
+from running import HOME, write_card
+from scripted import Body, Said, replies, serve
+
+pytestmark = pytest.mark.slow
+SYSTEMS = ("poor", "fair", "good")
+LOW = [1] * 6 + [2] * 4
+LESS_LOW = [2] * 6 + [1] * 4
+MIDDLE = [3] * 7 + [2] * 3
+HIGH = [5] * 6 + [4] * 4
+DRAWS = {
+    "i0.poor": LOW,
+    "i0.fair": [3] * 6 + [5] * 4,  # mean 3.8: above that of the good text, the mode below it
+    "i0.good": [4] * 6 + [3] * 4,  # mean 3.6
+    "i1.poor": LESS_LOW,
+    "i1.fair": MIDDLE,
+    "i1.good": HIGH,
+    "i2.poor": LOW,
+    "i2.fair": MIDDLE,
+    "i2.good": HIGH,
+    "i3.poor": LESS_LOW,
+    "i3.fair": MIDDLE,
+    "i3.good": [3] * 4 + [4] * 3 + [5] * 3,  # the mode is 3: the middle of people's three
+}
+"""Text -> what the judge says of it in ten draws, on its own scale of 1 to 5."""
+PEOPLE = {"fluency": (1, 2, 3), "coherence": (0, 0, 1)}
+"""Aspect -> what both raters say of each system's texts, on a scale of 1 to 3 and of 0 to 1."""
+KAPPA = {"fluency": 28 / 31, "coherence": 0.4}
+"""1 - sum d O / sum d E, by hand.
+
+On 3 classes the ratings 1 and 2 are the first, 3 the second, 4 and 5 the third: of twelve texts the
+good one of i3 is one class off, 1 - 1 / (124 / 12). On 2 classes 1 and 2 are the first: the fair
+text of every item is one off, 1 - 4 / (80 / 12).
+"""
+JUDGES = ("critique", "rubric")
+
+
+def said(body: Body) -> Said:
+    """Rate by the text in ten draws, in the words that the prompt asks for."""
+    prompt = body["messages"][0]["content"]
+    [draws] = [told for text, told in DRAWS.items() if f"Words of {text}." in prompt]
+    mark = "[RESULT]" if "[RESULT]" in prompt else "It goes 2 of 3 ways.\nRating:"
+    return replies(*(f"It goes well. {mark} {rating}" for rating in draws))
+
+
+def write_data(study: Study) -> None:
+    with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(
+            ["id", "source", "model", "system", "text", *(f"{a}{r}" for a in PEOPLE for r in "12")]
+        )
+        for text in DRAWS:
+            item, system = text.split(".")
+            rated = [PEOPLE[aspect][SYSTEMS.index(system)] for aspect in PEOPLE for _ in "12"]
+            table.writerow(
+                [item, f"Source {item}.", f"Model of {item}.", system, f"Words of {text}.", *rated]
+            )
+    columns = {"item": "id", "source": "source", "references": "model", "system": "system"}
+    ratings = {aspect: [f"{aspect}1", f"{aspect}2"] for aspect in PEOPLE}
+    scales = {
+        "fluency": {"min": 1, "max": 3, "step": 1},
+        "coherence": {"min": 0, "max": 1, "step": 1},
+    }
+    card: dict[str, Any] = {"name": "Own", "task": "summarization", "format": "table"}
+    card |= {"files": "../../own.csv", "columns": {**columns, "text": "text", "ratings": ratings}}
+    study.card("datasets", "own", **card, aspects=scales, licence="none", citation="none")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(said) as endpoint:
+        study = Study(tmp_path_factory.mktemp("own"), endpoint)
+        write_data(study)
+        write_card(study.folder, "judges", "critique", model="loop")
+        like = yaml.safe_load((HOME / "config/judges/critique.yaml").read_text("utf-8"))
+        same = {key: like[key] for key in ("scale", "draws", "temperature")}
+        write_card(study.folder, "judges", "rubric", model="loop", **same)
+        methods = ["perspectives", "agreement"]
+        study.study(datasets=["own"], aspects=[], judges=[*JUDGES], methods=methods)
+        done = study.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        yield study
+
+
+def test_every_reply_is_read_on_the_judges_own_scale(run: Study) -> None:
+    assert len(run.endpoint.asked) == 2 * 2 * 12
+    assert {(body["n"], body["temperature"]) for body in run.endpoint.asked} == {(10, 1)}
+    for prompt in run.endpoint.prompts:
+        assert "from 1 (" in prompt and "to 5" in prompt and "to 3" not in prompt
+    for judge in JUDGES:
+        found = [
+            row
+            for path in run.folder.glob(f"results/asked/judgments/own/*/{judge}/*.parquet")
+            for row in read_table("judgments", path).to_pylist()
+        ]
+        assert len(found) == 240 and {row["status"] for row in found} == {"ok"}
+        assert {row["value"] for row in found} == {1, 2, 3, 4, 5}
+    out = [row for row in run.rows("coverage") if row["statistic"] == "count_out_of_range"]
+    assert not any(row["value"] for row in out if row["judge"] in JUDGES)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("aspect", PEOPLE)
+def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
+    run: Study, judge: str, aspect: str
+) -> None:
+    found = {
+        (row["statistic"], row["level"]): row
+        for row in run.rows("perspectives")
+        if (row["judge"], row["aspect"], row["judge_b"]) == (judge, aspect, None)
+    }
+    means = [np.mean(draws) for draws in DRAWS.values()]
+    gold = [PEOPLE[aspect][SYSTEMS.index(text.split(".")[1])] for text in DRAWS]
+    assert found["pearson", "traditional"]["value"] == pytest.approx(np.corrcoef(means, gold)[0, 1])
+    kappa = found["kappa_linear", "direct"]
+    assert kappa["value"] == pytest.approx(KAPPA[aspect]) and kappa["n"] == 12
+    order = found["accuracy_adjacent", "direct"]  # only i0 puts its fair text above the good one
+    assert (order["value"], order["n"], order["n_missing"]) == (7 / 8, 8, 0)
+
+
+def test_agreement_gives_it_correlations_alone(run: Study) -> None:
+    for judge in JUDGES:
+        found = {
+            row["statistic"]: row
+            for row in run.rows("agreement")
+            if (row["judge"], row["aspect"], row["level"]) == (judge, "fluency", "pooled")
+        }
+        assert found["pearson"]["value"] > 0.8
+        assert (found["kappa_linear"]["value"], found["kappa_linear"]["note"]) == (
+            None,
+            OTHER_SCALE,
+        )

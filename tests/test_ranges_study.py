@@ -1,0 +1,138 @@
+"""One model on scales of 5, 10 and 100 points, and comparing two texts: a study run whole."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from asking import DEMO, Study
+from metajudge.perturb.english import frequency
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+ITEMS, STEPS, RATERS = 12, 6, 2
+WORDS = re.compile(r"[a-z]{5,}")
+SLIP = " wqzzk"
+FINEST = 12
+"""So many slips take a text to the bottom of any scale."""
+SCALES = {"five": None, "ten": 10, "hundred": 100}
+
+
+def slips(text: str, source: str) -> int:
+    known = {*WORDS.findall(source)}
+    return sum(not frequency(one) and one not in known for one in WORDS.findall(text))
+
+
+def between(prompt: str, start: str, *ends: str) -> str:
+    told = prompt.split(start)[1]
+    return re.split("|".join(map(re.escape, ends)), told)[0]
+
+
+def said(body: Body) -> Said:
+    """Rate by the slips, as finely as the scale allows; of two texts see two slips, not one."""
+    prompt = body["messages"][0]["content"]
+    if "Text A:" in prompt:
+        source = between(prompt, "Source of both texts:\n", "\n\nText A:")
+        first = slips(between(prompt, "Text A:\n", "\n\nText B:"), source)
+        second = slips(between(prompt, "Text B:\n", "\n\nWhich text"), source)
+        far = abs(first - second) > 1
+        return reply("Choice: " + (("A" if first < second else "B") if far else "tie"))
+    source = between(prompt, "Source:\n", "\n\nText to rate:")
+    found = slips(between(prompt, "Text to rate:\n", "\n\nAnswer with"), source)
+    top = int(between(prompt, "(worst) to ", " (best)"))
+    return reply(str(round(top - (top - 1) * min(found, FINEST) / FINEST)))
+
+
+def write_data(study: Study) -> None:
+    lines = (DEMO / "confusion_news.jsonl").read_text("utf-8").splitlines()
+    with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "source", "model", "system", "text", "r1", "r2"])
+        for item in map(json.loads, lines[:ITEMS]):
+            for system in range(5):
+                text = item["reference"] + SLIP * (3 * system)
+                row = [item["item"], item["article"], item["reference"], f"s{system}", text]
+                table.writerow([*row, *[5 - system] * RATERS])
+    columns = {"item": "id", "source": "source", "references": "model", "system": "system"}
+    columns |= {"text": "text"}
+    study.card(
+        "datasets",
+        "own",
+        **{"name": "Own", "task": "summarization", "format": "table", "files": "../../own.csv"},
+        columns={**columns, "ratings": {"fluency": ["r1", "r2"]}},
+        aspects={"fluency": {"min": 1, "max": 5, "step": 1}},
+        licence="none",
+        citation="none",
+    )
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(said) as endpoint:
+        own = Study(tmp_path_factory.mktemp("ranges"), endpoint)
+        write_data(own)
+        for name, top in SCALES.items():
+            scale = {"scale": {"min": 1, "max": top, "step": 1}} if top else {}
+            own.card("judges", name, model="loop", form="score-only", **scale)
+        own.card("judges", "pair", model="loop", form="compare", pairs="all")
+        row = {"name": "slips", "level": "sentence", "method": "rule", "rule": "inject_errors"}
+        own.card(
+            "perturbations",
+            "slips",
+            **row,
+            errors=["spelling"],
+            steps=STEPS,
+            degrees={"single": {}},
+            aspects=["fluency"],
+        )
+        methods = ["perspectives"]
+        own.study(
+            datasets=["own"],
+            aspects=["fluency"],
+            judges=[*SCALES, "pair"],
+            perturbations=["slips"],
+            methods=methods,
+        )
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        yield own
+
+
+def rows(study: Study, table: str, statistic: str, **place: Any) -> list[dict[str, Any]]:
+    return [
+        row
+        for row in study.rows(table)
+        if row["statistic"] == statistic
+        and all(row[name] == value for name, value in place.items())
+    ]
+
+
+def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(study: Study) -> None:
+    found = rows(study, "pairwise", "accuracy_comparison_apart", judge="pair")
+    told = {row["k"]: (row["value"], row["n"]) for row in found}
+    assert told == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
+    assert all(row["perturbation"] == "slips" and row["lo"] is not None for row in found)
+
+
+def test_a_finer_scale_sees_smaller_differences(study: Study) -> None:
+    order = {
+        name: rows(
+            study, "perspectives", "accuracy_adjacent", judge=name, aspect="fluency", level="local"
+        )[0]
+        for name in SCALES
+    }
+    assert order["five"]["value"] < order["ten"]["value"] < order["hundred"]["value"] == 1
+    assert {row["n"] for row in order.values()} == {ITEMS * STEPS}
+
+
+def test_the_report_draws_both(study: Study) -> None:
+    page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
+    assert "Own, slips.single: Fluency, scored and compared." in page
+    assert "pair (compares)" in page and "hundred (scores)" in page
+    assert "of the judges that compare at 1 error is 0" in page
+    assert "Own: range of the scale, loop." in page
+    assert "on scales of 5, 10 and 100 points" in page
+    assert "n counts pairs of texts" in page and "n counts aspects, or rows of texts" in page

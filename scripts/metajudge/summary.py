@@ -6,8 +6,20 @@ from typing import Any
 from metajudge.schema.tables import read_table
 
 Rows = list[dict[str, Any]]
+VIEWS = {
+    ("kappa_linear", "direct"): "linear κ, people",
+    ("accuracy_adjacent", "direct"): "ordered, people",
+    ("kappa_linear", "global"): "linear κ, every rating",
+    ("accuracy_adjacent", "local"): "ordered, in a row",
+}
+"""Statistic and level of perspectives -> the heading of its column."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
+
+
+RATED = "Spearman correlation with the ratings, all targets pooled; "
+AVERAGE = "average"
+"""The aspect of means over aspects."""
 
 
 def summary(out: Path) -> str:
@@ -20,9 +32,17 @@ def summary(out: Path) -> str:
     headline = [row for row in sums if row["statistic"] in SUMS]
     shown = [row for row in agreement if (row["statistic"], row["level"]) == ("spearman", "pooled")]
     parts = [
-        _table(dataset, [row for row in shown + headline if row["dataset"] == dataset])
+        _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], RATED)
         for dataset in sorted({row["dataset"] for row in shown + headline})
     ]
+    views = [
+        {**row, "aspect": VIEWS[row["statistic"], row["level"]]}
+        for row in _rows(out, "perspectives")
+        if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in VIEWS
+    ]
+    for dataset in sorted({row["dataset"] for row in views}):
+        own = [row for row in views if row["dataset"] == dataset]
+        parts.append(_table(dataset, own, "perspectives, means over aspects; "))
     parts += _unpriced(_rows(out, "cost"))
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
@@ -42,12 +62,11 @@ def _rows(out: Path, table: str) -> Rows:
     return read_table("results", path).to_pylist() if path.is_file() else []
 
 
-def _table(dataset: str, rows: Rows) -> str:
+def _table(dataset: str, rows: Rows, about: str) -> str:
     judges = sorted({row["judge"] for row in rows})
     cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    rated = any(row["statistic"] not in SUMS for row in rows)
-    told = "Spearman correlation with the ratings, all targets pooled; " if rated else ""
+    told = about if any(row["statistic"] not in SUMS for row in rows) else ""
     lines = [f"\n{dataset}: {told}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:

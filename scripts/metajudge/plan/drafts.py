@@ -79,7 +79,7 @@ def _perturbations(plan: Plan) -> list[Draft]:
 
 def _parts(plan: Plan) -> list[Draft]:
     told = [
-        Draft(PARTS, card.aspects[0], plan.datasets[dataset].task)
+        Draft(PARTS, plan.lowered(dataset, card), plan.datasets[dataset].task)
         for name, card in graded(plan).items()
         for dataset in plan.datasets
         if card.model and name in dict(plan.perturbed(dataset, "graded"))

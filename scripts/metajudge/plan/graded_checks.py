@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from metajudge.plan.checks import check_writer
 from metajudge.plan.writers import graded, lowered
 from metajudge.prompts import SUFFIX, messages, rated, to_write
-from metajudge.schema.cards import Anchoring, Dataset, GradedPerturbation
+from metajudge.schema.cards import Anchoring, GradedPerturbation
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,22 +30,22 @@ def check_graded(plan: "Plan") -> None:
         for dataset in plan.datasets:
             if name not in dict(plan.perturbed(dataset, "graded")):
                 continue
-            _check_scale(card, plan.datasets[dataset], where)
+            _check_scale(plan, card, dataset, where)
             if card.anchors:
                 _check_anchors(plan, card, card.anchors, dataset, where)
             _rehearse(plan, card, dataset)
 
 
-def _check_scale(card: GradedPerturbation, dataset: Dataset, where: str) -> None:
+def _check_scale(plan: "Plan", card: GradedPerturbation, dataset: str, where: str) -> None:
     """Ratings are classes, and there are at least two."""
-    [aspect] = card.aspects
-    values = dataset.aspects[aspect].values()
+    aspect = plan.lowered(dataset, card)
+    values = plan.datasets[dataset].aspects[aspect].values()
     if values is None or len(values) < 2:
         raise UserError(
             "texts of every rating need a scale with steps",
             where=f"{where}, key aspects",
-            got=f"{aspect} of the dataset {dataset.dataset}, any number",
-            todo=f"give datasets/{dataset.dataset}.yaml, aspects.{aspect}, a `step`",
+            got=f"{aspect} of the dataset {dataset}, any number",
+            todo=f"give datasets/{dataset}.yaml, aspects.{aspect}, a `step`",
         )
 
 
@@ -53,7 +53,7 @@ def _check_anchors(
     plan: "Plan", card: GradedPerturbation, anchors: Anchoring, dataset: str, where: str
 ) -> None:
     """Anchors are rated texts; a judge that agrees with people must rate them on their scale."""
-    [aspect] = card.aspects
+    aspect = plan.lowered(dataset, card)
     data = plan.datasets[dataset]
     if not data.has_systems or not data.has_texts or data.ratings == "none":
         raise UserError(
@@ -80,7 +80,7 @@ def _check_anchors(
 
 def _rehearse(plan: "Plan", card: GradedPerturbation, dataset: str) -> None:
     """Fill the prompts that put errors in and that compare with anchors."""
-    data, [aspect] = plan.datasets[dataset], card.aspects
+    data, aspect = plan.datasets[dataset], plan.lowered(dataset, card)
     if card.model:
         _rehearse_writer(plan, card, dataset)
     if card.anchors:
@@ -97,7 +97,7 @@ def _rehearse_writer(plan: "Plan", card: GradedPerturbation, dataset: str) -> No
         raise UserError(
             "a model that puts errors in is told the parts of the aspect, and there are none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
-            got=card.aspects[0],
+            got=plan.lowered(dataset, card),
             todo=f"name one whose card has tasks.{task}.sub_aspects: write them, or let a model "
             "draft them: metajudge draft <study>",
         )

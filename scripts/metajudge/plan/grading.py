@@ -85,17 +85,19 @@ class GradedSpecs(TextSpecs):
         named = {"dataset": dataset, "perturbation": name, "degree": DEGREE, "part": part}
         return {**named, "seed": self.plan.study.seed}
 
+    def lowered(self, dataset: str, name: str) -> str:
+        """Return the aspect of a set."""
+        return self.plan.lowered(dataset, graded(self.plan)[name])
+
     def classes(self, dataset: str, name: str) -> list[float]:
         """Return the ratings of a set's aspect, the lowest first."""
-        [aspect] = graded(self.plan)[name].aspects
-        values = self.plan.scale_of(dataset, aspect).values()
+        values = self.plan.scale_of(dataset, self.lowered(dataset, name)).values()
         assert values is not None  # see check_graded
         return values
 
     def anchors(self, dataset: str, name: str) -> str:
         """Return the spec that chooses the anchors of a set."""
-        card, anchors = graded(self.plan)[name], self.anchoring(name)
-        [aspect] = card.aspects
+        anchors, aspect = self.anchoring(name), self.lowered(dataset, name)
         fields = {
             **self._known(dataset, name, "anchors"),
             "aspect": aspect,
@@ -110,7 +112,7 @@ class GradedSpecs(TextSpecs):
 
     def _judged(self, dataset: str, name: str) -> dict[str, Any] | None:
         """Return whose replies tell with which texts a judge agrees with people, and how."""
-        [aspect], judge = graded(self.plan)[name].aspects, self.anchoring(name).judge
+        aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
         if judge is None:
             return None
         cell = Cell(dataset, SYSTEMS, judge, aspect)._asdict()
@@ -134,8 +136,7 @@ class GradedSpecs(TextSpecs):
 
     def compare(self, dataset: str, name: str, part: str) -> str:
         """Return the spec of comparisons: of anchors with each other, or candidates with them."""
-        card, anchors = graded(self.plan)[name], self.anchoring(name)
-        [aspect] = card.aspects
+        anchors, aspect = self.anchoring(name), self.lowered(dataset, name)
         scale = self.plan.scale_of(dataset, aspect)
         told = {"aspect", "name", "definition"}
         asked = {"form", "least_accuracy", *Decoding.model_fields}
@@ -168,7 +169,7 @@ class GradedSpecs(TextSpecs):
         compared = [self.construction(dataset, name, f"{part}-compared") for part in parts]
         fields = {
             **self._known(dataset, name, "graded"),
-            "aspect": card.aspects[0],
+            "aspect": self.lowered(dataset, name),
             "classes": self.classes(dataset, name),
             "targets": card.targets,
             "errors_per_rating": by_errors,
@@ -186,7 +187,7 @@ class GradedSpecs(TextSpecs):
         return {
             "perturbation": name,
             "degree": DEGREE,
-            "aspect": card.aspects[0],
+            "aspect": self.lowered(dataset, name),
             "classes": self.classes(dataset, name),
             "file": f"{self.out}/graded/{dataset}/{name}.{DEGREE}.parquet",
             "anchors": self.construction(dataset, name, "anchors") if card.anchors else None,

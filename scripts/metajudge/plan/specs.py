@@ -31,7 +31,10 @@ from metajudge.plan.judges import (
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
-from metajudge.schema.cards import COMPARE, FOLDERS, ORACLE, CommandModel, Decoding, OpenAIModel
+from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, OpenAIModel
+
+ORACLES = {"perspectives", "coverage", "cost"}
+"""Tables that have something to say of a control that knows the errors."""
 
 
 class Specs(GradedSpecs):
@@ -97,7 +100,7 @@ class Specs(GradedSpecs):
 
     def rate(self, dataset: str, name: str) -> str:
         """Return the spec of what a judge says of rated texts, before anchors are chosen."""
-        [aspect], judge = graded(self.plan)[name].aspects, self.anchoring(name).judge
+        aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
         assert judge is not None  # the rules say so
         cell = Cell(dataset, SYSTEMS, judge, aspect)
         place = self.construction(dataset, name, "rated")
@@ -145,7 +148,7 @@ class Specs(GradedSpecs):
 
     def _counted(self, dataset: str, cells: Sequence[Cell]) -> dict[str, Any]:
         """Return how many errors texts have at most, for an oracle that counts them."""
-        if not any(self.plan.judges[cell.judge].form == ORACLE for cell in cells):
+        if not any(self.plan.is_oracle(cell.judge) for cell in cells):
             return {}
         sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
         classes = graded(self.plan)
@@ -205,6 +208,8 @@ class Specs(GradedSpecs):
         levels = {name: p.level for name, p in plan.perturbations.items()}
         counted = table in {"coverage", "cost", "pairwise"}  # votes are no scores
         judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
+        if table not in ORACLES:
+            judges = [name for name in judges if not plan.is_oracle(name)]
         known = {name: facts_of(plan, dataset, name) for name in judges}
         bought: dict[str, Any] = {}
         if table == "cost":

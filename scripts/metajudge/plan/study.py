@@ -13,9 +13,11 @@ from metajudge.schema.cards import (
     COMPARE,
     DAMAGING,
     FOLDERS,
+    ORACLE,
     PROMPTED,
     Aspect,
     Criterion,
+    Damage,
     DamageKind,
     Dataset,
     DerivedJudge,
@@ -140,6 +142,13 @@ class Plan:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""
         return judge in self.judges and self.judges[judge].form == COMPARE
 
+    def is_oracle(self, judge: str) -> bool:
+        """Return whether a judge is the control that knows how many errors a text has."""
+        card = self.judges.get(judge)
+        return (
+            card is not None and card.form == ORACLE and self.models[card.model].engine == "control"
+        )
+
     def repeats(self, judge: str) -> bool:
         """Return whether a judge says several things of one target or pair: draws or votes."""
         return judge in self.judges and (self.judges[judge].draws > 1 or self.compares(judge))
@@ -168,6 +177,10 @@ class Plan:
         damage = self.perturbations.get(perturbation.partition(".")[0])
         return damage.kind if damage else None
 
+    def lowered(self, dataset: str, card: Damage) -> str:
+        """Return the aspect that texts of a dataset are made worse in: the first that it has."""
+        return next(name for name in card.aspects if name in self.plain_aspects(dataset))
+
     def most_errors(self, dataset: str, perturbation: str) -> int:
         """Return the most errors that a text of a set has, by its card; 0 of an original."""
         damage = self.perturbations.get(perturbation)
@@ -175,7 +188,7 @@ class Plan:
             return damage.steps if damage else 0
         if damage.anchors:
             return damage.anchors.most_errors
-        classes = self.datasets[dataset].aspects[damage.aspects[0]].values() or []
+        classes = self.datasets[dataset].aspects[self.lowered(dataset, damage)].values() or []
         return damage.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
@@ -216,6 +229,8 @@ class Plan:
         """Return the aspects on which a judge judges these targets."""
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
+        if card and card.kind == "graded":
+            only = [self.lowered(dataset, card)]
         aspects = self.rated_by(judge, dataset)
         return [name for name in aspects if not only or split(name)[0] in only]
 

@@ -76,7 +76,9 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
     told = card.model_dump() | lowered(plan, texts.dataset, card)
     if isinstance(card, References):
-        known = [(row["source"], "") for row in texts.items.values()]
+        seed, dataset = plan.study.seed, texts.dataset
+        items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
+        known = [(texts.items[item]["source"], "") for item in sorted(items)]
         draws, tries = card.draws, 1
     else:
         origin = texts.of(REFERENCES if name == ORIGINAL else ORIGINAL, plan.study.share)
@@ -180,7 +182,8 @@ class _Graded:
 
     def _longest(self, anchors: Anchoring) -> str:
         """Return the longest question that there may be."""
-        dataset, [aspect] = self.texts.dataset, self.card.aspects
+        dataset = self.texts.dataset
+        aspect = self.plan.lowered(dataset, self.card)
         scale = self.plan.scale_of(dataset, aspect)
         source = max((row["source"] for row in self.texts.items.values()), key=len, default="")
         shown = source if scale.source_visible else None

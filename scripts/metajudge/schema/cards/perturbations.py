@@ -50,8 +50,8 @@ class Damage(Card):
     )
     aspects: list[Slug] = Field(
         [],
-        description="Of texts in a row and graded sets: judged on these aspects alone; default: "
-        "all.",
+        description="Texts in a row are judged on these aspects alone; default: all. A graded set "
+        "is about the first of them that a dataset has.",
     )
     issue: str | None = Field(
         None, description="What is wrong with such a text, as experts are asked about it (survey)."
@@ -268,8 +268,8 @@ class GradedPerturbation(Damage, Decoding):
             raise ValueError("errors are made by rule (`errors`) or by a `model`: give one")
         if (self.rating == "anchors") != (self.anchors is not None):
             raise ValueError("`rating: anchors` and `anchors` belong together")
-        if len(self.aspects) != 1:
-            raise ValueError("a graded set is about one aspect: name it in `aspects`")
+        if not self.aspects:
+            raise ValueError("a graded set is about an aspect: name it in `aspects`")
         if self.steps > 1:
             raise ValueError("a graded set is not made in steps: leave `steps` out")
         if self.degrees.keys() != {"single"}:

@@ -49,8 +49,8 @@ def _card(folder: Path, kind: str, own: str, /, **told: Any) -> None:
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
 
 
-def write_study(folder: Path, url: str, **graded: Any) -> Path:
-    """Write data, cards and study; return the study's file."""
+def write_study(folder: Path, url: str, data: Any = (), study: Any = (), **graded: Any) -> Path:
+    """Write data, cards and study, with changed keys; return the study's file."""
     rng = np.random.default_rng(5)
     with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -74,19 +74,19 @@ def write_study(folder: Path, url: str, **graded: Any) -> Path:
         },
         "aspects": {"neatness": SCALE},
     }
-    _card(folder, "datasets", "neat", **card)
+    _card(folder, "datasets", "neat", **card | dict(data))
     _card(folder, "aspects", "neatness", **ASPECT)
     for name in ("generator", "comparator", "judge"):
         told = {"limits": {"backoff": 0.01, "timeout": 60}, "price": {"input": 1, "output": 2}}
         _card(folder, "models", name, engine="openai", base_url=url, probe=False, **told)
     _card(folder, "judges", "twice", model="judge", form="score-only", draws=2, temperature=1)
     _card(folder, "perturbations", NAME, **GRADED | graded)
-    study = {
+    told = {
         **{"study": "graded", "seed": 4, "datasets": ["neat"], "judges": ["twice", "oracle"]},
         **{"perturbations": [NAME], "methods": ["perspectives"]},
     }
     path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump(study), encoding="utf-8")
+    path.write_text(yaml.safe_dump(told | dict(study)), encoding="utf-8")
     return path
 
 
@@ -99,8 +99,11 @@ class Scripted:
     def __call__(self, body: Body) -> Said:
         prompt, kind = body["messages"][0]["content"], body["model"]
         self.kinds[kind] += body.get("n", 1)
+        draws = range(body.get("n", 1))
+        if prompt.startswith("Write one summary"):
+            return replies(*(sentence(0, 10 + (body["seed"] + at) % 7, 0) for at in draws))
         said = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
-        return replies(*[said] * body.get("n", 1))
+        return replies(*[said for _ in draws])
 
 
 def write(prompt: str) -> str:

@@ -1,5 +1,6 @@
 """A graded set built whole by scripted models that know only their prompts, and by rule."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -165,3 +166,38 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_pat
         assert found(results, "errors_mean", k=rating)["value"] == 2 * (5 - rating)
     # an item has two references, and one text without errors of each
     assert found(results, "class_count", k=5)["value"] == 48
+
+
+def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -> None:
+    with serve(Scripted()) as endpoint:
+        study = write_study(
+            tmp_path,
+            endpoint.url,
+            data={"select": {"original": "none"}},
+            study={"references": {"model": "generator", "draws": 8, "keep": 2}},
+            rating="errors",
+            anchors=None,
+            targets=5,
+        )
+        check = snakemake("check", "--configfile", str(study), cwd=tmp_path)
+        assert re.search(rf"original, neat +{8 * ITEMS} ", check.stdout)
+        done = snakemake("--configfile", str(study), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-4000:]
+    results = tmp_path / "results" / "graded"
+    kept = pq.read_table(results / "construction" / "neat" / "references.parquet").to_pylist()
+    originals = pq.read_table(results / "targets" / "neat" / "original.parquet").to_pylist()
+    assert len(kept) == 2 * ITEMS and len(originals) == ITEMS
+    assert {one["target"].split(":")[1] for one in kept} == {"original", "written.1"}
+    for item in range(ITEMS):
+        texts = {one["text"] for one in kept if one["item"] == f"i{item}"}
+        assert len(texts) == 2  # the most diverse are kept, no text twice
+    graded = pq.read_table(results / "targets" / "neat" / f"{NAME}.single.parquet").to_pylist()
+    assert {one["step"] for one in graded} == {0, 1, 2, 3, 4} and len(graded) == 5 * ITEMS
+    assert found(results, "replies", form="references")["value"] == 8 * ITEMS
+    assert found(results, "class_count", k=5)["value"] == ITEMS
+    kappa = [
+        row["value"]
+        for row in rows(results, "perspectives")
+        if (row["judge"], row["statistic"], row["level"]) == ("oracle", "kappa_linear", "global")
+    ]
+    assert set(kappa) == {1}

@@ -193,20 +193,22 @@ def check_derived(card: DerivedJudge, judges: Mapping[str, Judge]) -> None:
             )
 
 
-def check_dataset(
-    dataset: Dataset, sets: Iterable[str], damage: Iterable[Perturbation], source: str
-) -> None:
+def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:
     """Check that there is something of a dataset to judge, and what its perturbations need."""
     from metajudge.perturb import RULES
 
-    if not [*sets]:
+    sets = plan.target_sets(dataset.dataset)
+    if not sets:
         raise UserError(
             "no method of the study judges anything of this dataset",
             where=f"{source}, key datasets",
             got=dataset.dataset,
             todo="add the method discernment and a perturbation of its task, or leave it out",
         )
-    for card in damage:
+    if "original" in sets and dataset.select.original == "none":
+        _check_originals(plan, dataset, source)
+    for name in dict(plan.perturbed(dataset.dataset)):
+        card = plan.perturbations[name]
         needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None
         if needs is not None and needs not in dataset.meta:
             raise UserError(
@@ -216,6 +218,19 @@ def check_dataset(
                 allowed=f"datasets of format story_cloze_csv, or a table that maps {needs}",
                 todo="name tasks in the perturbation's card, or leave it out",
             )
+
+
+def _check_originals(plan: "Plan", dataset: Dataset, source: str) -> None:
+    """Texts can only be made of something: a reference, a system's text, or a model's."""
+    if plan.study.references is None:
+        raise UserError(
+            "the study makes texts of originals, and this dataset has none",
+            where=f"{source}, key datasets",
+            got=f"{dataset.dataset} (select.original: none)",
+            todo="let a model write references (`references: {model: …}` in the study), choose "
+            "another `select.original` in a card of your own, or name `tasks` in the "
+            "perturbations' cards that leave the dataset out",
+        )
 
 
 def check_perturbation(

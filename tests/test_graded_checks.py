@@ -1,0 +1,109 @@
+"""Cards of graded sets: what is wrong with them is said before anything is asked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from graded_study import NAME, write_study
+from metajudge.plan import Plan, load_plan
+from metajudge.schema.cards import GradedPerturbation
+from metajudge.schema.errors import UserError
+from running import HOME
+
+CARD: dict[str, Any] = {
+    **{"perturbation": "g", "name": "g", "level": "sentence", "method": "graded"},
+    **{"targets": 5, "aspects": ["fluency"], "errors": ["grammar"]},
+}
+ANCHORS = {"model": "m", "most_errors": 3}
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"errors": []}, "errors are made by rule (`errors`) or by a `model`: give one"),
+        ({"model": "m"}, "errors are made by rule (`errors`) or by a `model`: give one"),
+        ({"rating": "anchors"}, "`rating: anchors` and `anchors` belong together"),
+        ({"anchors": ANCHORS}, "`rating: anchors` and `anchors` belong together"),
+        ({"aspects": []}, "a graded set is about an aspect"),
+        ({"steps": 2}, "a graded set is not made in steps"),
+        ({"degrees": {"minor": {}}}, "a graded set has one degree, `single`"),
+        ({"errors": ["typo"]}, "Input should be 'order'"),
+        ({"targets": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        GradedPerturbation.model_validate(CARD | keys)
+    assert told in str(error.value)
+
+
+def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
+    """Return the plan of the scripted study with changed cards."""
+    path = write_study(folder, "http://127.0.0.1:9/v1", **keys)
+    monkeypatch.chdir(folder)
+    return load_plan(yaml.safe_load(path.read_text("utf-8")), HOME, source="study.yaml")
+
+
+def changed(folder: Path, kind: str, name: str, **keys: Any) -> None:
+    """Change keys of a card that is there."""
+    path = folder / "config" / kind / f"{name}.yaml"
+    card = yaml.safe_load(path.read_text("utf-8"))
+    path.write_text(yaml.safe_dump(card | keys), encoding="utf-8")
+
+
+def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = plan(tmp_path, monkeypatch)
+    assert found.target_sets("neat") == ["systems", "original", f"{NAME}.single"]
+    assert found.excluded("neat", "oracle", "systems") is not None
+    assert found.excluded("neat", "oracle", f"{NAME}.single") is None
+    assert found.excluded("neat", "shuffled", f"{NAME}.single") == "not applicable: needs ratings"
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"model": "control"}, "this model cannot write"),
+        ({"anchors": {**ANCHORS, "model": "control"}}, "this model cannot write"),
+        ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "no judge of the"),
+        ({"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}}, "cannot be filled"),
+        ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "the source_b that"),
+        ({"form": "reordered"}, "there is no prompt of this name"),
+        ({"aspects": ["grace"]}, "no dataset of the study has an aspect"),
+    ],
+)
+def test_models_judges_and_prompts_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UserError, match=told) as error:
+        plan(tmp_path, monkeypatch, **keys)
+    assert f"perturbations/{NAME}.yaml" in str(error.value) or "prompts/" in str(error.value)
+
+
+def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    monkeypatch.chdir(tmp_path)
+    study = yaml.safe_load(path.read_text("utf-8"))
+    changed(tmp_path, "aspects", "neatness", tasks={})
+    with pytest.raises(UserError, match="told the parts of the aspect") as error:
+        load_plan(study, HOME, source="study.yaml")
+    assert "metajudge draft" in str(error.value)
+    changed(tmp_path, "datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})
+    with pytest.raises(UserError, match="need a scale with steps"):
+        load_plan(study, HOME, source="study.yaml")
+
+
+def test_anchors_are_texts_that_people_rated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    monkeypatch.chdir(tmp_path)
+    columns = {"item": "id", "source": "source", "text": "text", "references": ["reference"]}
+    changed(tmp_path, "datasets", "neat", ratings="none", columns=columns)
+    with pytest.raises(UserError, match="anchors are texts that people rated") as error:
+        load_plan(yaml.safe_load(path.read_text("utf-8")), HOME, source="study.yaml")
+    assert "use `rating: errors`" in str(error.value)

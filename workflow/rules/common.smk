@@ -137,10 +137,7 @@ def built_for(table, dataset):
     if table == "construction":
         found += [f"{OUT}/collected/{dataset}/bought.parquet"]
         found += [
-            path
-            for one in sets
-            for path in [one["anchors"], *one["compared"][:1]]
-            if path
+            path for one in sets for path in [one["anchors"], *one["compared"]] if path
         ]
     return found
 

@@ -20,7 +20,6 @@ for _name, _card in graded(PLAN).items():
     _parts = parts_of(_card)
 
     for _part in _parts:
-        _by = {"model": _card.model} if _card.model else {}
 
         rule:
             name:
@@ -35,16 +34,19 @@ for _name, _card in graded(PLAN).items():
                 else [],
             output:
                 [f"{_place}.{_part}.parquet"],
-                [f"{OUT}/made/{{dataset}}/{_name}.{_part}.parquet"] if _by else [],
+                [f"{OUT}/made/{{dataset}}/{_name}.{_part}.parquet"]
+                if _card.model
+                else [],
             log:
                 f"{OUT}/logs/construction/{{dataset}}/{_name}.{_part}.log",
+            localrule: not _card.model
             conda:
                 "../../envs/core.yaml"
             resources:
-                **(needs(_card.model) if _by else {}),
-                python=PYTHON[stage(_card.model) if _by else "core"],
+                **(needs(_card.model) if _card.model else {}),
+                python=PYTHON[stage(_card.model) if _card.model else "core"],
                 home=str(HOME),
-                access=access(_card.model) if _by else "",
+                access=access(_card.model) if _card.model else "",
             params:
                 spec=candidates_spec(_name, _part),
             shell:

@@ -74,6 +74,14 @@ def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -
     rated = [row for row in graded if row["margin"] is not None]
     tied = np.array([row["n_tied"] for row in rated], dtype=np.float64)
     yield _row(study, told, "tie_rate", _mean(study, rated, tied, "rated candidates"))
+    lost = [
+        row["outcome"] is None
+        for path in told["compared"]
+        for row in read_table("comparisons", path, ["outcome"]).to_pylist()
+    ]
+    method = "share of the comparisons, of which an answer in one order is missing"
+    one = Estimate(sum(lost) / len(lost), n=len(lost), n_missing=sum(lost), method=method)
+    yield _row(study, told, "share_unanswered", one)
 
 
 def _mean(study: DatasetStudy, rows: list[Row], values: Floats, of: str) -> Estimate:

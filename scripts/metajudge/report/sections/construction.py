@@ -25,7 +25,7 @@ ANCHORS = (
     "anchors_below_higher",
 )
 LEVELS = {"neighbours": "Anchors of neighbouring ratings", "all": "Anchors of any two ratings"}
-SHARES = ("share_chosen", "share_unresolved", "share_failed", "tie_rate")
+SHARES = ("share_chosen", "share_unresolved", "share_failed", "share_unanswered", "tie_rate")
 COUNTS = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
 LEAD = (
@@ -85,11 +85,12 @@ def _outcomes(dataset: Dataset, rows: Rows, cells: list[str]) -> Table:
         own = {row.statistic: row for row in rows.where(cell=cell, statistic=SHARES)}
         return [estimate(own.get(name), counts=True) for name in SHARES]
 
-    titles = ("Chosen", "Unresolved", "Failed", "Several ratings fit equally")
+    titles = ("Chosen", "Unresolved", "Failed", "Unanswered", "Several ratings fit equally")
     columns = [Column(title) for title in titles]
     notes = (
         "Unresolved: no anchor is better or worse. Failed: the model's text could not be used. "
-        "Candidates that are neither are spare, or the same as another.",
+        "Candidates that are neither are spare, or the same as another. Unanswered: comparisons of "
+        "which a reply in one order says nothing.",
     )
     caption = f"{dataset.name}: what became of the candidates."
     lines = [Line(cell, found(cell)) for cell in cells]

@@ -85,7 +85,9 @@ class Study(Caps):
         "(of some, then those alone), or of config/criteria; default: the aspect's own definition.",
     )
     perturbations: list[Slug] = Field(
-        [], description="Perturbation cards, for discernment and of method inject."
+        [],
+        description="Perturbation cards: of single texts for discernment and confusion; texts in "
+        "a row, and texts of every rating.",
     )
     methods: list[Literal["agreement", "discernment", "confusion", "perspectives", "faults"]] = (
         Field(min_length=1, description="What is computed; coverage and cost always are.")

@@ -10,6 +10,7 @@ from metajudge.data.files import absent
 from metajudge.plan import load_plan
 from metajudge.plan.bill import bill, estimates
 from metajudge.plan.specs import Specs
+from metajudge.plan.unjudged import unjudged
 
 HOME = Path(__file__).resolve().parents[1]
 
@@ -23,6 +24,8 @@ def main(spec: dict[str, Any]) -> None:
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
     study = load_plan(spec["config"], HOME, source=spec["source"])
+    for line in unjudged(study):
+        print(f"  {line}")
     left = spec["unfetched"]
     for name in left:
         for file in absent(study.datasets[name].files).values():

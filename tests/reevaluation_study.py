@@ -7,16 +7,18 @@ from typing import Any
 
 import yaml
 
+from metajudge.perturb.grading import CHOSEN
 from metajudge.plan import Plan
 from metajudge.reevaluation.answers import Known
 from metajudge.reevaluation.pages import Draw, Page, make, texts_of
-from metajudge.reevaluation.pairs import Pair
+from metajudge.reevaluation.pairs import About, Pair
 from metajudge.reevaluation.texts import KINDS, RATED, Text
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 
 RATERS = ("r1", "r2", "r3")
 IN_A_ROW = "errors-in-fluency.single"
+GRADED_SET = "graded-in-fluency.single"
 FLUENCY = [(1, 1, 1), (1, 1, 1), (1, 1, 2), (2, 2, 2), (3, 2, 3), (3, 3, 3), (3, 3, 3), (3, 3, 5)]
 """Two pairs of new level each with rating 1 and 3, two of original level each of 1-2 and 2-3."""
 Ratings = Mapping[str, Sequence[tuple[float, ...]]]
@@ -91,13 +93,32 @@ class ReevaluationStudy(VotesStudy):
         ]
         self._write("targets", f"{self.out}/targets/news/{name}.parquet", rows)
 
+    def grade(self, items: int = 8, marked: str = "", status: str = CHOSEN) -> None:
+        """Add a graded set: of each item a text of every rating, one spare and one that failed."""
+        name = GRADED_SET.partition(".")[0]
+        if name not in self.told["perturbations"]:
+            self.told["perturbations"] = [*self.told["perturbations"], name]
+        place = {"dataset": "news", "perturbation": name}
+        targets: list[dict[str, Any]] = []
+        graded: list[dict[str, Any]] = []
+        for n in range(items):
+            for at, rating in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 5.0, None], start=1):
+                told = {"dataset": "news", "target": f"n{n:02}:{GRADED_SET}.{at}"}
+                told |= {"item": f"n{n:02}"}
+                targets.append(place | told | {"step": 2, "text": f"Made {n} {at}.{marked}"})
+                targets[-1] |= {"status": "failed: none" if rating is None else "ok"}
+                graded.append(told | {"aspect": "fluency", "errors": 2, "rating": rating})
+                graded[-1] |= {"status": {6: "spare", 7: "failed: none"}.get(at, status)}
+        self._write("targets", f"{self.out}/targets/news/{GRADED_SET}.parquet", targets)
+        self._write("graded", f"{self.out}/graded/news/{GRADED_SET}.parquet", graded)
+
     def ask(
-        self, plan: Plan, *, kind: str = RATED, pairs: int = 50, voters: int = 2
+        self, plan: Plan, *kinds: str, pairs: int = 50, voters: int = 2
     ) -> tuple[list[Page], list[Draw]]:
-        """Write the pages."""
+        """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
         numbers = {"pairs": pairs, "voters": voters}
-        return make(plan, self.out, folder, HOME, kind=kind, **numbers)
+        return make(plan, self.out, folder, HOME, kinds=kinds or (RATED,), **numbers)
 
     def known(self, plan: Plan) -> Known:
         """Return what the questions' names stand for."""
@@ -105,12 +126,20 @@ class ReevaluationStudy(VotesStudy):
         return Known(plan, texts)
 
     def judge(self, plan: Plan, page: Page, say: Callable[[Pair], str]) -> Path:
-        """Save a page as its script does; `say` returns better, worse or same."""
+        """Save a page of pairs as its script does; `say` returns better, worse or same."""
+
+        def said(about: About, first: bool) -> str:
+            assert isinstance(about, Pair)
+            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(about)]
+            return sides[0 if first else 1]
+
+        return self.give(plan, page, said)
+
+    def give(self, plan: Plan, page: Page, say: Callable[[About, bool], str]) -> Path:
+        """Save a page as its script does; `say` is told whether the better text comes first."""
         known, answers = self.known(plan), {}
         for one in page.questions:
-            asked = known.pair(one.id)
+            asked = known.about(one.id)
             assert asked
-            pair, first = asked
-            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(pair)]
-            answers[one.id] = sides[0 if first else 1]
+            answers[one.id] = say(*asked)
         return self.save(page.task, page.id, page.file, answers)

@@ -20,7 +20,7 @@ from metajudge.reevaluation.pairs import (
     nearly,
     pair_of,
 )
-from metajudge.reevaluation.texts import RATED, ROW, Text
+from metajudge.reevaluation.texts import GRADED, RATED, ROW, Text
 from metajudge.report.html import script_hash
 from metajudge.schema.errors import UserError
 from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
@@ -128,7 +128,7 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationS
         (aspect, group, 3) for aspect in ("adequacy", "fluency") for group in (NEW, ORIGINAL)
     ]
     known = study.known(plan)
-    each = [[known.pair(one.id) for one in page.questions] for page in pages]
+    each = [[known.about(one.id) for one in page.questions] for page in pages]
     assert all(None not in one for one in each)
     orders = [[pair for pair, _ in filter(None, one)] for one in each]
     assert orders[0] != orders[1] != orders[2]
@@ -199,13 +199,14 @@ def test_the_same_study_makes_the_same_pages(study: ReevaluationStudy) -> None:
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-@pytest.mark.parametrize("asked", [RATED, ROW])
+@pytest.mark.parametrize("asked", [RATED, ROW, GRADED])
 def test_no_text_can_do_harm(
     kind: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, HOSTILE[kind])
-    [page], _ = study.ask(study.plan(), kind=asked, pairs=4, voters=1)
+    study.grade(marked=HOSTILE[kind])
+    [page], _ = study.ask(study.plan(), asked, pairs=4, voters=1)
     html = html_of(study, page.file)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
@@ -219,15 +220,13 @@ def test_no_text_can_do_harm(
 
 def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
     plan = study.plan()
-    [page], [draw] = study.ask(plan, kind=ROW, pairs=99, voters=1)
+    [page], [draw] = study.ask(plan, ROW, pairs=99, voters=1)
     # 8 items with 3 neighbours each; of the first one text could not be made, and 2 pairs with it
     assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == ("news", "", ROW, 22)
-    assert {(pair.better.level, pair.worse.level) for pair in draw.pairs} == {
-        (0, 1),
-        (1, 2),
-        (2, 3),
-    }
-    assert {(pair.better.aspect, pair.better.set) for pair in draw.pairs} == {("fluency", IN_A_ROW)}
+    levels = {tuple(text.level for text in pair.texts) for pair in draw.pairs}
+    assert levels == {(0, 1), (1, 2), (2, 3)}
+    places = {(text.aspect, text.set) for pair in draw.pairs for text in pair.texts}
+    assert places == {("fluency", IN_A_ROW)}
     assert len({pair.sources for pair in draw.pairs[:8]}) == 8
     assert len(page.questions) == 22 and "error" not in html_of(study, page.file)
 
@@ -237,8 +236,8 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
         study.ask(study.plan(), pairs=0)
     assert "--pairs" in str(error.value)
     with pytest.raises(UserError, match="nothing to ask") as error:
-        study.ask(study.plan(perturbations=[]), kind=ROW)
-    assert "several `steps`" in str(error.value)
+        study.ask(study.plan(perturbations=[]), ROW, GRADED)
+    assert "several `steps`" in str(error.value) and "method `graded`" in str(error.value)
     with pytest.raises(UserError, match="nothing to ask") as error:
         study.ask(study.plan(datasets=["demo-news"]))  # its ratings were planned
     assert "several people rated each" in str(error.value)

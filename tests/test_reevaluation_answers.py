@@ -102,7 +102,7 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
 def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> None:
     plan = study.plan()
     for kind in (RATED, ROW):
-        [page], _ = study.ask(plan, kind=kind, voters=1)
+        [page], _ = study.ask(plan, kind, voters=1)
         study.save(page.task, page.id, kind, {one.id: "A" for one in page.questions})
     found = read(plan, study.out, answers(study))
     groups = {row["group"]: row["value"] for row in found.statistics if row["aspect"] == "fluency"}
@@ -124,7 +124,7 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
     paths[0].with_name("copy.json").write_bytes(paths[0].with_name("1.json").read_bytes())
     assert read(plan, study.out, answers(study)) == found
     for path in write(found, study.out / "reevaluation"):
-        assert path.read_text("utf-8").startswith("dataset,aspect,group,")
+        assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 
 def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy) -> None:

@@ -26,7 +26,7 @@ def answered(page: Path, known: Known) -> dict[str, object]:
     [task] = re.findall('data-task="([^"]+)"', html)
     answers = {}
     for name in dict.fromkeys(re.findall('name="(q[^"]+)"', html)):
-        asked = known.pair(name)
+        asked = known.about(name)
         assert asked
         pair, first = asked
         answers[name] = ("A" if first else "B") if pair.group == ORIGINAL else "C"

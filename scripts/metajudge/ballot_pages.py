@@ -39,6 +39,11 @@ class Asked(NamedTuple):
     sources: tuple[str | None, ...] = ()
 
     @property
+    def compares(self) -> bool:
+        """Return whether it is about several texts: which is better; or else how good one is."""
+        return len(self.texts) > 1
+
+    @property
     def sourced(self) -> bool:
         """Return whether people see a source."""
         return any([self.source, *self.sources])

@@ -9,7 +9,7 @@ PAIRS, CONSTRUCTED_PAIRS = 50, 100
 
 def add_commands(commands: Any) -> None:
     """Add the commands to a parser's subcommands; each sets `act`, which does it."""
-    told = "people judge again: do they find the text better that is known to be?"
+    told = "people judge again: do they find what is known of texts: which is better, how good?"
     make, _ = make_and_read(
         commands.add_parser("reevaluate", help=told), (make_pages, read_answers)
     )
@@ -17,7 +17,7 @@ def add_commands(commands: Any) -> None:
         "--pairs",
         type=int,
         help=f"pairs of rated texts for each dataset, aspect and group, default: {PAIRS}; of "
-        f"constructed ones for each dataset, default: {CONSTRUCTED_PAIRS}",
+        f"texts in rows, and texts of graded sets, for each dataset, default: {CONSTRUCTED_PAIRS}",
     )
     make.add_argument(
         "--voters",
@@ -28,25 +28,29 @@ def add_commands(commands: Any) -> None:
     make.add_argument(
         "--constructed",
         action="store_true",
-        help="ask about texts in rows, whose errors are known, and not about rated texts",
+        help="ask about texts in rows, whose errors are known, and texts of graded sets, whose "
+        "ratings are known, and not about rated texts",
     )
 
 
 def make_pages(told: Arguments) -> int:
     """Write the pages of a study; its texts and ratings must be there."""
     from metajudge.reevaluation.pages import make
-    from metajudge.reevaluation.texts import RATED, ROW
+    from metajudge.reevaluation.texts import CONSTRUCTED, GRADED, RATED
 
     plan, home, out = plan_of(told.study)
-    kind, usual = (ROW, CONSTRUCTED_PAIRS) if told.constructed else (RATED, PAIRS)
+    kinds = CONSTRUCTED if told.constructed else (RATED,)
+    usual = CONSTRUCTED_PAIRS if told.constructed else PAIRS
     most = usual if told.pairs is None else told.pairs
-    pages, draws = make(plan, out, told.folder, home, kind=kind, pairs=most, voters=told.voters)
+    numbers = {"pairs": most, "voters": told.voters}
+    pages, draws = make(plan, out, told.folder, home, kinds=kinds, **numbers)
     asked = sum(len(page.questions) for page in pages)
     print(f"{told.folder}: {len(pages)} pages with {asked:,} questions")
     for draw in draws:
         if len(draw.pairs) < most:
             place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
-            print(f"{place}: there are {len(draw.pairs)} of {most} pairs")
+            what = "texts" if draw.group == GRADED else "pairs"
+            print(f"{place}: there are {len(draw.pairs)} of {most} {what}")
     return 0
 
 
@@ -56,7 +60,8 @@ def read_answers(told: Arguments) -> int:
 
     plan, _, out = plan_of(told.study)
     found = read(plan, out, told.folder)
-    print(f"{found.ballots} files of answers, about {len(found.pairs)} pairs of texts")
+    texts = f" and {len(found.texts)} single texts" if found.texts else ""
+    print(f"{found.ballots} files of answers, about {len(found.pairs)} pairs of texts{texts}")
     print("\n".join(found.lines()))
     for path in write(found, out / "reevaluation"):
         print(path)

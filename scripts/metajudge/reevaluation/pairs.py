@@ -30,9 +30,18 @@ class Pair(NamedTuple):
     worse: Text
 
     @property
+    def texts(self) -> tuple[Text, ...]:
+        """Return the texts that a question about the pair shows, the better first."""
+        return (self.better, self.worse)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """Return the item of both texts, or their two items."""
         return tuple(sorted({self.better.item, self.worse.item}))
+
+
+About = Pair | Text
+"""What a question is about: which text of a pair is better, or how good a text is."""
 
 
 def pair_of(one: Text, other: Text) -> Pair | None:
@@ -40,6 +49,8 @@ def pair_of(one: Text, other: Text) -> Pair | None:
     if (one.kind, one.dataset, one.set, one.aspect) != (
         *(other.kind, other.dataset, other.set, other.aspect),
     ):
+        return None
+    if one.kind not in _GROUPS:
         return None
     group, upwards = _GROUPS[one.kind](one, other), one.kind == RATED
     better, worse = sorted((one, other), key=lambda text: text.level, reverse=upwards)

@@ -1,7 +1,7 @@
 """The texts of a study of whose quality something is known, and what that is.
 
 Of a text that people rated, it is all their ratings of an aspect; of a text in a row, how many
-errors it has.
+errors it has; of a text of a graded set, the rating for which it was made.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,21 +9,24 @@ from math import fsum, isclose
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from metajudge.ballot_pages import Options
 from metajudge.canonical import canonical
 from metajudge.engines.subjects import Subjects
+from metajudge.perturb.grading import CHOSEN
 from metajudge.plan import Plan
 from metajudge.schema.tables import read_table
 from metajudge.streams import stream_seed
 from metajudge.votes.questions import wording_of
 
-RATED, ROW = "rated", "row"
+RATED, ROW, GRADED = "rated", "row", "graded"
 
 
 class Text(NamedTuple):
     """A text, one aspect of it, and what is known of that.
 
-    `level` is the mean rating, or the number of errors. `places` says of each rating where it
-    stands on the aspect's scale, from 0, in order; empty where one is off the scale.
+    `level` is the mean rating, the number of errors, or the rating of a graded set. `places` says
+    of each rating where it stands on the aspect's scale, from 0, in order; empty where one is off
+    the scale.
     """
 
     kind: str
@@ -37,11 +40,26 @@ class Text(NamedTuple):
     level: float
     places: tuple[int, ...] = ()
 
+    @property
+    def texts(self) -> tuple["Text", ...]:
+        """Return the texts that a question about this text shows: itself."""
+        return (self,)
+
+    @property
+    def group(self) -> str:
+        """Return the group in which a question about this text alone counts."""
+        return self.kind
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return its item."""
+        return (self.item,)
+
 
 class Kind(NamedTuple):
     """Where a dataset's texts of a kind come from: its files (none: it has no such texts), and how.
 
-    `needs` says what a study must have for such texts to make pairs.
+    `needs` says what a study must have for questions about such texts.
     """
 
     files: Callable[[Plan, Path, str], list[Path]]
@@ -52,8 +70,7 @@ class Kind(NamedTuple):
 def _rated_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
     if plan.datasets[dataset].ratings != "human":
         return []
-    systems = out / "targets" / dataset / "systems.parquet"
-    return [_items(out, dataset), systems, _ratings(out, dataset)]
+    return [_items(out, dataset), _set(out, dataset, "systems"), _ratings(out, dataset)]
 
 
 def _items(out: Path, dataset: str) -> Path:
@@ -88,8 +105,12 @@ def _places(ratings: Sequence[float], values: Sequence[float]) -> tuple[int, ...
 def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
     rows = plan.perturbed(dataset, "row")
     sets = ["original", *(f"{name}.{degree}" for name, degree in rows)]
-    targets = [out / "targets" / dataset / f"{name}.parquet" for name in sets]
+    targets = [_set(out, dataset, name) for name in sets]
     return [_items(out, dataset), *targets] if rows else []
+
+
+def _set(out: Path, dataset: str, name: str) -> Path:
+    return out / "targets" / dataset / f"{name}.parquet"
 
 
 def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
@@ -104,6 +125,30 @@ def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
                     yield Text(*place, one.source, one.text, one.step)
 
 
+def _graded_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
+    sets = [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, "graded")]
+    files = [path for one in sets for path in (_set(out, dataset, one), _grades(out, dataset, one))]
+    return [_items(out, dataset), *files] if sets else []
+
+
+def _grades(out: Path, dataset: str, name: str) -> Path:
+    return out / "graded" / dataset / f"{name}.parquet"
+
+
+def _graded(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
+    """Yield the texts of graded sets whose rating is on the aspect's scale."""
+    subjects = Subjects(str(out), dataset, plan.study.seed)
+    for name, degree in plan.perturbed(dataset, "graded"):
+        made = {one.target: one for one in subjects.of(f"{name}.{degree}")}
+        for row in read_table("graded", _grades(out, dataset, f"{name}.{degree}")).to_pylist():
+            one, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
+            if one is None or row["status"] != CHOSEN or aspect not in plan.plain_aspects(dataset):
+                continue
+            if places := _places([rating], plan.scale_of(dataset, aspect).values() or []):
+                place = GRADED, dataset, f"{name}.{degree}", aspect, one.target, one.item
+                yield Text(*place, one.source, one.text, rating, places)
+
+
 KINDS: Final = {
     RATED: Kind(
         _rated_files,
@@ -111,7 +156,14 @@ KINDS: Final = {
         "a dataset whose texts several people rated each, on scales that have a `step`",
     ),
     ROW: Kind(_row_files, _in_rows, "perturbations with several `steps`, which make texts in rows"),
+    GRADED: Kind(
+        _graded_files,
+        _graded,
+        "perturbations of method `graded`, which make texts of every rating",
+    ),
 }
+CONSTRUCTED: Final = (ROW, GRADED)
+"""The kinds that are made, so that their quality is known, and need no ratings by people."""
 
 
 def name_of(plan: Plan, text: Text) -> str:
@@ -120,5 +172,16 @@ def name_of(plan: Plan, text: Text) -> str:
     It tells nothing by itself, and changes with the study's seed, with all that people are shown
     of the text and its aspect, and with what is known of it.
     """
-    told = canonical([*text, wording_of(plan, text.dataset, text.aspect)])
+    shown = [rating_options(plan, text)] if text.kind == GRADED else []
+    told = canonical([*text, wording_of(plan, text.dataset, text.aspect), *shown])
     return f"{stream_seed(plan.study.seed, 'reevaluation', 'text', told):032x}"
+
+
+def rating_options(plan: Plan, text: Text) -> Options:
+    """Return the values that people may give a text, worst first, and how they are told of them."""
+    scale = plan.scale_of(text.dataset, text.aspect)
+    values = [f"{value:.12g}" for value in scale.values() or []]
+    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
+    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"]
+    told = zip(values, labels, ends, strict=True)
+    return tuple((value, f"{value}{label}{end}") for value, label, end in told)

@@ -323,12 +323,20 @@ STATISTICS: dict[str, Statistic] = {
     "reevaluation_agreement": Statistic(
         "Found again",
         "percent",
-        "people's judgments that name the text known to be better; no difference names none",
+        "people's judgments that name the text known to be better (no difference names none), or "
+        "a text's known rating",
         SHARE,
         "paper 002, A.1 and C.3",
     ),
     "reevaluation_no_difference": Statistic(
         "No difference", "percent", "people's judgments that see none", SHARE, OURS
+    ),
+    "reevaluation_distance": Statistic(
+        "Distance of ratings",
+        "amount",
+        "people's mean distance from a text's known rating, in steps of the scale",
+        POSITIVE,
+        OURS,
     ),
     "notice_rate": Statistic(
         "Faults noticed", "percent", "scored below the good text", SHARE, OURS

@@ -1,0 +1,68 @@
+"""What `check` says of texts in rows and graded sets about aspects that a study does not judge."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metajudge.plan import load_plan
+from metajudge.plan.unjudged import unjudged
+from running import HOME, snakemake, write_study
+
+KEYS: dict[str, Any] = {
+    "datasets": ["demo-news"],
+    "aspects": ["fluency"],
+    "judges": ["rules"],
+    "perturbations": ["errors-in-coherence", "graded-in-fluency", "errors-in-fluency"],
+    "methods": ["perspectives"],
+}
+COHERENCE = "left out: errors-in-coherence is about coherence, which the study does not judge"
+FLUENCY = "left out: errors-in-fluency is about fluency, which the study does not judge"
+
+
+def told(**keys: Any) -> list[str]:
+    study = {"study": "small", "seed": 3} | KEYS | keys
+    return list(unjudged(load_plan(study, HOME, source="study.yaml")))
+
+
+def test_each_perturbation_about_another_aspect_is_told() -> None:
+    assert told() == [COHERENCE]
+    assert told(aspects=["relevance"]) == [
+        COHERENCE,
+        "left out: graded-in-fluency is about fluency, which the study does not judge",
+        FLUENCY,
+    ]
+    assert told(aspects=[]) == told(aspects=["fluency", "coherence"]) == []
+
+
+def test_damage_that_is_judged_on_all_aspects_is_not_told() -> None:
+    keys = {"perturbations": ["random-typos"], "methods": ["discernment"]}
+    assert told(**keys) == []
+
+
+def test_datasets_that_it_is_not_for_do_not_count() -> None:
+    """News have errors of fluency put in; in the same study they are put into dialogues alone."""
+    study = {"study": "small", "seed": 3} | KEYS | {"datasets": ["demo-news", "demo-dialogue"]}
+    study |= {"aspects": [], "perturbations": ["errors-in-fluency"]}
+    plan = load_plan(study, HOME, source="study.yaml")
+    assert list(unjudged(plan)) == []
+    card = plan.perturbations["errors-in-fluency"]
+    for changes, lines in (
+        ({"tasks": ["dialogue"]}, [f"{FLUENCY} on the datasets that it is for"]),
+        ({"tasks": ["paraphrase"]}, []),
+        (
+            {"datasets": {"demo-news": {}}, "tasks": []},
+            [f"{FLUENCY} on the datasets that it is for"],
+        ),
+    ):
+        other = {"errors-in-fluency": card.model_copy(update=changes)}
+        assert list(unjudged(replace(plan, perturbations=other))) == lines
+
+
+@pytest.mark.slow
+def test_check_tells_it(tmp_path: Path) -> None:
+    study = write_study(tmp_path, **KEYS)
+    done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert [line for line in done.stdout.splitlines() if "left out" in line] == [f"  {COHERENCE}"]

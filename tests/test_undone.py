@@ -51,7 +51,9 @@ def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
     names = sorted(path.stem for path in (HOME / "config/perturbations").glob("worse-in-*.yaml"))
     assert len(names) == 9
     study = {**STUDY, "datasets": ["summeval", "usr", "topical-chat"], "perturbations": names}
-    plan = load_plan(study | {"share": 1.0}, HOME, source="study.yaml")
+    plan = load_plan(
+        study | {"share": 1.0, "references": {"model": "generator"}}, HOME, source="study.yaml"
+    )
     for name in names:
         card = plan.perturbations[name]
         assert isinstance(card, MadePerturbation)

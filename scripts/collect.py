@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from metajudge.cells import unpack
 from metajudge.command import run
+from metajudge.data.tables import SYSTEMS
 from metajudge.schema.tables import KEYS, SCHEMAS, TEXT, read_table, table_of, write_table
 
 TOKENS = ("prompt", "completion", "reasoning", "cached")
@@ -27,6 +28,14 @@ def main(spec: dict[str, Any]) -> None:
     ]
     draws = pa.concat_tables([SCHEMAS["draws"].empty_table(), *drawn])
     write_table("draws", draws, f"{out}/collected/{dataset}/draws.parquet")
+    said = [
+        row
+        for cell in unpack(spec["cells"])
+        if cell[1] in spec["explained"] and cell[0] == SYSTEMS
+        for row in _rationales(place.format("judgments", "/".join(cell)), cell)
+    ]
+    path = f"{out}/collected/{dataset}/rationales.parquet"
+    write_table("rationales", table_of("rationales", said), path)
     counted = [
         row
         for cell in unpack(spec["cells"])
@@ -44,6 +53,19 @@ def main(spec: dict[str, Any]) -> None:
     ]
     bought = _once(pa.concat_tables([SCHEMAS["bought"].empty_table(), *read, *made]))
     write_table("bought", bought, f"{out}/collected/{dataset}/bought.parquet")
+
+
+def _rationales(path: str, cell: tuple[str, str, str]) -> list[dict[str, Any]]:
+    """Return what a cell's judgments say and why; the value is null where nothing was parsed."""
+    names = ["target", "draw", "hint", "status", "value", "rationale"]
+    return [
+        {
+            **{"judge": cell[1], "aspect": cell[2], "text": row.pop("rationale")},
+            **row,
+            "value": row["value"] if row["status"] == "ok" else None,
+        }
+        for row in read_table("judgments", path, names).to_pylist()
+    ]
 
 
 def _draws(judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:

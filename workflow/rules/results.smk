@@ -8,6 +8,7 @@ rule statistics:
         f"{OUT}/ratings/{{dataset}}.parquet",
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",
+        f"{OUT}/collected/{{dataset}}/rationales.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         lambda wildcards: target_sets(wildcards.dataset),
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),

@@ -69,6 +69,7 @@ rule collect:
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",
+        f"{OUT}/collected/{{dataset}}/rationales.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         f"{OUT}/collected/{{dataset}}/bought.parquet",
     log:

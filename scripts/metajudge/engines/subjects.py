@@ -39,13 +39,18 @@ class Subjects:
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
         return [one for one in self._sets[perturbation] if one.item in chosen]
 
-    def mean_ratings(self, aspect: str) -> dict[str, float]:
-        """Return target -> the mean of people's ratings on an aspect."""
+    def ratings_of(self, aspect: str) -> dict[str, list[float]]:
+        """Return target -> people's ratings on an aspect."""
         told: dict[str, list[float]] = {}
         names = ["target", "aspect", "value"]
         for row in read_table("ratings", self.ratings, names).to_pylist():
             if row["aspect"] == aspect:
                 told.setdefault(row["target"], []).append(row["value"])
+        return told
+
+    def mean_ratings(self, aspect: str) -> dict[str, float]:
+        """Return target -> the mean of people's ratings on an aspect."""
+        told = self.ratings_of(aspect)
         return {target: fsum(values) / len(values) for target, values in told.items()}
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ METHODS = {
     "repeatability": "metajudge.methods.repeatability",
     "pairwise": "metajudge.methods.pairwise",
     "perturbations": "metajudge.methods.perturbations",
+    "robustness": "metajudge.methods.robustness",
     "responses": "metajudge.methods.responses",
     "construction": "metajudge.methods.construction",
     "coverage": "metajudge.methods.coverage",

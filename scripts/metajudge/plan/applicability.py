@@ -22,6 +22,8 @@ def not_applicable(
     counted = perturbation == "original" or kind in {"row", "graded"}
     if model.engine == "control" and judge.form == ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
+    if judge.hint is not None and not rated:
+        return "not applicable: there is no rating to tell"
     if isinstance(model, RecordedModel) and perturbation != "systems" and not model.rows.target:
         return "not applicable: recorded for system outputs only"
     if judge.form == COMPARE and kind == "graded":

@@ -115,11 +115,39 @@ def check_judge(
             where=f"{where}, key against",
             todo="leave `against` out",
         )
+    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
+        raise UserError(
+            "only a model that reads prompts and rates one text can be told a rating",
+            where=f"{where}, key hint",
+            got=f"{judge.model}, form {judge.form}",
+            todo="leave `hint` out",
+        )
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if judge.scale is not None and "perspectives" not in methods:
         _check_scale(judge.scale, datasets, where)
+
+
+def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
+    """Check that a judge that is told a rating is held against one of its model that is not."""
+    if judge.hint is None:
+        return
+    base = judges.get(judge.hint.base)
+    same = base is not None and base.hint is None and base.model == judge.model
+    if base is None or not same or base.scale != judge.scale or base.form == COMPARE:
+        raise UserError(
+            "no judge of the study with this id asks the same model, on the same scale, without "
+            "a hint",
+            where=f"judges/{judge.judge}.yaml, key hint.base",
+            got=judge.hint.base,
+            allowed=[
+                name
+                for name, one in judges.items()
+                if (one.model, one.scale, one.hint) == (judge.model, judge.scale, None)
+            ],
+            todo="name one under the study's `judges` too",
+        )
 
 
 def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:

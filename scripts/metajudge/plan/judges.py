@@ -144,6 +144,22 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
     }
 
 
+def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return which judges are told a rating, and which others are forms of one model.
+
+    `hinted`: judge -> what it is told, and the judge that is not; `forms`: model -> judges.
+    """
+    own = [name for name in plan.judges_of(dataset) if name in plan.judges]
+    cards = {name: plan.judges[name] for name in own if plan.is_prompted(plan.judges[name].model)}
+    cards = {name: card for name, card in cards.items() if card.form != COMPARE}
+    forms: dict[str, list[str]] = {}
+    for name, card in cards.items():
+        if card.hint is None and card.scale is None:
+            forms.setdefault(card.model, []).append(name)
+    hinted = {name: card.hint.model_dump() for name, card in cards.items() if card.hint}
+    return {"hinted": hinted, "forms": forms}
+
+
 def steps_of(plan: Plan, dataset: str) -> list[dict[str, Any]]:
     """Return what models do to build texts for a dataset: step, writer, model and price.
 

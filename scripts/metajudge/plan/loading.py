@@ -10,6 +10,7 @@ from metajudge.plan.checks import (
     check_dataset,
     check_derived,
     check_expectations,
+    check_hint,
     check_judge,
     check_perturbation,
     check_study,
@@ -40,7 +41,7 @@ from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
 from metajudge.schema.slugs import slug
 
-AGAINST_PEOPLE = {"agreement", "perspectives"}
+AGAINST_PEOPLE = {"agreement", "perspectives", "robustness"}
 """Methods that hold judges against people's ratings."""
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
@@ -120,6 +121,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
     for judge in judges.values():
         check_judge(judge, models[judge.model], plan.datasets, plan.study.methods)
+        check_hint(judge, judges)
     for card in plan.derived.values():
         check_derived(card, judges)
     for perturbation in perturbations.values():

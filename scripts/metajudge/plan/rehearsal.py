@@ -27,6 +27,7 @@ Names = dict[str, Any]
 TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
 ANALYSIS = "a sample analysis"
+HINT = "4711"
 SOURCE = "a sample source"
 PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
@@ -57,13 +58,25 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
             values["source"] = "a sample source" if scale.source_visible else None
             if judge.against == "references":
                 values["reference"] = "a sample reference"
+            if judge.hint is not None:
+                values |= {"hint": HINT, "attributed": judge.hint.attributed}
             told = {"aspect": {**values["aspect"], "steps": STEPS}}
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}.steps"
             fill = partial(_fill_with_steps, plan, judge.form, texts, steps=told, lacks=lacks)
             if judge.shots is None:
-                fill(values)
+                _check_hinted(judge, fill(values))
             else:
                 _rehearse_shots(plan, judge, judge.shots, values, fill)
+
+
+def _check_hinted(judge: Judge, prompt: str) -> None:
+    """A judge that is told a rating has a form that shows it."""
+    if judge.hint is not None and HINT not in prompt:
+        raise UserError(
+            "this prompt does not show the rating that the judge is told",
+            where=f"prompts/{judge.form}{SUFFIX}",
+            todo="write {{ hint }} where it belongs, or leave `hint` out of the judge's card",
+        )
 
 
 def _rehearse_shots(

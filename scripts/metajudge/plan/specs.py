@@ -24,6 +24,7 @@ from metajudge.plan.judges import (
     expected_of,
     facts_of,
     price_of,
+    robust_of,
     scales_told,
     steps_of,
     weights_of,
@@ -112,7 +113,7 @@ class Specs(GradedSpecs):
         card = plan.models[model]
         judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
         asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
-        asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots"}
+        asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
         asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else set()
         shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
         fields = {
@@ -131,7 +132,9 @@ class Specs(GradedSpecs):
             "aspects": aspects_told(self.plan, dataset) if plan.is_asked(model) else {},
             "judges": {
                 name: judge.model_dump(
-                    mode="json", include=asked, exclude={"shots": {"analyses": True}}
+                    mode="json",
+                    include=asked,
+                    exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()
             },
@@ -194,6 +197,7 @@ class Specs(GradedSpecs):
                 name for name, card in self.plan.judges.items() if self.plan.is_asked(card.model)
             ],
             "made": {name: spender(name) for name in made_of(self.plan, dataset)},
+            "explained": self._explained if "robustness" in self.plan.study.methods else [],
             "repeated": [name for name in self.plan.judges if self.plan.repeats(name)],
             "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,
@@ -264,6 +268,9 @@ class Specs(GradedSpecs):
             found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
         if table == "perspectives":
             found["in_a_row"] = plan.perturbed(dataset, "row")
+        if table == "robustness":
+            found |= robust_of(plan, dataset)
+            found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
         if table == "construction":
             found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
             found["steps"] = steps_of(plan, dataset)
@@ -290,6 +297,16 @@ class Specs(GradedSpecs):
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""
         return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
+
+    @property
+    def _explained(self) -> list[str]:
+        """Return the judges that read prompts, and give reasons."""
+        judges = self.plan.judges.items()
+        return [
+            name
+            for name, card in judges
+            if self.plan.is_prompted(card.model) and card.form != COMPARE
+        ]
 
     @property
     def _builds(self) -> bool:

@@ -106,7 +106,7 @@ class Plan:
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
         methods = set(self.study.methods)
-        rated = {"agreement", "confusion", "perspectives", "faults"} & methods
+        rated = {"agreement", "confusion", "perspectives", "robustness", "faults"} & methods
         sets = ["systems"] if rated and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
         damaged += self.perturbed(dataset, "row", "graded")

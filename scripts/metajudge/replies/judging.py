@@ -44,7 +44,9 @@ class Questions:
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
     beside: Sequence[tuple[Subject, str]] = ()
-    """What cannot be asked, having no reference to show, and why."""
+    """What cannot be asked, having no reference to show, or no rating, and why."""
+    hints: Mapping[str, str] | None = None
+    """Target -> the rating that the judge is told before it judges."""
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -88,6 +90,8 @@ class Questions:
             values = rated(self.aspect, self.judge.scale or self.scale)
             if self.demonstrations is not None:
                 values["shots"] = self.demonstrations.told(item)
+            if self.judge.hint is not None:
+                values["attributed"] = self.judge.hint.attributed
             self._forms[key] = Form(self.judge.form, self.templates, values)
         return self._forms[key]
 
@@ -122,14 +126,17 @@ class Questions:
 
     def place(self, number: int) -> dict[str, str]:
         """Return what a question is about: the first columns of its rows."""
-        names = (one.target for one in self.shown[number])
-        return dict(zip(("target", "target_b"), names, strict=False))
+        names = [one.target for one in self.shown[number]]
+        place = dict(zip(("target", "target_b"), names, strict=False))
+        return place if self.hints is None else {**place, "hint": self.hints[names[0]]}
 
     def _texts(self, number: int) -> dict[str, str | None]:
         shown = self.shown[number]
         source = shown[0].source if self.scale.source_visible else None
         names = ("source", "text", "text_b")
         texts = dict(zip(names, (source, *(one.text for one in shown)), strict=False))
+        if self.hints is not None:
+            texts["hint"] = self.hints[shown[0].target]
         if not needs_reference(self.judge, self.model):
             return texts
         return texts | {"reference": compared(shown[0], "references")[0][0]}

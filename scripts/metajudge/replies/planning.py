@@ -16,6 +16,7 @@ from metajudge.engines.asked import Request, Work
 from metajudge.engines.base import Subject, compared
 from metajudge.engines.probe import Findings
 from metajudge.engines.subjects import Subjects
+from metajudge.prompts import plain
 from metajudge.replies.found import Found
 from metajudge.replies.judging import Questions, Shown, needs_reference, rows, shown
 from metajudge.replies.probing import able
@@ -23,7 +24,9 @@ from metajudge.replies.programs import ProgramQuestions
 from metajudge.replies.shots import Demonstrations, rated_texts
 from metajudge.replies.wanted import KEY, Counts, Keys, Wanted
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
+from metajudge.statistics.hints import hint
 
+Hints = Mapping[str, str]
 Cell = tuple[str, str, str]
 """(perturbation, judge, aspect)."""
 PARTS = 7
@@ -170,23 +173,25 @@ def planned(
     asking: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
     analysts = spec.get("analysts", {})
     texts = _Shown(subjects or Subjects(spec["output"], spec["dataset"], spec["seed"]))
-    return Job(
-        {
-            (perturbation, judge, aspect): asking(
-                model,
-                judges[judge],
-                aspects[aspect],
-                scales[aspect],
-                texts.of(perturbation, judges[judge], model),
-                spec["templates"].get(judges[judge].form, {}),
-                spec["seed"],
-                split(aspect)[1],
-                texts.demonstrations(judges[judge], aspect, scales[aspect], analysts.get(judge)),
-                texts.beside(perturbation, judges[judge], model),
-            )
-            for perturbation, judge, aspect in unpack(spec["cells"])
-        }
-    )
+
+    def cell(perturbation: str, name: str, aspect: str) -> Questions:
+        judge, scale = judges[name], scales[aspect]
+        hints = texts.hints(judge, aspect, scale)
+        return asking(
+            model,
+            judge,
+            aspects[aspect],
+            scale,
+            texts.of(perturbation, judge, model, hints),
+            spec["templates"].get(judge.form, {}),
+            spec["seed"],
+            split(aspect)[1],
+            texts.demonstrations(judge, aspect, scale, analysts.get(name)),
+            texts.beside(perturbation, judge, model, hints),
+            hints,
+        )
+
+    return Job({place: cell(*place) for place in unpack(spec["cells"])})
 
 
 class _Shown:
@@ -196,9 +201,18 @@ class _Shown:
         self.subjects = subjects
         self._known: dict[tuple[str, bool, str, float, bool], list[Shown]] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
+        self._hints: dict[tuple[str, str], Hints] = {}
 
-    def of(self, perturbation: str, judge: Judge, model: AskedModel) -> list[Shown]:
-        """Return the texts of each question; without those that have no reference to show."""
+    def of(
+        self, perturbation: str, judge: Judge, model: AskedModel, hints: Hints | None = None
+    ) -> list[Shown]:
+        """Return the texts of each question; without those that have no reference to show.
+
+        Those of which a judge is told a rating have one.
+        """
+        if hints is not None:
+            subjects = self.subjects.of(perturbation, judge.share)
+            return shown(judge, [one for one in subjects if one.target in hints])
         bound = needs_reference(judge, model)
         kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, bound)
         if kind not in self._known:
@@ -208,9 +222,12 @@ class _Shown:
         return self._known[kind]
 
     def beside(
-        self, perturbation: str, judge: Judge, model: AskedModel
+        self, perturbation: str, judge: Judge, model: AskedModel, hints: Hints | None = None
     ) -> list[tuple[Subject, str]]:
-        """Return what cannot be asked for want of a reference, and why."""
+        """Return what cannot be asked for want of a reference, or of a rating, and why."""
+        if hints is not None:
+            subjects = self.subjects.of(perturbation, judge.share)
+            return [(one, "needs_ratings") for one in subjects if one.target not in hints]
         if not needs_reference(judge, model):
             return []
         told = (
@@ -218,6 +235,17 @@ class _Shown:
             for one in self.subjects.of(perturbation, judge.share)
         )
         return [(one, why) for one, references, why in told if not references]
+
+    def hints(self, judge: Judge, aspect: str, scale: RatedAspect) -> Hints | None:
+        """Return target -> the rating that a judge is told of it; None: it is told none."""
+        if judge.hint is None:
+            return None
+        kind, plain_aspect = judge.hint.tells, split(aspect)[0]
+        if (plain_aspect, kind) not in self._hints:
+            rated = self.subjects.ratings_of(plain_aspect)
+            told = {one: hint(values, scale.min, scale.max, kind) for one, values in rated.items()}
+            self._hints[plain_aspect, kind] = {one: str(plain(v)) for one, v in told.items()}
+        return self._hints[plain_aspect, kind]
 
     def demonstrations(
         self, judge: Judge, aspect: str, scale: RatedAspect, analyst: str | None

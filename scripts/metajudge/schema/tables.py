@@ -167,6 +167,17 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "draw": COUNT,
         "value": NUMBER,
     },
+    # what judges that read prompts say of rated texts, why, and what they were told (robustness)
+    "rationales": {
+        "judge": TEXT,
+        "aspect": TEXT,
+        "target": TEXT,
+        "draw": COUNT,
+        "hint": TEXT,
+        "status": TEXT,
+        "value": NUMBER,
+        "text": TEXT,
+    },
     # how many judgments of a cell ended how, and what served them
     "statuses": {
         "dataset": TEXT,
@@ -210,6 +221,7 @@ KEYS: dict[str, list[str]] = {
     "judgments": _ANSWER_KEY,
     "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
     "draws": ["dataset", "perturbation", "judge", "aspect", "target", "target_b", "draw"],
+    "rationales": ["judge", "aspect", "target", "draw"],
     "bought": ["judge", "perturbation", "key", "draw"],
     "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
     "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],

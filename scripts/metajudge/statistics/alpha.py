@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
 from metajudge.statistics.kappa import class_codes
-from metajudge.statistics.resampling import replicated, whole_and_resamples
+from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 TINY = 1e-12
@@ -37,6 +37,20 @@ def krippendorff_alpha(
     domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability"; robustness paper.
     """
+    return alpha_replicated(
+        ratings, level=level, domain=domain, source=source, weights=weights
+    ).estimate
+
+
+def alpha_replicated(
+    ratings: NDArray[np.float64],
+    *,
+    level: Measurement,
+    domain: Sequence[float] | None,
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64] | None,
+) -> Replicated:
+    """Return `krippendorff_alpha` with its replicates."""
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
     if domain is None and level != "interval":
@@ -55,7 +69,7 @@ def krippendorff_alpha(
         n_sources=np.unique(source).size,
         n=n,
         n_missing=used.size - n,
-    ).estimate
+    )
 
 
 def _from_counts(

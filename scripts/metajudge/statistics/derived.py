@@ -21,6 +21,47 @@ DHP = "paper 000, 3.3"
 CONFUSION = "paper 001"
 OURS = "this project"
 ANCHORS = "paper 002, table 8"
+HINTS = "paper 003"
+
+ROBUST: dict[str, Statistic] = {
+    "alpha_forms": Statistic(
+        "α over forms", "correlation", "one model's ratings in several forms", UP_TO_1, HINTS
+    ),
+    "alpha_joint": Statistic(
+        "α, joint", "correlation", "of all raters and the judge together", UP_TO_1, HINTS
+    ),
+    "alpha_pairs_mean": Statistic(
+        "α, mean of pairs", "correlation", "of the judge and each rater alone", UP_TO_1, OURS
+    ),
+    "follow_rate": Statistic(
+        "Equal to the hint", "percent", "scores that equal the rating it is told", SHARE, HINTS
+    ),
+    "already_share": Statistic(
+        "Equal without it", "percent", "scores without a hint that equal it", SHARE, OURS
+    ),
+    "sway": Statistic(
+        "Swayed",
+        "percent",
+        "of the others: scores that equal the hint once it is told",
+        SHARE,
+        OURS,
+    ),
+    "match_share": Statistic(
+        "Unmoved",
+        "percent",
+        "scores that are the same without the hint",
+        SHARE,
+        "paper 003, table 3",
+    ),
+    "hint_shift": Statistic(
+        "Shift to the hint", "amount", "points toward the hint, where it differs", ANY, HINTS
+    ),
+    "sentiment": Statistic(
+        "Sentiment", "amount", "mean polarity of the reasons", SIGNED, "paper 003, table 4"
+    ),
+    "reason_words": Statistic("Words", "amount", "mean words of the reasons", POSITIVE, OURS),
+}
+"""What is told of judges that are asked in several forms, and told hints."""
 
 CONSTRUCTED: dict[str, Statistic] = {
     "errors_mean": Statistic(

@@ -124,6 +124,17 @@ def kappa_test(
     return _test(own, int(there.sum()), exact=False)
 
 
+def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:
+    """Return the test of mean(first) - mean(second), the values of a source swapped together.
+
+    first, second and source (values,), nothing missing; flips (permutations, sources).
+    """
+    gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
+    signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
+    found = dot(signs, gaps) / max(first.size, 1)
+    return _test(found, first.size, exact=False)
+
+
 def _standardised(values: Floats) -> Floats:
     spread = values.std() if values.size else 0.0
     return (values - values.mean()) / spread if spread > 0 else values * 0.0

@@ -11,6 +11,7 @@ from metajudge.statistics.derived import (
     OF_OTHERS,
     OURS,
     POSITIVE,
+    ROBUST,
     SHARE,
     SIGNED,
     UP_TO_1,
@@ -369,6 +370,7 @@ STATISTICS: dict[str, Statistic] = {
         "US dollars", "amount", "tokens by the prices of the model card", POSITIVE, OURS
     ),
     **CONSTRUCTED,
+    **ROBUST,
 }
 
 

@@ -51,6 +51,22 @@ class Shots(Card):
     )
 
 
+class Hint(Card):
+    """A rating that the judge is told before it judges: people's own, or a wrong one."""
+
+    tells: Literal["wrong", "right"] = Field(
+        "wrong",
+        description="`right`: the rating that most people gave (of several the highest); `wrong`: "
+        "the other end of the scale from it.",
+    )
+    attributed: bool = Field(
+        True, description="Whether it is said to be an expert's; forms see `attributed`."
+    )
+    base: Slug = Field(
+        description="The judge of the study that is asked the same without a hint, for comparison."
+    )
+
+
 class Severities(Card):
     """What an error of each severity takes off a text's score, for the parser errors.
 
@@ -137,6 +153,10 @@ class Judge(Decoding):
         None,
         description="Show the form rated texts of other items, from the lowest to the highest "
         "rating in equal steps; for forms that print `shots`.",
+    )
+    hint: Hint | None = Field(
+        None,
+        description="Tell the form a rating of the very text, as `hint`; for robustness.",
     )
     columns: list[str] = Field(
         [],

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.improvement import References
 
+Method = Literal["agreement", "discernment", "confusion", "perspectives", "robustness", "faults"]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 
@@ -89,8 +90,8 @@ class Study(Caps):
         description="Perturbation cards: of single texts for discernment and confusion; texts in "
         "a row, and texts of every rating.",
     )
-    methods: list[Literal["agreement", "discernment", "confusion", "perspectives", "faults"]] = (
-        Field(min_length=1, description="What is computed; coverage and cost always are.")
+    methods: list[Method] = Field(
+        min_length=1, description="What is computed; coverage and cost always are."
     )
     references: References | None = Field(
         None,

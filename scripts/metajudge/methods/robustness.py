@@ -1,0 +1,267 @@
+"""Robustness (paper 003): is a judge consistent over forms, and how far does it follow a hint?
+
+A hint is a rating that the judge is told of the very text: a wrong one, or people's own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from metajudge.cells import split
+from metajudge.methods.differences import difference_rows
+from metajudge.methods.measures import against, alpha, classes_with, lower_median
+from metajudge.methods.study import DatasetStudy, Floats, Panel, aligned
+from metajudge.schema.tables import read_table
+from metajudge.statistics.alpha import alpha_replicated
+from metajudge.statistics.estimate import NOTHING, Estimate
+from metajudge.statistics.means import mean_over, replicated_share
+from metajudge.statistics.permutation import flips_of, mean_test
+from metajudge.statistics.resampling import Replicated
+from metajudge.streams import stream
+
+HUMAN = "human"
+ENDS: Final = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
+"""How a judgment without a value may have ended."""
+NO_FORMS = "the model is asked in one form"
+SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
+Row = dict[str, Any]
+
+
+def rows(study: DatasetStudy) -> list[Row]:
+    """Return the rows of robustness.csv: people, models over their forms, judges, hints."""
+    told = _Told(study)
+    found = list[Row]()
+    for aspect in study.spec["aspects"]:
+        ratings = study.systems.ratings(aspect)
+        if not len(ratings):
+            continue
+        found += _people(study, aspect, ratings)
+        found += _forms(study, aspect, ratings)
+        for judge in study.spec["judges"]:
+            found += _joint(study, judge, aspect, ratings)
+        for judge in told.judges:
+            found += _reasons(study, told, judge, aspect)
+        for judge in study.spec["hinted"]:
+            found += _hinted(study, told, judge, aspect)
+    return found
+
+
+class _Told:
+    """What judges that read prompts say of the rated texts, and why; shape (targets,) each."""
+
+    def __init__(self, study: DatasetStudy) -> None:
+        self.study, self.panel = study, study.systems
+        self._polarity: dict[str, float] = {}
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], list[Row]]:
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in read_table("rationales", self.study.spec["rationales"]).to_pylist():
+            found.setdefault((row["judge"], row["aspect"]), []).append(row)
+        return found
+
+    @property
+    def judges(self) -> list[str]:
+        """Return the judges that give reasons."""
+        return list(dict.fromkeys(judge for judge, _ in self._rows))
+
+    def of(self, judge: str, aspect: str) -> list[Row]:
+        """Return a judge's judgments on an aspect."""
+        return self._rows.get((judge, aspect), [])
+
+    def hints(self, judge: str, aspect: str) -> Floats:
+        """Return the rating that the judge was told of each text, NaN where none."""
+        known = {row["target"]: float(row["hint"]) for row in self.of(judge, aspect) if row["hint"]}
+        return aligned(known, self.panel.targets)
+
+    def polarities(self, judge: str, aspect: str) -> Floats:
+        """Return the mean polarity of a judge's reasons for each text, -1 to 1."""
+        return self._mean(judge, aspect, self._sentiment)
+
+    def words(self, judge: str, aspect: str) -> Floats:
+        """Return the mean number of words of a judge's reasons for each text."""
+        return self._mean(judge, aspect, lambda text: len(text.split()))
+
+    def _mean(self, judge: str, aspect: str, value: Any) -> Floats:
+        told: dict[str, list[float]] = {}
+        for row in self.of(judge, aspect):
+            if row["status"] == "ok" and (row["text"] or "").strip():
+                told.setdefault(row["target"], []).append(float(value(row["text"])))
+        means = {target: float(np.mean(values)) for target, values in told.items()}
+        return aligned(means, self.panel.targets)
+
+    def _sentiment(self, text: str) -> float:
+        from textblob import TextBlob  # loads a lexicon of its package, and no corpus
+
+        if text not in self._polarity:
+            self._polarity[text] = float(TextBlob(text).sentiment.polarity)
+        return self._polarity[text]
+
+
+def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
+    """Yield the agreement of people among themselves, once for all wordings of an aspect."""
+    plain, criterion = split(aspect)
+    others = [name for name in study.spec["aspects"] if split(name)[0] == plain]
+    if criterion and others[0] != aspect:
+        return
+    one = alpha(study, study.systems, ratings, study.spec["aspects"][aspect]["values"])
+    yield study.row(HUMAN, plain, "alpha_ordinal", "", one)
+
+
+def _forms(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
+    """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
+    classes = study.spec["aspects"][aspect]["values"]
+    for model, judges in study.spec["forms"].items():
+        scores = [study.systems.scores(judge, aspect) for judge in judges]
+        known = [one for one in scores if one is not None]
+        if len(known) < 2:
+            one = Estimate.undefined(NO_FORMS)
+        else:
+            one = _alpha(study, np.stack(known), classes)
+            one = replace(
+                one, method="; ".join(filter(None, [f"of {', '.join(judges)}", one.method]))
+            )
+        yield study.row(model, aspect, "alpha_forms", "", one)
+
+
+def _alpha(study: DatasetStudy, ratings: Floats, classes: list[float] | None) -> Estimate:
+    """Return the ordinal alpha of raters, undefined where one gives what is no class."""
+    if classes is None:
+        return Estimate.undefined("continuous")
+    off = ~np.isnan(ratings) & ~np.isclose(ratings[..., None], classes).any(axis=-1)
+    if off.any():
+        return Estimate.undefined("ratings off the aspect's scale")
+    return alpha(study, study.systems, ratings, classes)
+
+
+def _joint(study: DatasetStudy, judge: str, aspect: str, ratings: Floats) -> Iterator[Row]:
+    """Yield a judge's agreement with people: with all at once, with their median, with each."""
+    panel = study.systems.given(judge)
+    scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
+    if scores is None:
+        return
+    classes, why = classes_with(study, judge, aspect, lower_median(people))
+    if classes is None:
+        for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):
+            yield study.row(judge, aspect, name, "", Estimate.undefined(why))
+        return
+    joint = _replicated(study, panel, np.vstack([people, scores]), classes)
+    told = _of(joint.estimate, f"{len(people)} raters and the judge")
+    yield study.row(judge, aspect, "alpha_joint", "", told)
+    pair = alpha(study, panel, np.stack([lower_median(people), scores]), classes)
+    yield study.row(judge, aspect, "alpha_pair", "", against(pair, "lower median"))
+    each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
+    sources = np.unique(panel.source).size
+    mean = mean_over(each, sources, of="pairs of the judge and a rater").estimate
+    yield study.row(judge, aspect, "alpha_pairs_mean", "", mean)
+
+
+def _replicated(
+    study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]
+) -> Replicated:
+    return alpha_replicated(
+        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
+    )
+
+
+def _of(found: Estimate, which: str) -> Estimate:
+    return replace(found, method="; ".join(filter(None, [f"of {which}", found.method])))
+
+
+def _reasons(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
+    """Yield how judgments ended, and the sentiment and the length of their reasons."""
+    own = told.of(judge, aspect)
+    if not own:
+        return
+    ends = [row["status"] for row in own]
+    for end in ENDS:
+        one = Estimate(ends.count(end) / len(ends), n=len(ends), method="share of the judgments")
+        yield study.row(judge, aspect, f"share_{end}", "", one)
+    for name, found in _reason_means(told, judge, aspect, None).items():
+        yield study.row(judge, aspect, name, "", found.estimate)
+
+
+def _reason_means(
+    told: _Told, judge: str, aspect: str, beside: str | None
+) -> dict[str, Replicated]:
+    """Return the means of sentiment and words; `beside`: of texts of which that judge says why."""
+    found = {}
+    for name, values in (("sentiment", told.polarities), ("reason_words", told.words)):
+        own = values(judge, aspect)
+        both = ~np.isnan(own)
+        if beside is not None:
+            both &= ~np.isnan(values(beside, aspect))
+        found[name] = _mean(told, own, both)
+    return found
+
+
+def _mean(told: _Told, values: Floats, used: Any) -> Replicated:
+    """Return the mean of some texts' values, with its interval over sources and replicates."""
+    panel, weights = told.panel, told.study.weights
+    given = used & ~np.isnan(values)
+    missing = int(used.sum() - given.sum())
+    ones = np.ones(int(given.sum()))
+    return replicated_share(values[given], ones, panel.source[given], weights, missing=missing)
+
+
+def _hinted(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
+    """Yield what a hint does to a judge, held against the judge that is asked without one."""
+    base = study.spec["hinted"][judge]["base"]
+    mine, other = (study.systems.scores(one, aspect) for one in (judge, base))
+    if mine is None or other is None:
+        return
+    hints, place = told.hints(judge, aspect), {"judge_b": base}
+    asked = ~np.isnan(hints)
+    both = asked & ~np.isnan(mine) & ~np.isnan(other)
+    missing = int(asked.sum() - both.sum())
+    equal, already = np.isclose(mine, hints), np.isclose(other, hints)
+    toward = (mine - other) * np.sign(hints - other)
+    measures = {
+        "follow_rate": (equal, both),
+        "already_share": (already, both),
+        "sway": (equal, both & ~already),
+        "match_share": (np.isclose(mine, other), both),
+        "hint_shift": (toward, both & ~already),
+    }
+    for name, (values, used) in measures.items():
+        found = _mean(told, values.astype(np.float64), used).estimate
+        one = replace(found, n_missing=missing) if found.value is not None else found
+        yield study.row(judge, aspect, name, "", one, **place)
+    first, second = (_mean(told, one.astype(np.float64), both) for one in (equal, already))
+    note = "equal to the hint, with it less without it"
+    yield from difference_rows(
+        study,
+        judge,
+        {"follow_rate": first},
+        {"follow_rate": second},
+        note=note,
+        place=place,
+        aspect=aspect,
+        sources=len(study.items_given(judge)),
+    )
+    yield from _moods(study, told, judge, base, aspect)
+
+
+def _moods(study: DatasetStudy, told: _Told, judge: str, base: str, aspect: str) -> Iterator[Row]:
+    """Yield how sentiment and length of the reasons change with the hint, on the same texts."""
+    yield from difference_rows(
+        study,
+        judge,
+        _reason_means(told, judge, aspect, base),
+        _reason_means(told, base, aspect, judge),
+        note="of the texts for which both give reasons",
+        place={"judge_b": base},
+        aspect=aspect,
+        sources=len(study.items_given(judge)),
+    )
+    rng = stream(study.spec["seed"], "robustness", study.dataset, judge, aspect)
+    flips = flips_of(rng, len(study.item_order))
+    for name, values in (("sentiment", told.polarities), ("reason_words", told.words)):
+        first, second = values(judge, aspect), values(base, aspect)
+        both = ~np.isnan(first) & ~np.isnan(second)
+        test = mean_test(first[both], second[both], told.panel.source[both], flips)
+        one = Estimate(test.p, n=test.n, method=SWAPPED) if test.n else Estimate.undefined(NOTHING)
+        yield study.row(judge, aspect, f"p_{name}", "", one, judge_b=base)

@@ -20,6 +20,7 @@ from metajudge.report.sections import (
     perturbations,
     replies,
     reproduce,
+    robustness,
 )
 
 SECTIONS = (
@@ -30,6 +31,7 @@ SECTIONS = (
     discernment.section,
     confusion.section,
     perspectives.section,
+    robustness.section,
     faults.section,
     perturbations.section,
     construction.section,

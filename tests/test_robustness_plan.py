@@ -1,0 +1,114 @@
+"""The shipped study of robustness: what it asks, counted at the size of paper 003, and whole."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import running
+from data_samples import REAL, needs_real_data
+from metajudge.plan import load_plan
+from metajudge.schema.loading import load_yaml
+from running import HOME
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+STUDY = HOME / "config" / "studies" / "robustness.yaml"
+FORMS = ["own-understanding", "knowledge", "two-shots", "reasoning", "wrong-hint"]
+"""The five of the paper."""
+SIZES = {"summaries": (100, 16, 4), "responses": (60, 11, 6)}
+"""Dataset -> items, systems, aspects."""
+
+
+def write_rated(folder: Path, name: str) -> None:
+    """Write a dataset of so many texts, all rated by three people."""
+    items, systems, aspects = SIZES[name]
+    names = [f"{name}-{number}" for number in range(aspects)]
+    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        raters = [f"{one}.{rater}" for one in names for rater in "abc"]
+        table.writerow(["id", "source", "system", "text", *raters])
+        for item in range(items):
+            for system in range(systems):
+                ratings = [1 + (item + system + at) % 5 for at in range(len(raters))]
+                text = f"Text {system} of {name} {item}."
+                table.writerow([f"i{item}", f"Source {item}.", f"s{system}", text, *ratings])
+    card: dict[str, Any] = {
+        **{"dataset": name, "name": name, "task": "summarization", "format": "table"},
+        **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
+        "columns": {
+            **{"item": "id", "source": "source", "system": "system", "text": "text"},
+            "ratings": {one: [f"{one}.{rater}" for rater in "abc"] for one in names},
+        },
+        "aspects": {one: {"min": 1, "max": 5, "step": 1} for one in names},
+    }
+    cards = {("datasets", name): card}
+    cards |= {("aspects", one): {"aspect": one, "name": one, "definition": one} for one in names}
+    for (kind, own), told in cards.items():
+        path = folder / "config" / kind / f"{own}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(told), encoding="utf-8")
+
+
+def test_at_the_paper_s_size_a_model_is_asked_51800_times(tmp_path: Path) -> None:
+    for name in SIZES:
+        write_rated(tmp_path, name)
+    study = running.write_study(
+        tmp_path,
+        datasets=[*SIZES],
+        aspects=[],
+        judges=FORMS,
+        perturbations=[],
+        methods=["robustness"],
+    )
+    done = running.snakemake("check", "--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "requests to models: 51,800," in done.stdout
+    assert re.search(r"sum +51,800 +0 +51,800 ", done.stdout)
+
+
+def test_the_shipped_study_is_planned_with_its_hints() -> None:
+    plan = load_plan(load_yaml(STUDY)[0], HOME, source=str(STUDY))
+    assert set(FORMS) <= set(plan.judges)
+    for name in ("wrong-hint", "right-hint", "nameless-hint"):
+        told = plan.judges[name].hint
+        assert told is not None and told.base == "knowledge"
+        assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (0.1, 2048)
+    assert plan.judges["two-shots"].shots is not None and plan.judges["two-shots"].shots.n == 2
+
+
+def follow(body: Body) -> Said:
+    """Believe every expert, and nobody else."""
+    prompt = body["messages"][0]["content"]
+    told = re.findall(r"before you: ([\d.]+)\.\n", prompt)
+    [(low, high)] = set(re.findall(r"a number from (\d) to (\d)", prompt))
+    own = int(low) + len(prompt) % (int(high) - int(low) + 1)
+    return reply(f"Rating: {told[0] if told else own}\nIt reads well.")
+
+
+@needs_real_data
+def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
+    with serve(follow) as endpoint:
+        limits = {"backoff": 0.01, "timeout": 60}
+        told = {"base_url": endpoint.url, "probe": False, "limits": limits}
+        running.write_card(tmp_path, "models", "judge", **told)
+        study = load_yaml(STUDY)[0] | {"share": 0.1, "data": str(REAL)}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+    found = {
+        (row["dataset"], row["judge"], row["aspect"], row["statistic"]): row
+        for row in running.rows(tmp_path / "results" / "robustness", "robustness")
+    }
+    aspects = {(dataset, aspect) for dataset, _, aspect, _ in found}
+    assert len(aspects) == 10
+    for dataset, aspect in aspects:
+        at = (dataset, "wrong-hint", aspect)
+        assert found[*at, "follow_rate"]["value"] == 1
+        assert found[*at, "alpha_joint"]["value"] >= -1 / 3
+        assert found[dataset, "right-hint", aspect, "alpha_pair"]["value"] > 0
+        assert found[dataset, "nameless-hint", aspect, "match_share"]["value"] is not None
+        assert found[dataset, "human", aspect, "alpha_ordinal"]["value"] > 0.3

@@ -10,6 +10,7 @@ from metajudge.schema.cards import (
     DAMAGING,
     LEXICAL_FORMS,
     PROMPTED,
+    AnyPerturbation,
     CommandModel,
     Dataset,
     DerivedJudge,
@@ -33,7 +34,7 @@ def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],
     models: Mapping[str, Model],
-    perturbations: Mapping[str, Perturbation],
+    perturbations: Mapping[str, AnyPerturbation],
     judges: Iterable[str],
     source: str,
 ) -> None:
@@ -194,7 +195,7 @@ def check_derived(card: DerivedJudge, judges: Mapping[str, Judge]) -> None:
 
 
 def check_dataset(
-    dataset: Dataset, sets: Iterable[str], damage: Iterable[Perturbation], source: str
+    dataset: Dataset, sets: Iterable[str], damage: Iterable[AnyPerturbation], source: str
 ) -> None:
     """Check that there is something of a dataset to judge, and what its perturbations need."""
     from metajudge.perturb import RULES
@@ -204,7 +205,9 @@ def check_dataset(
             "no method of the study judges anything of this dataset",
             where=f"{source}, key datasets",
             got=dataset.dataset,
-            todo="add the method discernment and a perturbation of its task, or leave it out",
+            todo="add the method perspectives, or leave it out"
+            if dataset.gives_texts
+            else "add the method discernment and a perturbation of its task, or leave it out",
         )
     for card in damage:
         needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None

@@ -16,6 +16,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
+from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
 from metajudge.plan.rehearsal import rehearse
 from metajudge.plan.study import Plan
@@ -32,6 +33,7 @@ from metajudge.schema.cards import (
     Dataset,
     DerivedJudge,
     Expectations,
+    GivenPerturbation,
     Judge,
     Model,
     Study,
@@ -65,7 +67,7 @@ def load_plan(
         name: cards.read("dataset", name, where=f"{source}, key datasets")
         for name in study.datasets
     }
-    rated = any(dataset.ratings != "none" for dataset in datasets.values())
+    rated = any(card.ratings != "none" or card.gives_texts for card in datasets.values())
     study = _with_controls(study) if rated and AGAINST_PEOPLE & set(study.methods) else study
     judges, derived = _judges(cards, study, source)
     perturbations = {
@@ -95,7 +97,7 @@ def load_plan(
         derived=derived,
         aspects=(aspects := _aspects(cards, datasets)),
         criteria=_criteria(cards, study, aspects, source),
-        perturbations=perturbations,
+        perturbations=perturbations | given_sets(datasets, perturbations, source),
         weights=cards.read("weights", study.weights, where=f"{source}, key weights")
         if study.weights
         else None,
@@ -123,7 +125,8 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for card in plan.derived.values():
         check_derived(card, judges)
     for perturbation in perturbations.values():
-        check_perturbation(perturbation, models, datasets, plan.datasets)
+        if not isinstance(perturbation, GivenPerturbation):
+            check_perturbation(perturbation, models, datasets, plan.datasets)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)

@@ -87,9 +87,14 @@ def _places(ratings: Sequence[float], values: Sequence[float]) -> tuple[int, ...
 
 def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
     rows = plan.perturbed(dataset, "row")
-    sets = ["original", *(f"{name}.{degree}" for name, degree in rows)]
+    sets = [*_first(plan, dataset), *(f"{name}.{degree}" for name, degree in rows)]
     targets = [out / "targets" / dataset / f"{name}.parquet" for name in sets]
     return [_items(out, dataset), *targets] if rows else []
+
+
+def _first(plan: Plan, dataset: str) -> list[str]:
+    """Return the set of the texts without errors; a row that a dataset brings has its own."""
+    return [] if plan.datasets[dataset].gives_texts else ["original"]
 
 
 def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
@@ -99,7 +104,8 @@ def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
         row, only = f"{name}.{degree}", plan.perturbations[name].aspects
         for aspect in plan.plain_aspects(dataset):
             if not only or aspect in only:
-                for one in [*subjects.of("original"), *subjects.of(row)]:
+                sets = [*_first(plan, dataset), row]
+                for one in (text for name in sets for text in subjects.of(name)):
                     place = ROW, dataset, row, aspect, one.target, one.item
                     yield Text(*place, one.source, one.text, one.step)
 

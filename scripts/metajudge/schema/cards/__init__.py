@@ -9,6 +9,7 @@ from pydantic import Field
 
 from metajudge.schema.cards.base import Card, Hub, Scale
 from metajudge.schema.cards.data import (
+    GIVEN_ROLES,
     WRONG_ENDING,
     Aspect,
     AspectInTask,
@@ -49,11 +50,13 @@ from metajudge.schema.cards.models import (
 from metajudge.schema.cards.perturbations import (
     INJECT_ERRORS,
     Anchoring,
+    AnyPerturbation,
     Damage,
     DamageKind,
     Degree,
     Degrees,
     Demonstration,
+    GivenPerturbation,
     GradedPerturbation,
     MadePerturbation,
     Perturbation,
@@ -70,6 +73,7 @@ __all__ = [
     "CONTROL_FORMS",
     "DAMAGING",
     "FOLDERS",
+    "GIVEN_ROLES",
     "INJECT_ERRORS",
     "KINDS",
     "LEXICAL_FORMS",
@@ -82,6 +86,7 @@ __all__ = [
     "Analyses",
     "Anchoring",
     "AnyJudge",
+    "AnyPerturbation",
     "AskedModel",
     "Aspect",
     "AspectInTask",
@@ -102,6 +107,7 @@ __all__ = [
     "DerivedJudge",
     "Expectations",
     "Expected",
+    "GivenPerturbation",
     "GradedPerturbation",
     "Hub",
     "Improvement",

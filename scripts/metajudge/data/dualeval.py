@@ -40,7 +40,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
         for aspect in card.aspects
         for one in _of_aspect(draft, files[role], role, aspect)
     ]
-    _note_others(draft, files)
+    _note(draft, files, [one.rating is not None for one in found])
     sources = {one.source for one in found}
     for source in dict.fromkeys(one.source for one in found):
         draft.item(draft.number(source, len(sources)), [source], None)
@@ -129,8 +129,10 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
     return draft.text(trimmed(draft.pick(entry, key)), key)
 
 
-def _note_others(draft: Draft, files: Mapping[str, Found]) -> None:
-    """Note aspects that the card does not list: nothing of them is read."""
+def _note(draft: Draft, files: Mapping[str, Found], rated: list[bool]) -> None:
+    """Note how many texts there are, and aspects that the card does not list: they are not read."""
+    counts = {"with a rating": sum(rated), "in a row": len(rated) - sum(rated)}
+    draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
     for role, found in sorted(files.items()):
         names = {name for path, _ in found for name in read_object(path)}

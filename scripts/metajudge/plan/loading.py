@@ -67,8 +67,7 @@ def load_plan(
         name: cards.read("dataset", name, where=f"{source}, key datasets")
         for name in study.datasets
     }
-    rated = any(card.ratings != "none" or card.gives_texts for card in datasets.values())
-    study = _with_controls(study) if rated and AGAINST_PEOPLE & set(study.methods) else study
+    study = _with_controls(study, datasets.values())
     judges, derived = _judges(cards, study, source)
     perturbations = {
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
@@ -140,8 +139,14 @@ def _card_folders(home: Path) -> list[Path]:
     return [here] if here.resolve() == own.resolve() else [here, own]
 
 
-def _with_controls(study: Study) -> Study:
-    """Return the study with every control: no measure is trusted that ranks one above a judge."""
+def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
+    """Return the study with every control: no measure is trusted that ranks one above a judge.
+
+    So it is where judges are held against ratings, or against what is known of texts otherwise.
+    """
+    known = any(card.ratings != "none" or card.gives_texts for card in datasets)
+    if not known or not AGAINST_PEOPLE & set(study.methods):
+        return study
     more = [name for name in CONTROLS if name not in study.judges]
     return study.model_copy(update={"judges": [*study.judges, *more]})
 

@@ -37,6 +37,7 @@ from metajudge.schema.cards import (
     Judge,
     Model,
     Study,
+    Weights,
 )
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
@@ -97,9 +98,7 @@ def load_plan(
         aspects=(aspects := _aspects(cards, datasets)),
         criteria=_criteria(cards, study, aspects, source),
         perturbations=perturbations | given_sets(datasets, perturbations, source),
-        weights=cards.read("weights", study.weights, where=f"{source}, key weights")
-        if study.weights
-        else None,
+        weights=_weights(cards, study, source),
         expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
@@ -200,6 +199,13 @@ def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
+
+
+def _weights(cards: Cards, study: Study, source: str) -> Weights | None:
+    if not study.weights:
+        return None
+    card: Weights = cards.read("weights", study.weights, where=f"{source}, key weights")
+    return card
 
 
 def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:

@@ -37,6 +37,8 @@ localrules:
     ingest,
     ingest_references,
     perturb,
+    take,
+    take_rated,
     score,
     derive,
     collect,

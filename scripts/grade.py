@@ -5,7 +5,6 @@ from typing import Any
 
 from metajudge.command import run
 from metajudge.perturb.grading import (
-    CHOSEN,
     Grade,
     by_anchors,
     by_errors,
@@ -13,7 +12,7 @@ from metajudge.perturb.grading import (
     usable,
     usual_errors,
 )
-from metajudge.schema.tables import read_table, table_of, write_table
+from metajudge.schema.tables import CHOSEN, read_table, table_of, write_table
 
 Row = dict[str, Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import yaml
 
-from metajudge.perturb.grading import CHOSEN
 from metajudge.plan import Plan
 from metajudge.reevaluation.answers import Known
 from metajudge.reevaluation.pages import Draw, Page, make, texts_of
 from metajudge.reevaluation.pairs import About, Pair
 from metajudge.reevaluation.texts import KINDS, RATED, Text
+from metajudge.schema.tables import CHOSEN
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 

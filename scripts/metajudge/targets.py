@@ -85,6 +85,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
         for name in plan.target_sets(dataset):
             if name in waiting(plan, dataset) and not made:
                 continue
+            own = [one for one in aspects if one["aspect"] in plan.judged_on(dataset, name)]
             for one in subjects.of(name):
                 yield {
                     "dataset": dataset,
@@ -97,7 +98,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
                     "source": one.source,
                     "references": list(one.references),
                     "text": one.text,
-                    "aspects": aspects,
+                    "aspects": own,
                 }
 
 

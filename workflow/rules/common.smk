@@ -238,6 +238,12 @@ def one_of(names):
     return "|".join(sorted(set(names))) or "none"
 
 
+def given_in(role):
+    """Return a wildcard constraint for the sets of texts of a role that datasets bring."""
+    cards = PLAN.perturbations.items()
+    return one_of(name for name, one in cards if getattr(one, "role", None) == role)
+
+
 wildcard_constraints:
     dataset=one_of(DATASETS),
     judge=one_of([*PLAN.judges, *PLAN.derived]),

@@ -137,6 +137,36 @@ rule perturb:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/perturb.py --spec - > {log:q} 2>&1"
 
 
+# What a dataset brings is there as soon as it is read.
+rule take:
+    input:
+        lambda wildcards: sum(FILES[wildcards.dataset].values(), []),
+        f"{OUT}/items/{{dataset}}.parquet",
+    output:
+        f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
+    log:
+        f"{OUT}/logs/take/{{dataset}}/{{given}}.log",
+    wildcard_constraints:
+        given=given_in("local"),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.take(wildcards.dataset, wildcards.given),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/take.py --spec - > {log:q} 2>&1"
+
+
+use rule take as take_rated with:
+    output:
+        f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
+        f"{OUT}/graded/{{dataset}}/{{given}}.single.parquet",
+    wildcard_constraints:
+        given=given_in("global"),
+
+
 # One rule for each perturbation that a model writes: what a job needs depends on the model.
 for _name, _card in PLAN.perturbations.items():
     if _card.method not in {"llm", "inject"}:

@@ -22,6 +22,7 @@ ADAPTERS = {
     "samsum": "metajudge.data.samsum",
     "news_commentary": "metajudge.data.news_commentary",
     "webnlg": "metajudge.data.webnlg",
+    "dualeval_json": "metajudge.data.dualeval",
     "table": "metajudge.data.table",
 }
 """Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""

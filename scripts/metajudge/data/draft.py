@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 
 class Place(NamedTuple):
-    """A row of a file."""
+    """A row of a file; 0: the file as a whole."""
 
     file: str
     row: int
@@ -41,6 +41,7 @@ class Draft:
     def __init__(self, card: Dataset) -> None:
         self.card = card
         self.place = Place("", 0)
+        self.part = ""
         self.notes: list[str] = []
         self._items: dict[str, _Item] = {}
         self._outputs: dict[Key, tuple[Place, str]] = {}
@@ -62,9 +63,9 @@ class Draft:
         return bool(self._items)
 
     @contextmanager
-    def at(self, file: Path, row: int) -> Iterator[None]:
-        """Make this row the current one; see `caught`."""
-        self.place = Place(str(file), row)
+    def at(self, file: Path, row: int, part: str = "") -> Iterator[None]:
+        """Make this row, or a part of it that faults name, the current one; see `caught`."""
+        self.place, self.part = Place(str(file), row), part
         with self.caught():
             yield
 
@@ -120,7 +121,7 @@ class Draft:
         entry = _Item(
             self.place,
             self._source(source),
-            tuple(self._text(text, "reference") for text in references or () if not _blank(text)),
+            tuple(self.text(text, "reference") for text in references or () if not _blank(text)),
             meta or {},
         )
         if references is not None and not entry.references:
@@ -146,28 +147,50 @@ class Draft:
                 got=", ".join(key),
                 todo="map `system`, or make ids differ",
             )
-        kept = self._text(text, "text") if self.card.has_texts else ""
+        kept = self.text(text, "text") if self.card.has_texts else ""
         self._outputs.setdefault(key, (self.place, kept))
         return key
 
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> None:
         """Add what a rater said of a text; a missing rating is counted."""
-        value = self._value(cell, aspect)
-        if value is None:
-            return
-        scale = self.card.aspects[aspect]
-        if not fits(value, scale, on_grid=rater != MEAN):
-            allowed = shown(scale, on_grid=rater != MEAN)
+        value = self.value(aspect, cell, on_grid=rater != MEAN)
+        if value is not None:
+            self._ratings.setdefault((key, aspect, rater), value)
+
+    def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
+        """Return a rating, which must be on the aspect's scale; one that is missing is counted."""
+        value, scale = self._value(cell, aspect), self.card.aspects[aspect]
+        if value is not None and not fits(value, scale, on_grid=on_grid):
+            allowed = shown(scale, on_grid=on_grid)
             self._fault("a rating is off the scale", f"aspect {aspect}", got=cell, allowed=allowed)
-        self._ratings.setdefault((key, aspect, rater), value)
+        return value
+
+    def text(self, text: object, kind: str) -> str:
+        """Return a text, "" for what is none: that is noted as a fault."""
+        if _blank(text):
+            self._fault(f"a {kind} is empty", got=text)
+            return ""
+        if not isinstance(text, str):
+            self._fault(f"a {kind} is not a text", got=text)
+            return ""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = text[error.start : error.end]
+            self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
+        return text
+
+    def check(self) -> None:
+        """Raise UserErrors with all faults so far, if there are any."""
+        if self._faults:
+            raise UserErrors(self._errors())
 
     def finish(self) -> Rated:
         """Return the dataset under its final ids, or raise UserErrors with all faults."""
         if not (self._outputs if self.card.has_systems else self._items) and not self._faults:
             where = ", ".join(sorted(map(str, self.card.files.values())))
             raise UserError("there are no rows", where=where)
-        if self._faults:
-            raise UserErrors(self._errors())
+        self.check()
         items = slugs(self._items)
         systems = slugs((system for _, system in self._outputs), RESERVED)
         raters = slugs(rater for _, _, rater in self._ratings)
@@ -194,24 +217,10 @@ class Draft:
 
     def _source(self, parts: list[object]) -> str:
         """Join the parts that are there by a blank line; the white space around it is theirs."""
-        texts = [self._text(part, "source") for part in parts if not _blank(part)]
+        texts = [self.text(part, "source") for part in parts if not _blank(part)]
         if parts and not texts:
             self._fault("a source is empty", got=parts[0])
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
-
-    def _text(self, text: object, kind: str) -> str:
-        if _blank(text):
-            self._fault(f"a {kind} is empty", got=text)
-            return ""
-        if not isinstance(text, str):
-            self._fault(f"a {kind} is not a text", got=text)
-            return ""
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            half = text[error.start : error.end]
-            self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
-        return text
 
     def _value(self, cell: object, aspect: str) -> float | None:
         """Return a rating as a number, or None for one that is missing or not a number."""
@@ -238,6 +247,7 @@ class Draft:
         todo: str = "",
     ) -> None:
         """Note a fault of the current row; equal ones are told once, with all their rows."""
+        of = ", ".join(dict.fromkeys(filter(None, [self.part, of])))
         key = (what, of, repr(got), self.place.file)
         if key not in self._faults:
             error = UserError(what, where=of, got=got, allowed=allowed, todo=todo)
@@ -289,7 +299,10 @@ def rows_of(places: list[Place]) -> str:
     """Return files and rows: the first few of each, and how many there are in all."""
     told = []
     for file in sorted({place.file for place in places}):
-        rows = sorted({place.row for place in places if place.file == file})
+        rows = sorted({place.row for place in places if place.file == file} - {0})
+        if not rows:
+            told.append(file)
+            continue
         named = ", ".join(map(str, rows[:SHOWN_ROWS]))
         more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
         told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")

@@ -208,6 +208,26 @@ def read_text(path: Path) -> str:
         ) from error
 
 
+def read_object(path: Path) -> Row:
+    """Return a JSON file that is one object, or raise UserError, also for a key that comes twice.
+
+    Of two entries under one key a JSON parser keeps the last, without a word.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> Row:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in found if keys.count(key) > 1)
+            raise UserError("a key comes twice in an object", where=str(path), got=twice)
+        return found
+
+    content = _parsed(read_text(path), path, 1, object_pairs_hook=unique)
+    if not isinstance(content, dict):
+        raise UserError("this is no JSON object", where=str(path), got=type(content).__name__)
+    return content
+
+
 def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
@@ -224,9 +244,9 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, _object(row, path, number)
 
 
-def _parsed(text: str, path: Path, first_line: int) -> Any:
+def _parsed(text: str, path: Path, first_line: int, **options: Any) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, **options)
     except json.JSONDecodeError as error:
         raise UserError(
             f"this is not JSON: {error.msg}",

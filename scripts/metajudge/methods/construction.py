@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from metajudge.methods.cost import estimates
 from metajudge.methods.study import DatasetStudy, Floats
-from metajudge.perturb.grading import CHOSEN, UNRESOLVED
-from metajudge.schema.tables import read_table
+from metajudge.perturb.grading import UNRESOLVED
+from metajudge.schema.tables import CHOSEN, read_table
 from metajudge.statistics.anchors import comparator_accuracy
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import share

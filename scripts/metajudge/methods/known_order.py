@@ -88,11 +88,16 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
 
 def _in_a_row(study: DatasetStudy, name: str, judge: str, aspect: str) -> InARow | None:
     """Return a judge's scores of a row on one aspect; None where it does not judge it."""
-    original, worse = (study.panel(one).given(judge) for one in ("original", name))
-    before, after = original.scores(judge, aspect), worse.scores(judge, aspect)
-    if before is None or after is None:
+    worse = study.panel(name).given(judge)
+    after, made = worse.scores(judge, aspect), _made(worse)
+    if after is None:
         return None
-    made = _made(worse)
+    if "original" not in study.spec["targets"]:  # the dataset brings the row, from its first text
+        return InARow(study, after, worse.source, _steps(worse))
+    original = study.panel("original").given(judge)
+    before = original.scores(judge, aspect)
+    if before is None:
+        return None
     return InARow(
         study,
         np.concatenate([before, after[made]]),

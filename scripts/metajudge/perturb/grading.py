@@ -11,7 +11,7 @@ from metajudge.statistics.anchors import balanced, estimated_ratings, usual_coun
 from metajudge.streams import stream_seed
 
 Row = dict[str, Any]
-CHOSEN, SPARE, UNRESOLVED = "chosen", "spare", "unresolved"
+SPARE, UNRESOLVED = "spare", "unresolved"
 OFF = "no rating has so many errors"
 
 

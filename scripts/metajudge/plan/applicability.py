@@ -4,6 +4,13 @@ from metajudge.schema.cards import COMPARE, ORACLE, DamageKind, Dataset, Judge, 
 
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the very targets they judge."""
+ALONE = {"rules"}
+"""Lexical forms that look at a text by itself: references only widen what they know."""
+
+
+def uses_references(judge: Judge) -> bool:
+    """Return whether a judge's score tells how near a text is to references."""
+    return judge.against == "references" and judge.form not in ALONE
 
 
 def not_applicable(
@@ -16,10 +23,13 @@ def not_applicable(
     reads = model.engine not in {"control", "recorded"} or judge.form == "length"
     if reads and not dataset.has_texts:
         return "not applicable: the dataset has no texts"
+    if dataset.gives_texts and uses_references(judge):
+        return "not applicable: the dataset has no references"
     rated = perturbation == "systems" and dataset.ratings != "none"
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"
     counted = perturbation == "original" or kind in {"row", "graded"}
+    counted = counted and not dataset.gives_texts
     if model.engine == "control" and judge.form == ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
     if judge.hint is not None and not rated:

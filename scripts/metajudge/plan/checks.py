@@ -10,6 +10,7 @@ from metajudge.schema.cards import (
     DAMAGING,
     LEXICAL_FORMS,
     PROMPTED,
+    AnyPerturbation,
     CommandModel,
     Dataset,
     DerivedJudge,
@@ -33,7 +34,7 @@ def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],
     models: Mapping[str, Model],
-    perturbations: Mapping[str, Perturbation],
+    perturbations: Mapping[str, AnyPerturbation],
     judges: Iterable[str],
     source: str,
 ) -> None:
@@ -231,7 +232,9 @@ def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:
             "no method of the study judges anything of this dataset",
             where=f"{source}, key datasets",
             got=dataset.dataset,
-            todo="add the method discernment and a perturbation of its task, or leave it out",
+            todo="add the method perspectives, or leave it out"
+            if dataset.gives_texts
+            else "add the method discernment and a perturbation of its task, or leave it out",
         )
     if "original" in sets and dataset.select.original == "none":
         _check_originals(plan, dataset, source)

@@ -17,7 +17,7 @@ from metajudge.plan.writers import (
     lowered,
     parts_of,
 )
-from metajudge.schema.cards import Anchoring, Decoding
+from metajudge.schema.cards import Anchoring, Decoding, GivenPerturbation
 
 DEGREE = "single"
 """The degree of every graded set."""
@@ -87,12 +87,12 @@ class GradedSpecs(TextSpecs):
 
     def lowered(self, dataset: str, name: str) -> str:
         """Return the aspect of a set."""
-        return self.plan.lowered(dataset, graded(self.plan)[name])
+        return self.plan.lowered(dataset, self.plan.perturbations[name])
 
     def classes(self, dataset: str, name: str) -> list[float]:
         """Return the ratings of a set's aspect, the lowest first."""
         values = self.plan.scale_of(dataset, self.lowered(dataset, name)).values()
-        assert values is not None  # see check_graded
+        assert values is not None  # see check_graded, and the datasets' cards
         return values
 
     def anchors(self, dataset: str, name: str) -> str:
@@ -182,7 +182,8 @@ class GradedSpecs(TextSpecs):
 
     def known(self, dataset: str, name: str) -> dict[str, Any]:
         """Return what statistics need to know of a graded set."""
-        card = graded(self.plan)[name]
+        built = graded(self.plan).get(name)
+        anchored = built is not None and built.anchors is not None
         compared = [self.construction(dataset, name, f"{part}-compared") for part in COMPARING]
         return {
             "perturbation": name,
@@ -190,9 +191,29 @@ class GradedSpecs(TextSpecs):
             "aspect": self.lowered(dataset, name),
             "classes": self.classes(dataset, name),
             "file": f"{self.out}/graded/{dataset}/{name}.{DEGREE}.parquet",
-            "anchors": self.construction(dataset, name, "anchors") if card.anchors else None,
-            "compared": compared if card.anchors else [],
+            "anchors": self.construction(dataset, name, "anchors") if anchored else None,
+            "compared": compared if anchored else [],
         }
+
+    def take(self, dataset: str, name: str) -> str:
+        """Return the spec that takes a set of texts which a dataset brings."""
+        given = self.plan.perturbations[name]
+        assert isinstance(given, GivenPerturbation)
+        told = {"classes": self.classes(dataset, name)} if given.role == "global" else {}
+        fields = {
+            "dataset": self.plan.datasets[dataset].model_dump(mode="json"),
+            "folder": self.plan.folders["dataset", dataset],
+            "data": self.plan.study.data,
+            "perturbation": name,
+            "degree": DEGREE,
+            "role": given.role,
+            "aspect": self.lowered(dataset, name),
+            **told,
+            "items": f"{self.out}/items/{dataset}.parquet",
+            "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
+            **({"graded": self.known(dataset, name)["file"]} if told else {}),
+        }
+        return self._spec("take.py", fields)
 
     def anchoring(self, name: str) -> Anchoring:
         """Return how the texts of a set are rated by comparisons."""

@@ -11,7 +11,12 @@ from metajudge.perturb.verdicts import LONGEST
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import ORIGINAL, REFERENCES, analyses_of, waiting
 from metajudge.replies.pricing import CHARACTERS
-from metajudge.schema.cards import GradedPerturbation, References, RulePerturbation
+from metajudge.schema.cards import (
+    GivenPerturbation,
+    GradedPerturbation,
+    References,
+    RulePerturbation,
+)
 
 
 class Imagined(Subjects):
@@ -34,6 +39,7 @@ class Imagined(Subjects):
         if perturbation == ORIGINAL:
             return self._originals()
         card = self.plan.perturbations[perturbation.partition(".")[0]]
+        assert not isinstance(card, GivenPerturbation)  # nobody has to make those
         by_rule = isinstance(card, RulePerturbation) or not card.model
         texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
         return [

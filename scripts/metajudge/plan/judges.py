@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from metajudge.canonical import canonical
+from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
 from metajudge.schema.cards import (
@@ -26,8 +27,6 @@ COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
 COMPARISONS = "comparisons with anchors"
 """A step of a construction."""
-ALONE = {"rules"}
-"""Lexical forms that look at a text by itself: references only widen what they know."""
 ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
 ACCESS |= {"batch", "timeout", "workers", "env"}
 ACCESS |= {"tokenizer"}
@@ -205,11 +204,6 @@ def expected_of(plan: Plan) -> dict[str, Any]:
         "of": told,
         "margin": plan.study.confusion.margin,
     }
-
-
-def uses_references(judge: Judge) -> bool:
-    """Return whether a judge's score tells how near a text is to references."""
-    return judge.against == "references" and judge.form not in ALONE
 
 
 def _shared_ends(scales: list[Scale | None]) -> list[float] | None:

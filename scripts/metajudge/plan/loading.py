@@ -17,6 +17,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
+from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
 from metajudge.plan.rehearsal import rehearse
 from metajudge.plan.study import Plan
@@ -33,9 +34,11 @@ from metajudge.schema.cards import (
     Dataset,
     DerivedJudge,
     Expectations,
+    GivenPerturbation,
     Judge,
     Model,
     Study,
+    Weights,
 )
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards, validate_card
@@ -66,8 +69,7 @@ def load_plan(
         name: cards.read("dataset", name, where=f"{source}, key datasets")
         for name in study.datasets
     }
-    rated = any(dataset.ratings != "none" for dataset in datasets.values())
-    study = _with_controls(study) if rated and AGAINST_PEOPLE & set(study.methods) else study
+    study = _with_controls(study, datasets.values())
     judges, derived = _judges(cards, study, source)
     perturbations = {
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
@@ -96,10 +98,8 @@ def load_plan(
         derived=derived,
         aspects=(aspects := _aspects(cards, datasets)),
         criteria=_criteria(cards, study, aspects, source),
-        perturbations=perturbations,
-        weights=cards.read("weights", study.weights, where=f"{source}, key weights")
-        if study.weights
-        else None,
+        perturbations=perturbations | given_sets(datasets, perturbations, source),
+        weights=_weights(cards, study, source),
         expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
@@ -125,7 +125,8 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for card in plan.derived.values():
         check_derived(card, judges)
     for perturbation in perturbations.values():
-        check_perturbation(perturbation, models, datasets, plan.datasets)
+        if not isinstance(perturbation, GivenPerturbation):
+            check_perturbation(perturbation, models, datasets, plan.datasets)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
@@ -138,8 +139,14 @@ def _card_folders(home: Path) -> list[Path]:
     return [here] if here.resolve() == own.resolve() else [here, own]
 
 
-def _with_controls(study: Study) -> Study:
-    """Return the study with every control: no measure is trusted that ranks one above a judge."""
+def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
+    """Return the study with every control: no measure is trusted that ranks one above a judge.
+
+    So it is where judges are held against ratings, or against what is known of texts otherwise.
+    """
+    known = any(card.ratings != "none" or card.gives_texts for card in datasets)
+    if not known or not AGAINST_PEOPLE & set(study.methods):
+        return study
     more = [name for name in CONTROLS if name not in study.judges]
     return study.model_copy(update={"judges": [*study.judges, *more]})
 
@@ -193,6 +200,13 @@ def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
+
+
+def _weights(cards: Cards, study: Study, source: str) -> Weights | None:
+    if not study.weights:
+        return None
+    card: Weights = cards.read("weights", study.weights, where=f"{source}, key weights")
+    return card
 
 
 def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:

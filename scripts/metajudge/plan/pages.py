@@ -5,9 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from metajudge.plan.judges import ALONE, card_hash, engine_of, parser_of, scale_of
+from metajudge.plan.applicability import ALONE
+from metajudge.plan.judges import card_hash, engine_of, parser_of, scale_of
 from metajudge.plan.study import Plan
-from metajudge.schema.cards import GradedPerturbation, Judge, MadePerturbation, Perturbation
+from metajudge.schema.cards import (
+    AnyPerturbation,
+    GivenPerturbation,
+    GradedPerturbation,
+    Judge,
+    MadePerturbation,
+)
 from metajudge.schema.cards.perturbations import Degree
 
 UNDAMAGED = {"original", "systems"}
@@ -17,7 +24,10 @@ depends on them."""
 
 
 def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
-    """Return dataset -> its damage (perturbation, degree); no dataset without any."""
+    """Return dataset -> its damage (perturbation, degree); no dataset without any.
+
+    Texts that a dataset brings have no edits to look at.
+    """
     found = {
         dataset: [
             (name, degree)
@@ -25,7 +35,8 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
             if one not in UNDAMAGED
             for name, _, degree in [one.partition(".")]
         ]
-        for dataset in plan.datasets
+        for dataset, card in plan.datasets.items()
+        if not card.gives_texts
     }
     return {dataset: cells for dataset, cells in found.items() if cells}
 
@@ -67,13 +78,15 @@ def _amounts(plan: Plan, dataset: str, cells: list[tuple[str, str]]) -> list[lis
     return found
 
 
-def _told(card: Perturbation) -> dict[str, Any]:
+def _told(card: AnyPerturbation) -> dict[str, Any]:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
     elif isinstance(card, GradedPerturbation):
         made = f"the model {card.model}, form {card.form}" if card.model else "rule"
         by = f"by {made}; rated by {card.rating}"
+    elif isinstance(card, GivenPerturbation):
+        by = f"by whoever made {card.dataset}"
     else:
         by = f"by the rule {card.rule}"
     told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}

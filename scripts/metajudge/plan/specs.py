@@ -311,7 +311,11 @@ class Specs(GradedSpecs):
     @property
     def _builds(self) -> bool:
         """Return whether the study builds texts in a row, or of every rating."""
-        return any(self.plan.perturbed(name, "row", "graded") for name in self.plan.datasets)
+        return any(
+            self.plan.perturbed(name, "row", "graded")
+            for name, card in self.plan.datasets.items()
+            if not card.gives_texts
+        )
 
     @cached_property
     def tables(self) -> list[str]:

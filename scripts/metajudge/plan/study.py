@@ -15,6 +15,7 @@ from metajudge.schema.cards import (
     FOLDERS,
     ORACLE,
     PROMPTED,
+    AnyPerturbation,
     Aspect,
     Criterion,
     Damage,
@@ -22,12 +23,12 @@ from metajudge.schema.cards import (
     Dataset,
     DerivedJudge,
     Expectations,
+    GivenPerturbation,
     GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
     Model,
-    Perturbation,
     RatedAspect,
     Study,
     Weights,
@@ -54,7 +55,8 @@ class Plan:
     derived: Mapping[str, DerivedJudge]
     aspects: Mapping[str, Aspect]
     criteria: Mapping[str, Criterion]
-    perturbations: Mapping[str, Perturbation]
+    perturbations: Mapping[str, AnyPerturbation]
+    """Those that the study names, and the sets of texts that its datasets bring."""
     weights: Weights | None
     expectations: Expectations | None
     templates: Mapping[str, Templates]
@@ -92,20 +94,29 @@ class Plan:
     def perturbed(self, dataset: str, *kinds: DamageKind) -> list[tuple[str, str]]:
         """Return (perturbation, degree) for the damage done to a dataset's originals.
 
-        Of the `kinds` that are named; of those that make one text of each original if none is.
+        Of the `kinds` that are named; of those that make one text of each original if none is. Of
+        a dataset that brings its texts it is these: it has nothing that could be damaged.
         """
-        task = self.datasets[dataset].task
         return [
             (name, degree)
             for name, card in self.perturbations.items()
-            if (not card.tasks or task in card.tasks) and card.kind in (kinds or ("once",))
+            if self._is_of(dataset, card) and card.kind in (kinds or ("once",))
             if not card.aspects or {*card.aspects} & {*self.plain_aspects(dataset)}
             for degree in card.degrees_for(dataset)
         ]
 
+    def _is_of(self, dataset: str, card: AnyPerturbation) -> bool:
+        if isinstance(card, GivenPerturbation):
+            return card.dataset == dataset
+        data = self.datasets[dataset]
+        return not data.gives_texts and (not card.tasks or data.task in card.tasks)
+
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
         methods = set(self.study.methods)
+        if self.datasets[dataset].gives_texts:
+            given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
+            return [f"{name}.{degree}" for name, degree in given]
         rated = {"agreement", "confusion", "perspectives", "robustness", "faults"} & methods
         sets = ["systems"] if rated and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
@@ -125,7 +136,7 @@ class Plan:
 
     def improved(self, dataset: str) -> Improvement | None:
         """Return how a model writes a dataset's originals, None where it has them or needs none."""
-        if not self.perturbations:
+        if not self.study.perturbations or self.datasets[dataset].gives_texts:
             return None
         return self.study.references or self.datasets[dataset].improve
 
@@ -227,12 +238,16 @@ class Plan:
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
+        aspects, only = self.rated_by(judge, dataset), self.judged_on(dataset, perturbation)
+        return [name for name in aspects if split(name)[0] in only]
+
+    def judged_on(self, dataset: str, perturbation: str) -> list[str]:
+        """Return the aspects on which a set of targets is judged: all, or what it was made for."""
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
         if card and card.kind == "graded":
             only = [self.lowered(dataset, card)]
-        aspects = self.rated_by(judge, dataset)
-        return [name for name in aspects if not only or split(name)[0] in only]
+        return [name for name in self.plain_aspects(dataset) if not only or name in only]
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or those of them that one model answers."""

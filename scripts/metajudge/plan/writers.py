@@ -147,7 +147,8 @@ def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
     model.
     """
     for name, _ in plan.perturbed(dataset, "graded"):
-        card = graded(plan)[name]
+        if (card := graded(plan).get(name)) is None:
+            continue
         for part in parts_of(card) if card.model else []:
             yield f"{name}.{part}", str(card.model)
         if card.anchors:

@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 from metajudge.ballot_pages import Options
 from metajudge.canonical import canonical
 from metajudge.engines.subjects import Subjects
-from metajudge.perturb.grading import CHOSEN
 from metajudge.plan import Plan
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import CHOSEN, read_table
 from metajudge.streams import stream_seed
 from metajudge.votes.questions import wording_of
 
@@ -104,13 +103,18 @@ def _places(ratings: Sequence[float], values: Sequence[float]) -> tuple[int, ...
 
 def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
     rows = plan.perturbed(dataset, "row")
-    sets = ["original", *(f"{name}.{degree}" for name, degree in rows)]
+    sets = [*_first(plan, dataset), *(f"{name}.{degree}" for name, degree in rows)]
     targets = [_set(out, dataset, name) for name in sets]
     return [_items(out, dataset), *targets] if rows else []
 
 
 def _set(out: Path, dataset: str, name: str) -> Path:
     return out / "targets" / dataset / f"{name}.parquet"
+
+
+def _first(plan: Plan, dataset: str) -> list[str]:
+    """Return the set of the texts without errors; a row that a dataset brings has its own."""
+    return [] if plan.datasets[dataset].gives_texts else ["original"]
 
 
 def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
@@ -120,7 +124,8 @@ def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
         row, only = f"{name}.{degree}", plan.perturbations[name].aspects
         for aspect in plan.plain_aspects(dataset):
             if not only or aspect in only:
-                for one in [*subjects.of("original"), *subjects.of(row)]:
+                sets = [*_first(plan, dataset), row]
+                for one in (text for name in sets for text in subjects.of(name)):
                     place = ROW, dataset, row, aspect, one.target, one.item
                     yield Text(*place, one.source, one.text, one.step)
 

@@ -204,6 +204,9 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
     "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},
 }
 
+CHOSEN = "chosen"
+"""The status of those texts of a graded set that are its targets."""
+
 SCHEMAS = {name: pa.schema(list(columns.items())) for name, columns in _COLUMNS.items()}
 
 _ANSWER_KEY = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint", "draw"]

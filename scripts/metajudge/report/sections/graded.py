@@ -22,10 +22,7 @@ from metajudge.statistics.registry import STATISTICS
 GLOBAL, AVERAGE = "global", "average"
 SHOWN = ("kappa_linear", "cem_ord")
 SOURCE = "tables/perspectives.csv"
-NOTES = (
-    "The texts of a graded set were made to have every rating, so no person has to rate them; how "
-    "that was done is under Construction.",
-)
+NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 
 
 def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -57,9 +54,11 @@ def _table(
         *(Column(judged, cell, "Graded set") for judged, cell in places),
         *(Column("all", one, "Mean") for one in means),
     ]
+    built = len(report.rows("construction").where(dataset=dataset.id)) > 0
+    notes = [f"{NOTE}; how that was done is under Construction." if built else f"{NOTE} here."]
     told = f"{label(statistic)}: {STATISTICS[statistic].meaning}"
     caption = f"{dataset.name}, texts of every rating; {told}."
-    return Table(caption, "Judge", columns, bodies(report.judges, cells), NOTES, source=SOURCE)
+    return Table(caption, "Judge", columns, bodies(report.judges, cells), notes, source=SOURCE)
 
 
 def _confusions(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from metajudge.schema.cards.base import Card, Hub, Scale
 from metajudge.schema.cards.data import (
+    GIVEN_ROLES,
     WRONG_ENDING,
     Aspect,
     AspectInTask,
@@ -50,11 +51,13 @@ from metajudge.schema.cards.models import (
 from metajudge.schema.cards.perturbations import (
     INJECT_ERRORS,
     Anchoring,
+    AnyPerturbation,
     Damage,
     DamageKind,
     Degree,
     Degrees,
     Demonstration,
+    GivenPerturbation,
     GradedPerturbation,
     MadePerturbation,
     Perturbation,
@@ -71,6 +74,7 @@ __all__ = [
     "CONTROL_FORMS",
     "DAMAGING",
     "FOLDERS",
+    "GIVEN_ROLES",
     "INJECT_ERRORS",
     "KINDS",
     "LEXICAL_FORMS",
@@ -83,6 +87,7 @@ __all__ = [
     "Analyses",
     "Anchoring",
     "AnyJudge",
+    "AnyPerturbation",
     "AskedModel",
     "Aspect",
     "AspectInTask",
@@ -103,6 +108,7 @@ __all__ = [
     "DerivedJudge",
     "Expectations",
     "Expected",
+    "GivenPerturbation",
     "GradedPerturbation",
     "Hint",
     "Hub",

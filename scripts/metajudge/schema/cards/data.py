@@ -9,6 +9,10 @@ from metajudge.schema.cards.improvement import Improvement
 
 WRONG_ENDING = "wrong_ending"
 """The key of an item's `meta` that holds an ending which does not fit."""
+GIVEN = "dualeval_json"
+"""The format whose files hold texts with known ratings or in a known order, and nothing else."""
+GIVEN_ROLES = ("global", "local")
+"""Its roles: texts with their ratings; lists of texts, each with one error more than the last."""
 WITHOUT_SYSTEMS = {
     "sumpubmed_jsonl": (),
     "story_cloze_csv": (WRONG_ENDING,),
@@ -18,11 +22,16 @@ WITHOUT_SYSTEMS = {
     "samsum": (),
     "news_commentary": (),
     "webnlg": ("category", "size"),
+    GIVEN: (),
 }
 """Formats that hold originals only, no system's text and no rating -> the items' `meta`."""
 JOINED = {"wmt_text": {"documents"}, "news_commentary": set[str]()}
 """Format whose segments can be joined -> the roles that this needs."""
-ROLES = {"wmt_text": ({"source", "reference"}, {"documents"}), "table": ({"data"}, {"items"})}
+ROLES: dict[str, tuple[set[str], set[str]]] = {
+    "wmt_text": ({"source", "reference"}, {"documents"}),
+    GIVEN: (set(), set(GIVEN_ROLES)),
+    "table": ({"data"}, {"items"}),
+}
 """Format -> the roles that it needs, and those that it may have beside; others have `data`."""
 
 
@@ -181,6 +190,7 @@ class Dataset(Card):
         "samsum",
         "news_commentary",
         "webnlg",
+        "dualeval_json",
         "table",
     ] = Field(description="How the files are read; `table` is for your own CSV, JSONL or Parquet.")
     files: DataFiles = Field(
@@ -236,6 +246,8 @@ class Dataset(Card):
             )
         if self.improve and self.select.original == "none":
             raise ValueError("`improve` needs originals: choose another `select.original`")
+        if self.gives_texts:
+            self._check_given()
         if self.columns is not None:
             self._check_columns(self.columns)
         return self
@@ -252,6 +264,21 @@ class Dataset(Card):
         if unknown := set(self.files) - needed - beside:
             roles = " and ".join(sorted(needed | beside))
             raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
+
+    def _check_given(self) -> None:
+        """Check what texts need of which something is known: they are all that there is."""
+        if not self.files:
+            raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
+        if self.improve:
+            raise ValueError("`improve` needs references, and this format has none: leave it out")
+        for name, scale in self.aspects.items():
+            if "global" in self.files and scale.step is None:
+                raise ValueError(f"the ratings of {name} are classes: give its scale a `step`")
+
+    @property
+    def gives_texts(self) -> bool:
+        """Return whether the data brings texts of which it is known how good they are."""
+        return self.format == GIVEN
 
     @property
     def has_systems(self) -> bool:

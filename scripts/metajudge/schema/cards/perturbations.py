@@ -66,8 +66,6 @@ class Damage(Card):
     @property
     def kind(self) -> DamageKind:
         """Return what set of texts it makes of an original."""
-        if isinstance(self, GradedPerturbation):
-            return "graded"
         return "row" if self.steps > 1 else "once"
 
     def degrees_for(self, dataset: str) -> Degrees:
@@ -262,6 +260,11 @@ class GradedPerturbation(Damage, Decoding):
     )
     degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
 
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        return "graded"
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if bool(self.errors) == (self.model is not None):
@@ -277,6 +280,27 @@ class GradedPerturbation(Damage, Decoding):
         return self
 
 
+class GivenPerturbation(Damage):
+    """Texts that a dataset brings, with their ratings or in their order: nobody damages anything.
+
+    No card of a user: a study has one for each aspect and role of the dataset's files.
+    """
+
+    method: Literal["given"] = "given"
+    level: Literal["character", "word", "sentence"] = "sentence"
+    degrees: Degrees = Field({"single": Degree()})
+    dataset: Slug
+    role: Literal["global", "local"]
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it is."""
+        return "graded" if self.role == "global" else "row"
+
+
 Perturbation = Annotated[
     RulePerturbation | MadePerturbation | GradedPerturbation, Discriminator("method")
 ]
+"""What a card may be."""
+AnyPerturbation = RulePerturbation | MadePerturbation | GradedPerturbation | GivenPerturbation
+"""What a study may have."""

@@ -1,0 +1,203 @@
+"""The format dualeval_json: texts of known rating, and texts in a row, as a dataset brings them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from data_samples import FIVE, card, faults
+from metajudge.data import read_dataset
+from metajudge.data.dualeval import given
+from metajudge.data.files import resolve
+from metajudge.schema.errors import UserError, UserErrors
+
+ASPECTS: dict[str, Any] = {"fluency": FIVE, "clear": {"min": 0, "max": 1, "step": 1, "column": "C"}}
+BOTH = {"global": "g.json", "local": "l.json"}
+
+
+def benchmark(**keys: Any) -> Any:
+    own = {"files": BOTH, "aspects": ASPECTS, "select": {"original": "none"}}
+    return card(**{"format": "dualeval_json", "ratings": "none", **own, **keys})
+
+
+def rated(source: str = "One.", target: str = "A text.", rating: Any = 1) -> dict[str, Any]:
+    return {"source": source, "target": target, "rating": rating, "more": "is not looked at"}
+
+
+GLOBAL: dict[str, Any] = {
+    "fluency": [rated(), rated("Two.\n", "Another.", 5), rated(target="A third.", rating=4.0)],
+    "C": [rated(rating=0)],
+}
+LOCAL: dict[str, Any] = {
+    "fluency": {"Three.": ["Best.", "Good.", "Bad."], "One. ": ["Best.", {"target": "Bad."}]},
+    "C": {"One.": ["Best.", "Bad."]},
+}
+
+
+def write(folder: Path, rated_: Any = GLOBAL, ordered: Any = LOCAL) -> Path:
+    for name, content in (("g", rated_), ("l", ordered)):
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    return folder
+
+
+def texts(folder: Path, role: str, aspect: str) -> list[tuple[Any, ...]]:
+    own = benchmark()
+    found = resolve(own.files, role, folder, folder)
+    return [tuple(one) for one in given(own, found, role, aspect)]
+
+
+def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
+    found = read_dataset(benchmark(), write(tmp_path), tmp_path)
+    assert {one.item: one.source for one in found.items} == {
+        "mine-001": "One.",
+        "mine-002": "Two.",
+        "mine-003": "Three.",
+    }
+    assert all(one.references == () for one in found.items)
+    assert not (found.outputs or found.ratings or found.systems)
+    assert found.problems == ["texts with a rating: 4, in a row: 7"]
+
+
+def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert texts(tmp_path, "global", "fluency") == [
+        ("One.", "A text.", 0, 1.0),
+        ("Two.", "Another.", 0, 5.0),
+        ("One.", "A third.", 0, 4.0),
+    ]
+    assert texts(tmp_path, "global", "clear") == [("One.", "A text.", 0, 0.0)]
+    assert texts(tmp_path, "local", "fluency") == [
+        *(("Three.", text, step, None) for step, text in enumerate(["Best.", "Good.", "Bad."])),
+        *(("One.", text, step, None) for step, text in enumerate(["Best.", "Bad."])),
+    ]
+
+
+@pytest.mark.parametrize("role", BOTH)
+def test_one_role_is_enough(tmp_path: Path, role: str) -> None:
+    own = benchmark(files={role: BOTH[role]})
+    assert len(read_dataset(own, write(tmp_path), tmp_path).items) == 2
+
+
+def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
+    for column, entries in GLOBAL.items():
+        (tmp_path / f"g-{column}.json").write_text(json.dumps({column: entries}), "utf-8")
+    own = benchmark(files={"global": "g-{aspect}.json"})
+    assert len(read_dataset(own, tmp_path, tmp_path).items) == 2
+    (tmp_path / "g-more.json").write_text(json.dumps({"C": [rated(rating=1)]}), "utf-8")
+    text = faults(own, tmp_path)
+    assert "an aspect comes in two files of a role" in text and "g-more.json" in text
+
+
+def test_what_is_no_error_is_told(tmp_path: Path) -> None:
+    ordered = LOCAL | {"C": {"One.": ["Same.", "Same.", "Bad."]}, "depth": {}}
+    rest = {"C": [rated(rating=None), rated(rating=1)]}
+    found = read_dataset(benchmark(), write(tmp_path, GLOBAL | rest, ordered), tmp_path)
+    assert found.problems == [
+        "texts of clear equal to the one before them (local): 1",
+        "texts with a rating: 4, in a row: 8",
+        "aspects that the card does not list (local): depth",
+        "1 rating of clear missing: g.json, row 1",
+    ]
+    assert len(texts(tmp_path, "global", "clear")) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "parts"),
+    [
+        (rated(rating=6), ["off the scale", "got:     6", "1 to 5 in steps of 1"]),
+        (rated(rating=2.5), ["off the scale", "got:     2.5"]),
+        (rated(rating="good"), ["a rating is not a number", "'good'"]),
+        (rated(rating=True), ["a rating is not a number"]),
+        (rated(target=" \n"), ["a target is empty"]),
+        (rated(source=""), ["a source is empty"]),
+        (rated() | {"source": ["One."]}, ["a source is not a text"]),
+        (rated() | {"target": None}, ["a target is empty"]),
+        (rated(target="a\ud800b"), ["lone surrogate"]),
+        ({"source": "One.", "rating": 1}, ["no column or key `target`", "source"]),
+        ({"target": "A text.", "rating": 1}, ["no column or key `source`"]),
+        ({"source": "One.", "target": "A text."}, ["no column or key `rating`"]),
+        ("A text.", ["a text with its rating is an object"]),
+    ],
+)
+def test_every_fault_of_a_rated_text_is_named(tmp_path: Path, entry: Any, parts: list[str]) -> None:
+    write(tmp_path, GLOBAL | {"fluency": [rated(), entry]})
+    text = faults(benchmark(), tmp_path)
+    assert f"{tmp_path / 'g.json'}, row 2, aspect fluency" in text
+    assert all(part in text for part in parts), text
+    assert "\n\n" not in text  # one fault, one message
+
+
+@pytest.mark.parametrize(
+    ("row", "place", "parts"),
+    [
+        ({"Four.": ["Best."]}, "row 3", ["a list of texts, the reference first", "2 or more"]),
+        ({"Four.": "Best."}, "row 3", ["a list of texts, the reference first"]),
+        ({"Four.": ["Best.", ""]}, "row 3", ["a target is empty", "fluency, text 2"]),
+        ({"Four.": ["Best.", 3]}, "row 3", ["a target is not a text", "fluency, text 2"]),
+        ({"Four.": [{"text": "x"}, "Bad."]}, "row 3", ["key `target`", "fluency, text 1"]),
+        ({" ": ["Best.", "Bad."]}, "row 3", ["a source is empty"]),
+        ({"Three. ": ["Best.", "Bad."]}, "row 3", ["a source comes twice"]),
+    ],
+)
+def test_every_fault_of_a_row_is_named(
+    tmp_path: Path, row: dict[str, Any], place: str, parts: list[str]
+) -> None:
+    write(tmp_path, ordered=LOCAL | {"fluency": LOCAL["fluency"] | row})
+    text = faults(benchmark(), tmp_path)
+    assert f"{tmp_path / 'l.json'}, {place}, aspect fluency" in text
+    assert all(part in text for part in parts), text
+    assert "\n\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("rated_", "ordered", "parts"),
+    [
+        ({"fluency": GLOBAL["fluency"], "clarity": []}, LOCAL, ["no texts", "(global)", "clarity"]),
+        (GLOBAL, {"fluency": LOCAL["fluency"]}, ["(local)", "aspects.clear", "allowed: fluency"]),
+        (GLOBAL | {"fluency": []}, LOCAL, ["a list of objects", "aspect fluency"]),
+        (GLOBAL, LOCAL | {"C": []}, ["an object by source", "aspect C"]),
+    ],
+)
+def test_an_aspect_without_texts_is_named_beside_what_there_is(
+    tmp_path: Path, rated_: Any, ordered: Any, parts: list[str]
+) -> None:
+    text = faults(benchmark(), write(tmp_path, rated_, ordered))
+    assert all(part in text for part in parts), text
+    assert "row" not in text.split("\n")[1]  # the place is the file
+
+
+def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
+    write(tmp_path, {"fluency": [rated(rating=9), rated(target="")]}, {"C": {"One.": ["Best."]}})
+    assert len(faults(benchmark(), tmp_path).split("\n\n")) == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("[]", "this is no JSON object"),
+        ("{", "this is not JSON"),
+        ('{"C": [], "C": []}', "a key comes twice"),
+    ],
+)
+def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str) -> None:
+    with pytest.raises((UserError, UserErrors), match=what) as caught:
+        read_dataset(benchmark(), write(tmp_path, content), tmp_path)
+    assert "g.json" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ({"files": "g.json"}, "has the roles global and local, not data"),
+        ({"files": {}}, "needs the role global or local"),
+        ({"ratings": "human"}, "add `ratings: none`"),
+        ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "give its scale a `step`"),
+        ({"improve": {"model": "m", "form": "f"}, "select": {}}, "this format has none"),
+    ],
+)
+def test_a_card_says_what_such_texts_need(keys: dict[str, Any], what: str) -> None:
+    with pytest.raises(ValidationError, match=what):
+        benchmark(**keys)

@@ -1,0 +1,273 @@
+"""Texts of known quality that a dataset brings: planned from cards alone, judged, and told."""
+
+import json
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import running
+from asking import Study
+from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
+from metajudge.plan import Plan, load_plan
+from metajudge.plan.specs import Specs
+from metajudge.schema.errors import UserError
+from running import HOME
+from scripted import Endpoint, serve
+
+GLOBAL = {name: f"bridges-global-{name}" for name in ASPECTS}
+LOCAL = {name: f"bridges-local-{name}" for name in ASPECTS}
+RATINGS = {"neatness": 5, "clearness": 2}
+Row = dict[str, Any]
+
+
+def loaded(folder: Path, **keys: Any) -> Plan:
+    """Return the plan of the study in a folder."""
+    with chdir(folder):
+        config = yaml.safe_load(Path("study.yaml").read_text(encoding="utf-8"))
+        return load_plan(config | keys, HOME, source="study.yaml")
+
+
+def planned(folder: Path, **keys: Any) -> Plan:
+    """Return the plan of a study of whose data and endpoint there is nothing."""
+    write_study(folder, Endpoint("http://127.0.0.1:9/v1", say), **keys)
+    for role in ("global", "local"):
+        (folder / f"{role}.json").unlink()
+    return loaded(folder)
+
+
+def rewrite(folder: Path, name: str = "bridges", **told: Any) -> None:
+    """Write the dataset's card anew, with other keys or another id."""
+    path = folder / "config" / "datasets" / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({"dataset": name, **CARD, **told}), encoding="utf-8")
+
+
+def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    sets = [*sorted(GLOBAL.values()), *sorted(LOCAL.values())]
+    assert plan.target_sets("bridges") == [f"{name}.single" for name in sets]
+    assert [plan.kind_of(f"{name}.single") for name in sets] == ["graded"] * 2 + ["row"] * 2
+    assert plan.improved("bridges") is None and plan.written("bridges") == []
+    judged = {(cell.perturbation.partition(".")[0], cell.aspect) for cell in plan.cells}
+    assert judged == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
+    assert {cell.judge for cell in plan.cells if cell.perturbation.startswith("bridges-local")} == {
+        *("counter", "fine", "pairs", "constant-top", "random", "length")
+    }
+    assert "construction" not in Specs(plan, HOME, "results/given").tables
+
+
+def test_a_role_or_an_aspect_that_is_left_out_has_no_set(tmp_path: Path) -> None:
+    plan = planned(tmp_path, aspects=["neatness"])
+    sets = [f"{own['neatness']}.single" for own in (GLOBAL, LOCAL)]
+    assert plan.target_sets("bridges") == sets
+    rewrite(tmp_path, files={"local": "../../local.json"})
+    assert loaded(tmp_path).target_sets("bridges") == sets[1:]
+
+
+def test_an_id_is_never_too_long(tmp_path: Path) -> None:
+    planned(tmp_path)
+    name = "b" * 79
+    rewrite(tmp_path, name)
+    sets = loaded(tmp_path, datasets=[name]).target_sets(name)
+    assert len({*sets}) == 4 and all(len(one) == 80 + len(".single") for one in sets)
+
+
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ({"perturbations": ["random-typos"]}, "there is nothing to damage"),
+        ({"methods": ["agreement"], "judges": ["length"]}, "add the method perspectives"),
+        (
+            {"datasets": ["bridges", "demo-news"], "perturbations": [GLOBAL["neatness"]]},
+            "have the id of other texts",
+        ),
+    ],
+)
+def test_what_such_a_study_cannot_have_is_said(
+    tmp_path: Path, keys: dict[str, Any], what: str
+) -> None:
+    card = running.HOME / "config" / "perturbations" / "errors-in-fluency.yaml"
+    told = yaml.safe_load(card.read_text(encoding="utf-8")) | {"perturbation": GLOBAL["neatness"]}
+    path = tmp_path / "config" / "perturbations" / f"{GLOBAL['neatness']}.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(yaml.safe_dump(told), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        planned(tmp_path, **keys)
+    assert what in str(caught.value)
+
+
+def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
+    config = {
+        **{"study": "s", "methods": ["perspectives"], "judges": ["random"]},
+        "datasets": ["dualeval-summeval", "dualeval-topical-chat"],
+    }
+    plan = load_plan(config, HOME, source="s.yaml")
+    assert len(plan.target_sets("dualeval-summeval")) == 8
+    assert len(plan.target_sets("dualeval-topical-chat")) == 10
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(say) as endpoint:
+        own = write_study(tmp_path_factory.mktemp("given"), endpoint)
+        done = running.run("-m", "metajudge", "check", "study.yaml", cwd=own.folder)
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert "requests to models: 864" in done.stdout and not endpoint.asked
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        yield own
+
+
+def found(study: Study, table: str, statistic: str, **place: Any) -> dict[tuple[str, str], Row]:
+    """Return (judge, aspect) -> the row of a statistic, of single aspects."""
+    return {
+        (row["judge"], row["aspect"]): row
+        for row in study.rows(table, "given")
+        if row["statistic"] == statistic and row["aspect"] in ASPECTS
+        if all(row[name] == one for name, one in place.items())
+    }
+
+
+@pytest.mark.slow
+def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Study) -> None:
+    results = study.folder / "results" / "given"
+    for name, count in RATINGS.items():
+        file = f"bridges/{GLOBAL[name]}.single.parquet"
+        texts = pq.read_table(results / "targets" / file).to_pylist()
+        ratings = pq.read_table(results / "graded" / file).to_pylist()
+        assert [one["target"] for one in texts] == [one["target"] for one in ratings]
+        assert len(texts) == ITEMS * COPIES * count
+        assert {(one["step"], one["parent"], one["status"]) for one in texts} == {(0, None, "ok")}
+        assert {(one["errors"], one["status"]) for one in ratings} == {(None, "chosen")}
+        assert texts[0]["target"] == f"bridges-001:{GLOBAL[name]}.single.1"
+        row = pq.read_table(results / "targets" / "bridges" / f"{LOCAL[name]}.single.parquet")
+        first = row.to_pylist()[: ERRORS + 1]
+        assert [one["step"] for one in first] == [*range(ERRORS + 1)]
+        assert first[0]["target"] == f"bridges-001:{LOCAL[name]}.single.0"
+    assert not (results / "report" / "texts.html").exists()
+
+
+@pytest.mark.slow
+def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study: Study) -> None:
+    kappa = found(study, "perspectives", "kappa_linear", level="global")
+    for name, count in RATINGS.items():
+        own = kappa["counter", name]
+        assert (own["value"], own["lo"], own["n"]) == (1, 1, ITEMS * COPIES * count)
+        assert own["perturbation"] == GLOBAL[name]
+        assert kappa["constant-top", name]["value"] == 0
+        assert kappa["random", name]["lo"] < 0 < kappa["random", name]["hi"]
+        assert kappa["length", name]["note"] == "continuous"
+    counts = {
+        (row["aspect"], row["k"], row["k_b"]): row["value"]
+        for row in study.rows("perspectives", "given")
+        if (row["judge"], row["statistic"]) == ("counter", "class_count")
+    }
+    assert counts == {
+        (name, k, k): ITEMS * COPIES for name, count in RATINGS.items() for k in range(1, count + 1)
+    }
+
+
+@pytest.mark.slow
+def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: Study) -> None:
+    strict = found(study, "perspectives", "accuracy_adjacent", level="local")
+    half = found(study, "perspectives", "accuracy_adjacent_half", level="local")
+    for name in ASPECTS:
+        own = strict["fine", name]
+        assert (own["value"], own["n"]) == (1, ITEMS * ERRORS)  # the reference is one of the row
+        assert own["perturbation"] == LOCAL[name]
+        for judge in ("constant-top", "length"):  # no text is longer than another
+            assert (strict[judge, name]["value"], half[judge, name]["value"]) == (0, 0.5)
+        assert abs(half["random", name]["value"] - 0.5) < 0.15
+    # the scale that people have is too short for so many errors
+    assert strict["counter", "neatness"]["value"] == 4 / ERRORS
+    assert strict["counter", "clearness"]["value"] == 1 / ERRORS
+
+
+@pytest.mark.slow
+def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(study: Study) -> None:
+    compared = found(study, "pairwise", "accuracy_comparison")
+    assert {place: (row["value"], row["n"]) for place, row in compared.items()} == {
+        ("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS
+    }
+    assert {row["perturbation"] for row in compared.values()} == {*LOCAL.values()}
+
+
+@pytest.mark.slow
+def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: Study) -> None:
+    words = {"neatness": "oops", "clearness": "alas"}
+    for prompt in study.endpoint.prompts:
+        [name] = [name for name in words if name in prompt.lower()]
+        assert not any(word in prompt for other, word in words.items() if other != name)
+    rated = sum(RATINGS.values()) * COPIES + 2 * (ERRORS + 1)
+    assert len(study.endpoint.asked) == ITEMS * (2 * rated + 2 * 2 * ERRORS)
+
+
+@pytest.mark.slow
+def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
+    notes = {
+        (row["judge"], row["note"])
+        for row in study.rows("coverage", "given")
+        if row["statistic"] == "coverage" and row["value"] is None
+    }
+    rated = "not applicable: needs ratings"
+    assert notes == {
+        ("oracle", "not applicable: nobody knows how many errors there are"),
+        ("beside", "not applicable: the dataset has no references"),
+        ("pairs", "not applicable: texts of every rating are rated, not ordered"),
+        *(("most-frequent", rated), ("shuffled", rated)),
+    }
+    page = (study.folder / "results" / "given" / "report" / "index.html").read_text("utf-8")
+    assert "so no person has to rate them here." in page
+
+
+@pytest.mark.slow
+def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study: Study) -> None:
+    export = ("targets", "export", "study.yaml", "texts.jsonl")
+    done = running.run("-m", "metajudge", *export, cwd=study.folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    lines = (study.folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
+    told = {
+        (row["perturbation"], one["aspect"])
+        for row in map(json.loads, lines)
+        for one in row["aspects"]
+    }
+    assert told == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
+    made = ("reevaluate", "make", "study.yaml", "pages/", "--constructed")
+    done = running.run("-m", "metajudge", *made, cwd=study.folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "2 pages with 200 questions" in done.stdout
+
+
+@pytest.mark.slow
+def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> None:
+    own = write_study(tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"])
+    own.card("datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}})
+    done = running.snakemake("texts", "--configfile", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    folder = tmp_path / "results" / "given" / "targets" / "bridges"
+    for name in (*GLOBAL.values(), *LOCAL.values()):
+        items = pq.read_table(folder / f"{name}.single.parquet")["item"].to_pylist()
+        assert len({*items}) == 10
+
+
+@pytest.mark.slow
+def test_beside_a_dataset_that_is_damaged_both_are_told(tmp_path: Path) -> None:
+    told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
+    damage = {"perturbations": ["graded-in-fluency", "random-typos"]}
+    methods = {"methods": ["agreement", "discernment", "perspectives"]}
+    with serve(say) as endpoint:
+        own = write_study(tmp_path, endpoint, judges=["rules"], **told, **damage, **methods)
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+    rows = own.rows("construction", "given")
+    given = [row for row in rows if row["dataset"] == "bridges"]
+    counts = [row["value"] for row in given if row["statistic"] == "class_count"]
+    assert counts == [ITEMS * COPIES] * RATINGS["neatness"]
+    errors = [row for row in given if row["statistic"] == "errors_mean"]
+    assert errors and all(row["value"] is None for row in errors)
+    assert any(row["dataset"] == "demo-news" for row in rows)
+    assert (tmp_path / "results" / "given" / "report" / "texts.html").exists()

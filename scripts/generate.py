@@ -38,6 +38,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Judge (config/judges)", cards.Judge),
     ("`shots` of a judge", cards.Shots),
     ("`analyses` of `shots`", cards.Analyses),
+    ("`hint` of a judge", cards.Hint),
     ("`severities` of a judge", cards.Severities),
     ("Judge, made from others", cards.DerivedJudge),
     ("a scale", cards.Scale),

@@ -21,6 +21,7 @@ VALUES: dict[str, Any] = {
     **{"task": "summarization", "k": 1, "least": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
+    **{"hint": "4711", "attributed": True},
     "shots": [{"source": None, "text": "ANOTHER", "rating": 2, "analysis": "WHY"}],
     "rating": 4,
     **{"demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}], "reply": "whole"},

@@ -59,12 +59,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def found(study: Study, name: str, statistic: str) -> Row:
+def found(study: Study, name: str, statistic: str, aspect: str = "fluency") -> Row:
     """Return the row of a judge, or of people or of a model."""
     [row] = [
         row
         for row in study.rows("robustness")
-        if (row["judge"], row["statistic"]) == (name, statistic)
+        if (row["judge"], row["statistic"], row["aspect"]) == (name, statistic, aspect)
     ]
     return row
 
@@ -101,6 +101,9 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
     assert -1 / 3 <= joint["value"] < people and joint["lo"] <= joint["value"] <= joint["hi"]
     assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
     assert found(study, "rules", "alpha_joint")["note"]
+    mean = found(study, "always-wrong", "alpha_pair", "average")
+    assert mean["value"] == pytest.approx(swayed) and mean["n"] == 1  # of one aspect
+    assert found(study, "never-wrong", "sway", "average")["value"] == 0
 
 
 def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:

@@ -11,8 +11,10 @@ VIEWS = {
     ("accuracy_adjacent", "direct"): "ordered, people",
     ("kappa_linear", "global"): "linear κ, every rating",
     ("accuracy_adjacent", "local"): "ordered, in a row",
+    ("alpha_pair", ""): "alpha with people",
+    ("sway", ""): "swayed by the hint",
 }
-"""Statistic and level of perspectives -> the heading of its column."""
+"""Statistic and level of perspectives or robustness -> the heading of its column."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
@@ -35,14 +37,15 @@ def summary(out: Path) -> str:
         _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], RATED)
         for dataset in sorted({row["dataset"] for row in shown + headline})
     ]
-    views = [
-        {**row, "aspect": VIEWS[row["statistic"], row["level"]]}
-        for row in _rows(out, "perspectives")
-        if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in VIEWS
-    ]
-    for dataset in sorted({row["dataset"] for row in views}):
-        own = [row for row in views if row["dataset"] == dataset]
-        parts.append(_table(dataset, own, "perspectives, means over aspects; "))
+    for table in ("perspectives", "robustness"):
+        views = [
+            {**row, "aspect": VIEWS[row["statistic"], row["level"]]}
+            for row in _rows(out, table)
+            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in VIEWS
+        ]
+        for dataset in sorted({row["dataset"] for row in views}):
+            own = [row for row in views if row["dataset"] == dataset]
+            parts.append(_table(dataset, own, f"{table}, means over aspects; "))
     parts += _unpriced(_rows(out, "cost"))
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from metajudge.cells import split
+from metajudge.cells import joined, split
 from metajudge.methods.differences import difference_rows
-from metajudge.methods.measures import against, alpha, classes_with, lower_median
+from metajudge.methods.measures import AVERAGE, against, alpha, classes_with, lower_median
 from metajudge.methods.study import DatasetStudy, Floats, Panel, aligned
 from metajudge.schema.tables import read_table
 from metajudge.statistics.alpha import alpha_replicated
@@ -28,25 +28,42 @@ ENDS: Final = ("refused", "unparsed", "out_of_range", "truncated", "empty", "err
 NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 Row = dict[str, Any]
+Averaged = dict[tuple[str, str | None, str], list[Replicated]]
+"""(judge, criterion, statistic) -> what is averaged over aspects."""
 
 
 def rows(study: DatasetStudy) -> list[Row]:
-    """Return the rows of robustness.csv: people, models over their forms, judges, hints."""
+    """Return the rows of robustness.csv: people, models over their forms, judges, hints.
+
+    Of the aspect `average`: the means over aspects in one wording of what sums a judge up.
+    """
     told = _Told(study)
     found = list[Row]()
+    averaged: Averaged = {}
     for aspect in study.spec["aspects"]:
         ratings = study.systems.ratings(aspect)
         if not len(ratings):
             continue
         found += _people(study, aspect, ratings)
-        found += _forms(study, aspect, ratings)
+        found += _forms(study, aspect)
         for judge in study.spec["judges"]:
-            found += _joint(study, judge, aspect, ratings)
+            found += _joint(study, judge, aspect, averaged)
         for judge in told.judges:
             found += _reasons(study, told, judge, aspect)
         for judge in study.spec["hinted"]:
-            found += _hinted(study, told, judge, aspect)
-    return found
+            found += _hinted(study, told, judge, aspect, averaged)
+    return [*found, *_averages(study, averaged)]
+
+
+def _averages(study: DatasetStudy, averaged: "Averaged") -> Iterator[Row]:
+    for (judge, criterion, name), each in averaged.items():
+        sources = len(study.items_given(judge))
+        one = mean_over(each, sources, of="aspects").estimate
+        yield study.row(judge, joined(AVERAGE, criterion), name, "", one)
+
+
+def _average(averaged: "Averaged", judge: str, aspect: str, name: str, one: Replicated) -> None:
+    averaged.setdefault((judge, split(aspect)[1], name), []).append(one)
 
 
 class _Told:
@@ -111,7 +128,7 @@ def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
     yield study.row(HUMAN, plain, "alpha_ordinal", "", one)
 
 
-def _forms(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
+def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
     """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
     classes = study.spec["aspects"][aspect]["values"]
     for model, judges in study.spec["forms"].items():
@@ -137,7 +154,7 @@ def _alpha(study: DatasetStudy, ratings: Floats, classes: list[float] | None) ->
     return alpha(study, study.systems, ratings, classes)
 
 
-def _joint(study: DatasetStudy, judge: str, aspect: str, ratings: Floats) -> Iterator[Row]:
+def _joint(study: DatasetStudy, judge: str, aspect: str, averaged: Averaged) -> Iterator[Row]:
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
     panel = study.systems.given(judge)
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
@@ -151,8 +168,9 @@ def _joint(study: DatasetStudy, judge: str, aspect: str, ratings: Floats) -> Ite
     joint = _replicated(study, panel, np.vstack([people, scores]), classes)
     told = _of(joint.estimate, f"{len(people)} raters and the judge")
     yield study.row(judge, aspect, "alpha_joint", "", told)
-    pair = alpha(study, panel, np.stack([lower_median(people), scores]), classes)
-    yield study.row(judge, aspect, "alpha_pair", "", against(pair, "lower median"))
+    pair = _replicated(study, panel, np.stack([lower_median(people), scores]), classes)
+    _average(averaged, judge, aspect, "alpha_pair", pair)
+    yield study.row(judge, aspect, "alpha_pair", "", against(pair.estimate, "lower median"))
     each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
     sources = np.unique(panel.source).size
     mean = mean_over(each, sources, of="pairs of the judge and a rater").estimate
@@ -207,7 +225,9 @@ def _mean(told: _Told, values: Floats, used: Any) -> Replicated:
     return replicated_share(values[given], ones, panel.source[given], weights, missing=missing)
 
 
-def _hinted(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
+def _hinted(
+    study: DatasetStudy, told: _Told, judge: str, aspect: str, averaged: Averaged
+) -> Iterator[Row]:
     """Yield what a hint does to a judge, held against the judge that is asked without one."""
     base = study.spec["hinted"][judge]["base"]
     mine, other = (study.systems.scores(one, aspect) for one in (judge, base))
@@ -227,7 +247,10 @@ def _hinted(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterat
         "hint_shift": (toward, both & ~already),
     }
     for name, (values, used) in measures.items():
-        found = _mean(told, values.astype(np.float64), used).estimate
+        mean = _mean(told, values.astype(np.float64), used)
+        if name == "sway":
+            _average(averaged, judge, aspect, name, mean)
+        found = mean.estimate
         one = replace(found, n_missing=missing) if found.value is not None else found
         yield study.row(judge, aspect, name, "", one, **place)
     first, second = (_mean(told, one.astype(np.float64), both) for one in (equal, already))

@@ -70,7 +70,7 @@ def _writer(name: str) -> str:
         return f"analyses by {name.removeprefix(ANALYSES)}"
     if name.startswith(COMPARED):
         return f"comparisons for {name.removeprefix(COMPARED)}"
-    return "improved or written originals" if name == "original" else f"texts of {name}"
+    return "originals that a model wrote" if name == "original" else f"texts of {name}"
 
 
 def _unpriced(rows: Rows) -> bool:

@@ -32,7 +32,8 @@ VIEWS = (
     ("kappa_linear", "global"),
     ("accuracy_adjacent", "local"),
 )
-LEAST_IS_BEST = {"confusion_index"}
+ROBUST = ("alpha_pair", "sway")
+LEAST_IS_BEST = {"confusion_index", "sway"}
 BELOW = "†"
 
 
@@ -139,6 +140,7 @@ def _measures(report: Report, dataset: Dataset) -> list[Measure]:
     ]
     planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
     planned += [*_confusion(report, dataset), *_perspectives(report, dataset)]
+    planned += _robustness(report, dataset)
     return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
 
 
@@ -161,6 +163,16 @@ def _perspectives(report: Report, dataset: Dataset) -> list[Measure]:
         Measure("perspectives", name, f"Perspectives, {level}", "aspects", AVERAGE, level, word)
         for word in first
         for name, level in VIEWS
+    ]
+
+
+def _robustness(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the columns of robustness, means over aspects in the wording that comes first."""
+    own = report.rows("robustness").where(dataset=dataset.id, aspect=AVERAGE)
+    return [
+        Measure("robustness", name, "Robustness", "aspects", AVERAGE, criterion=word)
+        for word in own.names("criterion")[:1]
+        for name in ROBUST
     ]
 
 

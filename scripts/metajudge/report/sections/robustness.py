@@ -26,6 +26,7 @@ from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS, statistic
 
 SOURCE = "tables/robustness.csv"
+AVERAGE = "average"
 ALPHAS = ("alpha_pair", "alpha_joint", "alpha_pairs_mean")
 HINTED = ("follow_rate", "already_share", "difference_follow_rate", "sway", "match_share")
 SHIFT = "hint_shift"
@@ -47,7 +48,7 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    aspects = list(dict.fromkeys(row.judged for row in rows))
+    aspects = list(dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE))
     told = [one for one in (_consistency(report, dataset, rows, aspects),) if one]
     measured = [_per_judge(report, dataset, rows, aspects, one) for one in ALPHAS]
     found: list[Block] = [*told, *measured[:1]]

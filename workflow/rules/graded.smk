@@ -116,6 +116,7 @@ for _name, _card in graded(PLAN).items():
                 f"{_place}.rated.parquet",
             log:
                 f"{OUT}/logs/construction/{{dataset}}/{_name}.rated.log",
+            localrule: not PLAN.is_asked(_model)
             conda:
                 "../../envs/core.yaml"
             resources:

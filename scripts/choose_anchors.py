@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from metajudge.command import run
-from metajudge.parsing import Scale
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table, table_of, write_table
-from metajudge.scoring import score_cell
+from metajudge.scoring import scored
 from metajudge.statistics.anchors import anchor_costs, choose_anchors
 from metajudge.streams import stream_seed
 
@@ -46,16 +45,7 @@ def _ratings(spec: dict[str, Any]) -> list[tuple[str, str, float | None]]:
 
 def _draws(told: dict[str, Any]) -> list[tuple[str, str, float | None]]:
     """Return (draw, target, value) of a judge; a reply that was not parsed says nothing."""
-    scale = told["scale"] and Scale(**{**told["scale"], "labels": tuple(told["scale"]["labels"])})
-    judgments, _ = score_cell(
-        read_table("answers", told["input"]),
-        cell=told["cell"],
-        scale=scale,
-        parser=told["parser"],
-        estimator=told["estimator"],
-        samples=told["samples"],
-        settings=told["settings"],
-    )
+    judgments, _ = scored(told)
     rows = judgments.to_pylist()
     return [(str(row["draw"]), row["target"], row["value"]) for row in rows]
 

@@ -109,9 +109,7 @@ class TextSpecs:
             },
             "share": self.plan.study.share,
             "task": self.plan.datasets[dataset].task,
-            "model": self._identity(card.model),
-            "folder": self.plan.folders["model", card.model],
-            "data": self.plan.study.data,
+            **self._asking(card.model),
             "templates": self.plan.templates[card.form],
             "items": f"{self.out}/items/{dataset}.parquet",
             "input": f"{self.out}/targets/{dataset}/{start}.parquet",
@@ -129,9 +127,7 @@ class TextSpecs:
             "share": self.plan.study.share,
             "made": card.model_dump(mode="json", exclude={"model", "attempts"}),
             "task": self.plan.datasets[dataset].task,
-            "model": self._identity(card.model),
-            "folder": self.plan.folders["model", card.model],
-            "data": self.plan.study.data,
+            **self._asking(card.model),
             "templates": self.plan.templates[card.form],
             "items": f"{self.out}/items/{dataset}.parquet",
             "input": f"{self.out}/targets/{dataset}/{REFERENCES}.parquet",
@@ -147,6 +143,11 @@ class TextSpecs:
         written = isinstance(self.plan.improved(dataset), References)
         return f"{self.out}/construction/{dataset}/references.parquet" if written else None
 
+    def _asking(self, model: str) -> dict[str, Any]:
+        """Return what a job is told of a model that it asks."""
+        folder, data = self.plan.folders["model", model], self.plan.study.data
+        return {"model": self._identity(model), "folder": folder, "data": data}
+
     def _identity(self, model: str) -> dict[str, Any]:
         """Return what of an asked model's card changes its replies."""
         card = self.plan.models[model]
@@ -161,9 +162,7 @@ class TextSpecs:
             **analysing(self.plan, dataset, model),
             "dataset": dataset,
             "seed": self.plan.study.seed,
-            "model": self._identity(model),
-            "folder": self.plan.folders["model", model],
-            "data": self.plan.study.data,
+            **self._asking(model),
             "aspects": aspects_told(self.plan, dataset),
             "scales": scales_told(self.plan, dataset),
             "results": self.out,

@@ -1,5 +1,5 @@
 """From a cell's replies to its judgments and scores."""
 
-from metajudge.scoring.cell import score_cell
+from metajudge.scoring.cell import score_cell, scored
 
-__all__ = ["score_cell"]
+__all__ = ["score_cell", "scored"]

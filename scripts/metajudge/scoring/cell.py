@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
-from metajudge.schema.tables import SCHEMAS, table_of
+from metajudge.schema.tables import SCHEMAS, read_table, table_of
 from metajudge.scoring.estimators import scores
 from metajudge.scoring.expectation import expectation
 
@@ -47,6 +47,23 @@ def score_cell(
         weighted = _expectations(answers, verdicts, scale)
         rows = [{**row, "estimator": estimator} for row in _scores(units, weighted, cell, "mean")]
     return _judgments(answers, verdicts), table_of("scores", rows)
+
+
+def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
+    """Return the judgments and the scores of a reply file, as a job's spec tells how.
+
+    `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`.
+    """
+    own = told["scale"]
+    return score_cell(
+        read_table("answers", told["input"]),
+        cell=told["cell"],
+        scale=own and Scale(**{**own, "labels": tuple(own["labels"])}),
+        parser=told["parser"],
+        estimator=told["estimator"],
+        samples=told["samples"],
+        settings=told["settings"],
+    )
 
 
 def _expectations(

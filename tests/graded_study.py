@@ -100,7 +100,7 @@ class Scripted:
         prompt, kind = body["messages"][0]["content"], body["model"]
         self.kinds[kind] += body.get("n", 1)
         draws = range(body.get("n", 1))
-        if prompt.startswith("Write one summary"):
+        if prompt.startswith("Write a summary"):
             return replies(*(sentence(0, 10 + (body["seed"] + at) % 7, 0) for at in draws))
         said = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
         return replies(*[said for _ in draws])

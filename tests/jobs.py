@@ -75,6 +75,7 @@ class Job:
             "scales": {name: {"min": 1, "max": 5, "step": 1} for name in rated},
             "cells": pack(("systems", name, aspect) for name in names for aspect in rated),
             "output": str(self.out),
+            "replies": f"{self.out}/replies/d/{{}}.parquet",
         }
 
     def start(self, spec: dict[str, Any], **streams: Any) -> "subprocess.Popen[bytes]":

@@ -12,6 +12,8 @@ from metajudge.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, S
 from metajudge.schema.errors import UserError
 from metajudge.schema.slugs import slug
 
+SAME = 1e-6
+"""Scores of one text that are nearer to each other are one score, computed twice."""
 NAMED = 3
 """Of rows without a target and targets without a row, so many are named in a notice."""
 
@@ -35,7 +37,7 @@ class RecordedEngine:
     """Answers from files; expects all targets of a dataset in one call.
 
     Rows are joined by target, by item (and system) or by text (and source and system), white space
-    normalised.
+    normalised. Of rows about one text whose scores are the same, the first is read.
     A role of the card's files that is named like a judge's form holds that form's rows; all other
     forms read the role `data`.
     """
@@ -150,6 +152,8 @@ def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:
     for row in rows:
         key = _row_key(names, row)
         if key in table:
+            if _says_the_same(names, table[key], row):
+                continue
             raise UserError(
                 "two recorded rows are about one text",
                 where=f"{table[key].where} and {row.where}",
@@ -158,6 +162,17 @@ def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:
             )
         table[key] = row
     return table
+
+
+def _says_the_same(names: RecordedRows, one: Row, other: Row) -> bool:
+    """Return whether all scores of two rows are numbers, and equal but for rounding."""
+    if not names.scores or any("{" in path for path in names.scores.values()):
+        return False
+    try:
+        pairs = [(float(one.get(path)), float(other.get(path))) for path in names.scores.values()]
+    except (TypeError, ValueError):
+        return False
+    return all(abs(first - second) <= SAME for first, second in pairs)
 
 
 def _row_key(names: RecordedRows, row: Row) -> Key:

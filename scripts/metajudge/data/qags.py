@@ -56,7 +56,8 @@ def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
     found: list[_Sentence] = []
     for index, entry in enumerate(entries, start=1):
         with draft.at(path, number, f"sentence {index}"):
-            found.append(_sentence(draft, entry))
+            one = _sentence(draft, entry)
+            found += [one] if one.text else []
     with draft.at(path, number):
         kept = [{"sentence": one.text, "votes": one.votes} for one in found]
         item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: kept})

@@ -73,10 +73,9 @@ class _Reading:
             said = self.single[output, aspect]
             if rater in said:
                 raise UserError("a rater rates a text twice", where="", got=rater)
-            value = draft.value(aspect, draft.pick(row, column))
+            value = draft.rating(output, aspect, rater, draft.pick(row, column))
             if value is not None:
                 said[rater] = value
-                draft.rating(output, aspect, rater, value)
 
     def differing(self) -> Iterator[str]:
         """Tell how many means of the role `data` are not those of the single ratings."""

@@ -48,6 +48,7 @@ class _Reading:
         self.seen: set[tuple[str, int, int, str]] = set()
 
     def add_report(self, draft: Draft, row: Row) -> None:
+        """Add a game and its report."""
         meta = {name: cell for name, cell in row.items() if name not in APART}
         item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
         text = draft.pick(row, TEXT)
@@ -57,6 +58,7 @@ class _Reading:
         self.reports.setdefault(item, _Report(text, tokens))
 
     def add_span(self, draft: Draft, row: Row) -> None:
+        """Add an error, in characters of its report and not yet under its target's id."""
         name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
         if name not in self.reports:
             raise UserError("there is no such report", where="", got=name, allowed=self.reports)

@@ -1,13 +1,14 @@
 """Simplicity-DA as its authors publish it: CSV, one simplified sentence a row, with mean ratings.
 
 Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of means for each
-aspect; means by rater (`…_zscore`) are not read. The role `ratings` has what single raters said: a
+aspect; those of values standardised by rater (`…_zscore`) are not read. The role `ratings` has what single raters said: a
 row for each rater of a text, with sent_id, sys_name, orig_sent, simp_sent, rater_id, and a column
 for some of the aspects. Of these the raters are told apart; the others have the rater `mean`.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from statistics import fmean
 
 from metajudge.data.draft import MEAN, Draft, Key
@@ -31,7 +32,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 
 
 def _columns(found: Found) -> set[str]:
-    return {column for path, _ in found for _, row in [*read_rows(path)][:1] for column in row}
+    return {name for path, _ in found for _, row in islice(read_rows(path), 1) for name in row}
 
 
 class _Reading:

@@ -32,6 +32,8 @@ def main(spec: Spec) -> None:
     write_table("items", tables.items(name, rated, chosen), output["items"])
     write_table("targets", tables.systems(name, rated), output["systems"])
     write_table("ratings", tables.ratings(name, rated), output["ratings"])
+    if card.gives_spans:
+        write_table("gold_spans", tables.gold_spans(name, rated), output["spans"])
     if wanted:
         write_table("targets", tables.originals(name, chosen), output["original"])
     path = Path(output["report"])
@@ -67,6 +69,7 @@ def report(
         "licence": card.licence,
         "citation": card.citation,
         "ratings_kind": card.ratings,
+        **({"spans": len(rated.spans)} if card.gives_spans else {}),
     }
 
 

@@ -48,7 +48,13 @@ def test_the_demo_is_whole(name: str) -> None:
 
 
 @needs_real_data
-@pytest.mark.parametrize("name", ["summeval", "usr", "topical-chat", "sumpubmed", "wmt22-zh-en"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("summeval", "usr", "topical-chat", "sumpubmed", "wmt22-zh-en"),
+        *("qags-cnndm", "wiki-da", "sfres", "rotowire"),
+    ],
+)
 def test_files_are_those_that_the_cards_describe(name: str) -> None:
     card: Dataset = read_card("dataset", DATASETS / f"{name}.yaml")
     assert card.sha256 and verify(card, DATASETS, REAL) == card.sha256
@@ -129,3 +135,51 @@ def test_topical_chat() -> None:
     for name, aspect in card.aspects.items():
         values = [one.value for one in rated.ratings if one.aspect == name]
         assert (min(values), max(values)) == (aspect.min, aspect.max)
+
+
+@needs_real_data
+def test_qags() -> None:
+    _, rated = load("qags-cnndm")
+    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (235, 235, 235)
+    assert sum(len(item.meta["sentences"]) for item in rated.items) == 714
+    values = [one.value for one in rated.ratings]
+    assert round(mean(values), 4) == 0.7436
+    assert (values.count(1), values.count(0)) == (113, 14)
+    if (REAL / "qags" / "mturk_xsum.jsonl").is_file():
+        assert len(load("qags-xsum")[1].outputs) == 239
+
+
+@needs_real_data
+def test_wiki_da() -> None:
+    _, rated = load("wiki-da")
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (302, 600, 6)
+    found = Counter((one.aspect, one.rater == "mean") for one in rated.ratings)
+    assert found == {
+        ("fluency", True): 600,
+        ("meaning-preservation", True): 600,
+        ("simplicity", False): 9000,
+    }
+    raters = Counter(one.target for one in rated.ratings if one.aspect == "simplicity")
+    assert set(raters.values()) == {15}
+    assert len({one.rater for one in rated.ratings}) == 68  # the means, and 67 people
+    assert rated.problems == []  # the means of the other file are those of the single ratings
+
+
+@needs_real_data
+def test_sfres() -> None:
+    _, rated = load("sfres")
+    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (580, 1181, 2362)
+    assert rated.problems == ["no system is named: the texts of an item are numbered"]
+
+
+@needs_real_data
+def test_rotowire() -> None:
+    _, rated = load("rotowire")
+    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (60, 60, 0)
+    assert len(rated.spans) == 1214 and len({one.target for one in rated.spans}) == 60
+    texts = {one.target: one.text for one in rated.outputs}
+    assert all(texts[one.target][one.start : one.end] == one.text for one in rated.spans)
+    assert Counter(one.category for one in rated.spans) == {
+        **{"NUMBER": 474, "WORD": 334, "NAME": 317},
+        **{"CONTEXT": 51, "NOT_CHECKABLE": 37, "OTHER": 1},
+    }

@@ -19,6 +19,7 @@ HOME = Path(__file__).resolve().parents[1]
 DATA = HOME.parent / "shared" / "data"
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 
+UNIEVAL = ("unieval-topical-chat", "unieval-sfres")
 BY_ID: dict[str, str] = {"item": "id", "system": "by", "reply": "said"}
 BY_TEXT = {"text": "out", "source": "src", "reply": "said"}
 SUBJECTS: list[Subject] = [
@@ -121,6 +122,39 @@ def test_two_rows_about_one_text_are_an_error_that_names_both(tmp_path: Path) ->
     assert "The second text." in str(error.value)
 
 
+SCORED: dict[str, Any] = {"text": "out", "scores": {"fluency": "f", "coherence": "c"}}
+
+
+def scored(fluency: object, coherence: object = 2) -> dict[str, Any]:
+    return {"id": "a", "out": "The first text.", "f": fluency, "c": coherence}
+
+
+def test_rows_that_say_the_same_of_one_text_are_one_and_told(tmp_path: Path) -> None:
+    made = engine(tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]})
+    assert said(made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])) == [["0.25"]]
+    assert made.notices == [
+        f"it: recorded rows that repeat a text and its scores: 1, first {tmp_path / 'rows.jsonl'}:2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "second"),
+    [
+        (SCORED, scored(0.26)),
+        (SCORED, scored(0.25, 3)),
+        (SCORED, scored(None)),
+        ({**SCORED, "scores": {"*": "{form}"}}, scored(0.25)),
+        ({"item": "id", "scores": SCORED["scores"]}, scored(0.25)),
+    ],
+)
+def test_rows_that_differ_about_one_text_are_an_error(
+    tmp_path: Path, names: dict[str, Any], second: dict[str, Any]
+) -> None:
+    made = engine(tmp_path, names, {"rows.jsonl": [scored(0.25), second]})
+    with pytest.raises(UserError, match="two recorded rows are about one text"):
+        made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])
+
+
 @pytest.mark.parametrize(
     ("names", "second"),
     [
@@ -220,6 +254,7 @@ ASPECTS = {
         *("coherence", "engagingness", "groundedness", "naturalness", "overall"),
         "understandability",
     ),
+    "sfres": ("informativeness", "naturalness"),
 }
 
 
@@ -299,12 +334,18 @@ def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
         }
 
 
+def test_recorded_unieval_scores_of_sfres_are_joined_all() -> None:
+    subjects = real("sfres", "unieval_json", "data2text/sfres.json")
+    for aspect in ASPECTS["sfres"]:
+        assert joined(asked("unieval-sfres", "sfres", aspect, subjects)) == 1181
+
+
 def test_recorded_hashes_are_those_of_the_files() -> None:
     from metajudge.data.files import verify
 
     if not DATA.is_dir():
         pytest.skip("real data is not there: ../shared/data")
     folder = HOME / "config" / "models"
-    for name in ("gpt35-0301-summeval", "gpt35-0613-topical-chat", "unieval-topical-chat"):
+    for name in ("gpt35-0301-summeval", "gpt35-0613-topical-chat", *UNIEVAL):
         card = read_card("model", folder / f"{name}.yaml")
         assert verify(card, folder, DATA) == card.sha256

@@ -240,3 +240,15 @@ def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
         if row["statistic"] == "count_unparsed"
     }
     assert unparsed == {"gpt35-analyze-rate": 17}
+
+
+SFRES = {"informativeness": (0.282, 0.225, 0.169), "naturalness": (0.367, 0.333, 0.247)}
+
+
+def test_sfres_unieval(tmp_path: Path) -> None:
+    found = by_name(rows(run_study("sfres", tmp_path, "agreement"), "agreement"))
+    for aspect, published in SFRES.items():
+        for statistic, value in zip(("pearson", "spearman", "kendall_b"), published, strict=True):
+            row = found["unieval-sfres", aspect, statistic, "pooled"]
+            assert row["value"] == pytest.approx(value, abs=5e-4), (aspect, statistic)
+            assert row["n"] == 1181

@@ -68,6 +68,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DATASETS = list(PLAN.datasets)
 IMPROVED = improvements(PLAN)
+SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
 
 
 def guard():

@@ -64,7 +64,7 @@ rule ingest:
     log:
         f"{OUT}/logs/ingest/{{dataset}}.log",
     wildcard_constraints:
-        dataset=one_of(set(DATASETS) - set(IMPROVED)),
+        dataset=one_of(set(DATASETS) - set(IMPROVED) - SPANNED),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -86,6 +86,19 @@ use rule ingest as ingest_references with:
         f"{OUT}/targets/{{dataset}}/references.parquet",
     wildcard_constraints:
         dataset=one_of(IMPROVED),
+
+
+# Where people marked the errors of texts, these are read along.
+use rule ingest as ingest_spans with:
+    output:
+        f"{OUT}/items/{{dataset}}.parquet",
+        f"{OUT}/items/{{dataset}}.json",
+        f"{OUT}/ratings/{{dataset}}.parquet",
+        f"{OUT}/targets/{{dataset}}/systems.parquet",
+        f"{OUT}/targets/{{dataset}}/original.parquet",
+        f"{OUT}/spans/{{dataset}}.parquet",
+    wildcard_constraints:
+        dataset=one_of(SPANNED),
 
 
 for _name, _card in IMPROVED.items():

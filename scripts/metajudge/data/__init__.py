@@ -4,10 +4,10 @@ from importlib import import_module
 from pathlib import Path
 
 from metajudge.data.files import resolve
-from metajudge.data.rated import Item, Output, Rated, Rating
+from metajudge.data.rated import GoldSpan, Item, Output, Rated, Rating
 from metajudge.schema.cards import Dataset
 
-__all__ = ["ADAPTERS", "Item", "Output", "Rated", "Rating", "read_dataset"]
+__all__ = ["ADAPTERS", "GoldSpan", "Item", "Output", "Rated", "Rating", "read_dataset"]
 
 ADAPTERS = {
     "summeval_jsonl": "metajudge.data.summeval",
@@ -23,6 +23,9 @@ ADAPTERS = {
     "news_commentary": "metajudge.data.news_commentary",
     "webnlg": "metajudge.data.webnlg",
     "dualeval_json": "metajudge.data.dualeval",
+    "qags_mturk_jsonl": "metajudge.data.qags",
+    "simplicity_da_csv": "metajudge.data.simplicity",
+    "rotowire_gsml_csv": "metajudge.data.rotowire",
     "table": "metajudge.data.table",
 }
 """Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""

@@ -151,11 +151,12 @@ class Draft:
         self._outputs.setdefault(key, (self.place, kept))
         return key
 
-    def rating(self, key: Key, aspect: str, rater: str, cell: object) -> None:
-        """Add what a rater said of a text; a missing rating is counted."""
+    def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
+        """Add what a rater said of a text, and return it; a missing rating is counted."""
         value = self.value(aspect, cell, on_grid=rater != MEAN)
         if value is not None:
             self._ratings.setdefault((key, aspect, rater), value)
+        return value
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
         """Return a rating, which must be on the aspect's scale; one that is missing is counted."""

@@ -34,6 +34,18 @@ class Rating(NamedTuple):
     value: float
 
 
+class GoldSpan(NamedTuple):
+    """An error that people marked in a text; `end` is the character behind it."""
+
+    target: str
+    start: int
+    end: int
+    category: str
+    text: str
+    correction: str | None
+    comment: str | None
+
+
 @dataclass(frozen=True)
 class Rated:
     """Items by item, outputs by item and system, ratings by target, aspect and rater."""
@@ -45,6 +57,8 @@ class Rated:
     """System -> its name in the data."""
     problems: list[str] = field(default_factory=list)
     """What is no error but should be known, as sentences with numbers."""
+    spans: list[GoldSpan] = field(default_factory=list)
+    """Marked errors by target and place, where a format has them."""
 
     def keep(
         self,
@@ -62,4 +76,5 @@ class Rated:
             outputs=outputs,
             ratings=[one for one in self.ratings if one.target in targets],
             systems={one: name for one, name in self.systems.items() if system(one)},
+            spans=[one for one in self.spans if one.target in targets],
         )

@@ -62,6 +62,11 @@ def ratings(dataset: str, rated: Rated) -> pa.Table:
     return table_of("ratings", [{"dataset": dataset, **one._asdict()} for one in rated.ratings])
 
 
+def gold_spans(dataset: str, rated: Rated) -> pa.Table:
+    """Return the table of errors that people marked."""
+    return table_of("gold_spans", [{"dataset": dataset, **one._asdict()} for one in rated.spans])
+
+
 def _target(
     dataset: str, perturbation: str, target: str, item: str, system: str, text: str
 ) -> dict[str, object]:

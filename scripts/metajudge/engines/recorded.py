@@ -12,6 +12,8 @@ from metajudge.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, S
 from metajudge.schema.errors import UserError
 from metajudge.schema.slugs import slug
 
+SAME = 1e-6
+"""Scores of one text that are nearer to each other are one score, computed twice."""
 NAMED = 3
 """Of rows without a target and targets without a row, so many are named in a notice."""
 
@@ -35,7 +37,7 @@ class RecordedEngine:
     """Answers from files; expects all targets of a dataset in one call.
 
     Rows are joined by target, by item (and system) or by text (and source and system), white space
-    normalised.
+    normalised. Of rows with one text and the same scores, the first is read.
     A role of the card's files that is named like a judge's form holds that form's rows; all other
     forms read the role `data`.
     """
@@ -47,6 +49,7 @@ class RecordedEngine:
         self._used: set[str] = set()
         self._missing: dict[str, None] = {}
         self._changed: dict[str, None] = {}
+        self._repeated: dict[str, None] = {}
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -80,6 +83,7 @@ class RecordedEngine:
             "recorded rows without a target": self._unmatched(),
             "targets without a recorded row": list(self._missing),
             "recorded rows about another text than their target's": list(self._changed),
+            "recorded rows that repeat a text and its scores": list(self._repeated),
         }
         return [
             f"{self.card.model}: {what}: {len(names)}, first {', '.join(names[:NAMED])}"
@@ -127,7 +131,7 @@ class RecordedEngine:
 
     def _table(self, role: str) -> dict[Key, Row]:
         if role not in self._tables:
-            self._tables[role] = _index(self.card.rows, self._rows(role))
+            self._tables[role] = _index(self.card.rows, self._rows(role), self._repeated)
         return self._tables[role]
 
     def _rows(self, role: str) -> Iterator[Row]:
@@ -145,11 +149,15 @@ class RecordedEngine:
         return name is None or slug(str(row.get(name))) == self.dataset
 
 
-def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:
+def _index(names: RecordedRows, rows: Iterator[Row], repeated: dict[str, None]) -> dict[Key, Row]:
+    """Return the rows by key, and note in `repeated` where one says what another one said."""
     table: dict[Key, Row] = {}
     for row in rows:
         key = _row_key(names, row)
         if key in table:
+            if _says_the_same(names, table[key], row):
+                repeated[row.where] = None
+                continue
             raise UserError(
                 "two recorded rows are about one text",
                 where=f"{table[key].where} and {row.where}",
@@ -158,6 +166,17 @@ def _index(names: RecordedRows, rows: Iterator[Row]) -> dict[Key, Row]:
             )
         table[key] = row
     return table
+
+
+def _says_the_same(names: RecordedRows, one: Row, other: Row) -> bool:
+    """Return whether all scores of two rows are numbers, and equal but for rounding."""
+    if not (names.text and names.scores) or any("{" in path for path in names.scores.values()):
+        return False
+    try:
+        pairs = [(float(one.get(path)), float(other.get(path))) for path in names.scores.values()]
+    except (TypeError, ValueError):
+        return False
+    return all(abs(first - second) <= SAME for first, second in pairs)
 
 
 def _row_key(names: RecordedRows, row: Row) -> Key:

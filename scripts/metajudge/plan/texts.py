@@ -44,6 +44,8 @@ class TextSpecs:
             "ratings": f"{self.out}/ratings/{dataset}.parquet",
             "report": f"{self.out}/items/{dataset}.json",
         }
+        if card.gives_spans:
+            output["spans"] = f"{self.out}/spans/{dataset}.parquet"
         fields = {
             "dataset": card.model_dump(mode="json", exclude={"improve"}),
             "folder": self.plan.folders["dataset", dataset],

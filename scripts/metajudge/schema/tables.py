@@ -92,6 +92,17 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "edits": pa.list_(EDIT),
     },
     "ratings": {"dataset": TEXT, **_TARGET, "aspect": TEXT, "rater": TEXT, "value": NUMBER},
+    # errors that people marked; offsets are characters of the target's text, `end` is excluded
+    "gold_spans": {
+        "dataset": TEXT,
+        "target": TEXT,
+        "start": COUNT,
+        "end": COUNT,
+        "category": TEXT,
+        "text": TEXT,
+        "correction": TEXT,
+        "comment": TEXT,
+    },
     # why a rated text deserves its rating, as a judge's prompt shows it
     "analyses": {
         "dataset": TEXT,
@@ -214,6 +225,7 @@ KEYS: dict[str, list[str]] = {
     "items": ["dataset", "item"],
     "targets": ["dataset", "target"],
     "ratings": ["dataset", "target", "target_b", "aspect", "rater"],
+    "gold_spans": ["dataset", "target", "start", "end", "category"],
     "analyses": ["dataset", "judge", "aspect", "criterion", "target"],
     "anchors": ["dataset", "aspect", "target"],
     "comparisons": ["dataset", "target", "anchor"],

@@ -13,6 +13,8 @@ GIVEN = "dualeval_json"
 """The format whose files hold texts with known ratings or in a known order, and nothing else."""
 GIVEN_ROLES = ("global", "local")
 """Its roles: texts with their ratings; lists of texts, each with one error more than the last."""
+SPANNED = "rotowire_gsml_csv"
+"""The format that holds texts in which people marked the errors, and that nobody rated."""
 WITHOUT_SYSTEMS = {
     "sumpubmed_jsonl": (),
     "story_cloze_csv": (WRONG_ENDING,),
@@ -30,6 +32,8 @@ JOINED = {"wmt_text": {"documents"}, "news_commentary": set[str]()}
 ROLES: dict[str, tuple[set[str], set[str]]] = {
     "wmt_text": ({"source", "reference"}, {"documents"}),
     GIVEN: (set(), set(GIVEN_ROLES)),
+    "simplicity_da_csv": ({"data"}, {"ratings"}),
+    SPANNED: ({"games", "spans"}, set()),
     "table": ({"data"}, {"items"}),
 }
 """Format -> the roles that it needs, and those that it may have beside; others have `data`."""
@@ -191,6 +195,9 @@ class Dataset(Card):
         "news_commentary",
         "webnlg",
         "dualeval_json",
+        "qags_mturk_jsonl",
+        "simplicity_da_csv",
+        "rotowire_gsml_csv",
         "table",
     ] = Field(description="How the files are read; `table` is for your own CSV, JSONL or Parquet.")
     files: DataFiles = Field(
@@ -238,7 +245,7 @@ class Dataset(Card):
             if isinstance(file, Hub) and role not in self.sha256:
                 raise ValueError(f"a file on a hub is checked: add the sha256 of the role {role}")
         self._check_roles()
-        if not self.has_systems and self.ratings != "none":
+        if (self.gives_spans or not self.has_systems) and self.ratings != "none":
             raise ValueError("there are no texts that anybody rated: add `ratings: none`")
         if self.select.join and not JOINED.get(self.format, {self.format}) <= set(self.files):
             raise ValueError(
@@ -246,6 +253,8 @@ class Dataset(Card):
             )
         if self.improve and self.select.original == "none":
             raise ValueError("`improve` needs originals: choose another `select.original`")
+        if self.improve and self.gives_spans:
+            raise ValueError("`improve` needs references, and this format has none: leave it out")
         if self.gives_texts:
             self._check_given()
         if self.columns is not None:
@@ -279,6 +288,11 @@ class Dataset(Card):
     def gives_texts(self) -> bool:
         """Return whether the data brings texts of which it is known how good they are."""
         return self.format == GIVEN
+
+    @property
+    def gives_spans(self) -> bool:
+        """Return whether the data brings errors that people marked in its texts."""
+        return self.format == SPANNED
 
     @property
     def has_systems(self) -> bool:

@@ -54,6 +54,7 @@ rule all:
         rules.preflight.output,
         f"{OUT}/report/index.html",
         texts_page(),
+        [written_for(dataset) for dataset in DATASETS],
 
 
 rule texts:
@@ -72,3 +73,4 @@ rule texts_unasked:
 rule asked:
     input:
         [answers_of(dataset) for dataset in DATASETS],
+        [written_for(dataset) for dataset in DATASETS],

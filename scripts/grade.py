@@ -22,7 +22,7 @@ def main(spec: dict[str, Any]) -> None:
     read = [row for path in spec["candidates"] for row in read_table("targets", path).to_pylist()]
     rows, why = usable(read)
     grades = _grades(spec, rows)
-    chosen = chosen_of(rows, grades, spec["targets"], seed=spec["seed"])
+    chosen = chosen_of(rows, grades, spec["targets"], len(spec["classes"]), seed=spec["seed"])
     targets = [row for row in rows if row["target"] in chosen]
     write_table("targets", table_of("targets", targets), spec["output"])
     graded = [_graded(spec, row, grades[row["target"]], chosen) for row in rows]

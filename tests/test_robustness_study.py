@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from asking import Study
 from scripted import Body, Said, reply, serve
@@ -152,3 +153,29 @@ def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
         own.card("judges", "told", model="loop", form="score-only", hint={"base": "terse"})
         done = own.run()
         assert "does not show the rating that the judge is told" in done.stdout
+
+
+def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:
+    with serve(judge) as endpoint:
+        own = Study(tmp_path, endpoint)
+        write_dataset(tmp_path, "rated", 3)
+        path = tmp_path / "config" / "datasets" / "rated.yaml"
+        card = yaml.safe_load(path.read_text("utf-8"))
+        card["aspects"] = {"fluency": {"min": 1, "max": 5}}
+        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
+        own.card("judges", "plain", model="never", form="rate-explain")
+        own.card("judges", "told", model="never", form="rate-hinted", hint={"base": "plain"})
+        own.study(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
+    assert found(own, "human", "alpha_ordinal")["note"] == "continuous"
+    assert found(own, "told", "follow_rate")["value"] is None
+    refused = found(own, "plain", "share_refused")
+    assert refused["n"] == TEXTS
+    assert not [
+        row
+        for row in own.rows("robustness")
+        if (row["judge"], row["statistic"]) == ("told", "share_refused")
+    ]  # nothing was asked of it

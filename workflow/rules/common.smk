@@ -104,6 +104,20 @@ def made_files(dataset, names):
     return [f"{OUT}/made/{dataset}/{name}.parquet" for name in names]
 
 
+def written_for(dataset):
+    """Return the replies behind what was made for a dataset.
+
+    They are targets: where `metajudge replies retry` deletes one, it is made again.
+    """
+    rated = [
+        SPECS.construction(dataset, name, "rated")
+        for name, _ in PLAN.perturbed(dataset, "graded")
+        for card in [graded(PLAN).get(name)]
+        if card and card.anchors and card.anchors.judge
+    ]
+    return made_files(dataset, made_of(PLAN, dataset)) + rated
+
+
 def analyses_for(dataset, model):
     """Return the files of analyses that judges of a model are shown."""
     judges = {cell.judge for cell in PLAN.cells_of(dataset, model)}

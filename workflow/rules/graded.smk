@@ -15,6 +15,33 @@ def of_set(spec, name):
     return lambda wildcards: spec(wildcards.dataset, name)
 
 
+def before(name, part, model):
+    """Return a job's input: the same part of the sets before this one that ask the same model about
+    the same aspect, so that what both ask is asked once.
+    """
+
+    def files(wildcards):
+        known = dict(PLAN.perturbed(wildcards.dataset, "graded"))
+        sets = [one for one in graded(PLAN) if one in known]
+        about = {one: SPECS.lowered(wildcards.dataset, one) for one in sets}
+        return [
+            SPECS.construction(wildcards.dataset, one, part)
+            for one in sets[: sets.index(name)]
+            if about[one] == about[name]
+            and model(graded(PLAN)[one]) == model(graded(PLAN)[name])
+        ][-1:]
+
+    return files
+
+
+def comparator(card):
+    return card.anchors and card.anchors.model
+
+
+def rating_judge(card):
+    return card.anchors and card.anchors.judge
+
+
 for _name, _card in graded(PLAN).items():
     _place = f"{OUT}/construction/{{dataset}}/{_name}"
     _parts = parts_of(_card)
@@ -112,6 +139,7 @@ for _name, _card in graded(PLAN).items():
                 f"{OUT}/items/{{dataset}}.parquet",
                 f"{OUT}/ratings/{{dataset}}.parquet",
                 f"{OUT}/targets/{{dataset}}/systems.parquet",
+                before(_name, "rated", rating_judge),
             output:
                 f"{_place}.rated.parquet",
             log:
@@ -143,6 +171,7 @@ for _name, _card in graded(PLAN).items():
                 [f"{_place}.{_part}.parquet", f"{_place}.referee-compared.parquet"]
                 if _part != REFEREE
                 else [],
+                before(_name, f"{_part}-compared", comparator),
             output:
                 f"{_place}.{_part}-compared.parquet",
                 f"{OUT}/made/{{dataset}}/comparisons.{_name}.{_part}.parquet",

@@ -73,7 +73,7 @@ def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -
         yield _row(study, told, f"anchors_{name}", one)
     rated = [row for row in graded if row["margin"] is not None]
     tied = np.array([row["n_tied"] for row in rated], dtype=np.float64)
-    yield _row(study, told, "tie_rate", _mean(study, rated, tied, "rated candidates"))
+    yield _row(study, told, "ratings_tied", _mean(study, rated, tied, "rated candidates"))
     lost = [
         row["outcome"] is None
         for path in told["compared"]

@@ -12,11 +12,19 @@ import numpy as np
 
 from metajudge.cells import joined, split
 from metajudge.methods.differences import difference_rows
-from metajudge.methods.measures import AVERAGE, against, alpha, classes_with, lower_median
+from metajudge.methods.measures import (
+    AVERAGE,
+    against,
+    alpha,
+    classes_with,
+    lower_median,
+    unrated,
+)
 from metajudge.methods.study import DatasetStudy, Floats, Panel, aligned
 from metajudge.schema.tables import read_table
 from metajudge.statistics.alpha import alpha_replicated
-from metajudge.statistics.estimate import NOTHING, Estimate
+from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
+from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import mean_over, replicated_share
 from metajudge.statistics.permutation import flips_of, mean_test
 from metajudge.statistics.resampling import Replicated
@@ -25,6 +33,8 @@ from metajudge.streams import stream
 HUMAN = "human"
 ENDS: Final = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
 """How a judgment without a value may have ended."""
+SEVERAL = "a mean of several draws equals no rating"
+NOT_ASKED = "not_applicable"
 NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 Row = dict[str, Any]
@@ -124,13 +134,14 @@ def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
     others = [name for name in study.spec["aspects"] if split(name)[0] == plain]
     if criterion and others[0] != aspect:
         return
-    one = alpha(study, study.systems, ratings, study.spec["aspects"][aspect]["values"])
+    why = unrated(study, ratings)
+    one = Estimate.undefined(why) if why else _alpha(study, ratings, _classes(study, aspect))
     yield study.row(HUMAN, plain, "alpha_ordinal", "", one)
 
 
 def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
     """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
-    classes = study.spec["aspects"][aspect]["values"]
+    classes = _classes(study, aspect)
     for model, judges in study.spec["forms"].items():
         scores = [study.systems.scores(judge, aspect) for judge in judges]
         known = [one for one in scores if one is not None]
@@ -144,37 +155,54 @@ def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
         yield study.row(model, aspect, "alpha_forms", "", one)
 
 
+def _classes(study: DatasetStudy, aspect: str) -> list[float] | None:
+    """Return the ratings that an aspect's scale has, None for any number."""
+    classes: list[float] | None = study.spec["aspects"][aspect]["values"]
+    return classes
+
+
 def _alpha(study: DatasetStudy, ratings: Floats, classes: list[float] | None) -> Estimate:
     """Return the ordinal alpha of raters, undefined where one gives what is no class."""
     if classes is None:
-        return Estimate.undefined("continuous")
+        return Estimate.undefined(CONTINUOUS)
     off = ~np.isnan(ratings) & ~np.isclose(ratings[..., None], classes).any(axis=-1)
     if off.any():
-        return Estimate.undefined("ratings off the aspect's scale")
+        return Estimate.undefined(OFF_SCALE)
     return alpha(study, study.systems, ratings, classes)
 
 
 def _joint(study: DatasetStudy, judge: str, aspect: str, averaged: Averaged) -> Iterator[Row]:
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
-    panel = study.systems.given(judge)
+    for systems, panel in study.rated(judge).items():
+        where = {"systems": systems} if systems else {}
+        for name, found in _alphas(study, panel, judge, aspect):
+            if name == "alpha_pair" and not (systems and len(study.rated(judge)) > 1):
+                _average(averaged, judge, aspect, name, found)
+            yield study.row(judge, aspect, name, "", found.estimate, **where)
+
+
+def _alphas(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str
+) -> Iterator[tuple[str, Replicated]]:
+    """Yield the three alphas of a judge and people on some texts."""
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
     if scores is None:
         return
     classes, why = classes_with(study, judge, aspect, lower_median(people))
-    if classes is None:
+    why = why or ("" if are_classes(people, classes or []) else OFF_SCALE)
+    if classes is None or why:
+        nothing = np.full(len(study.weights) + 1, np.nan)
         for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):
-            yield study.row(judge, aspect, name, "", Estimate.undefined(why))
+            yield name, Replicated(Estimate.undefined(why), nothing)
         return
     joint = _replicated(study, panel, np.vstack([people, scores]), classes)
     told = _of(joint.estimate, f"{len(people)} raters and the judge")
-    yield study.row(judge, aspect, "alpha_joint", "", told)
+    yield "alpha_joint", joint._replace(estimate=told)
     pair = _replicated(study, panel, np.stack([lower_median(people), scores]), classes)
-    _average(averaged, judge, aspect, "alpha_pair", pair)
-    yield study.row(judge, aspect, "alpha_pair", "", against(pair.estimate, "lower median"))
+    yield "alpha_pair", pair._replace(estimate=against(pair.estimate, "lower median"))
     each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
     sources = np.unique(panel.source).size
-    mean = mean_over(each, sources, of="pairs of the judge and a rater").estimate
-    yield study.row(judge, aspect, "alpha_pairs_mean", "", mean)
+    yield "alpha_pairs_mean", mean_over(each, sources, of="pairs of the judge and a rater")
 
 
 def _replicated(
@@ -191,7 +219,7 @@ def _of(found: Estimate, which: str) -> Estimate:
 
 def _reasons(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
     """Yield how judgments ended, and the sentiment and the length of their reasons."""
-    own = told.of(judge, aspect)
+    own = [row for row in told.of(judge, aspect) if row["status"] != NOT_ASKED]
     if not own:
         return
     ends = [row["status"] for row in own]
@@ -246,14 +274,19 @@ def _hinted(
         "match_share": (np.isclose(mine, other), both),
         "hint_shift": (toward, both & ~already),
     }
+    single = study.spec["judges"][judge]["discrete"] and study.spec["judges"][base]["discrete"]
     for name, (values, used) in measures.items():
+        if not single and name != "hint_shift":
+            nothing = Estimate.undefined(SEVERAL)
+            yield study.row(judge, aspect, name, "", nothing, **place)
+            continue
         mean = _mean(told, values.astype(np.float64), used)
         if name == "sway":
             _average(averaged, judge, aspect, name, mean)
         found = mean.estimate
         one = replace(found, n_missing=missing) if found.value is not None else found
         yield study.row(judge, aspect, name, "", one, **place)
-    first, second = (_mean(told, one.astype(np.float64), both) for one in (equal, already))
+    first, second = (_mean(told, one.astype(np.float64), both & single) for one in (equal, already))
     note = "equal to the hint, with it less without it"
     yield from difference_rows(
         study,

@@ -118,20 +118,29 @@ def counts_of_each(
 
 
 def chosen_of(
-    candidates: Sequence[Row], grades: Mapping[str, Grade], wanted: int, *, seed: int
+    candidates: Sequence[Row],
+    grades: Mapping[str, Grade],
+    wanted: int,
+    classes: int,
+    *,
+    seed: int,
 ) -> set[str]:
-    """Return the targets that make up the set: so many of each item, of every rating alike."""
+    """Return the targets that make up the set: so many of each item, of every rating alike.
+
+    Where they cannot be even, each item has one more of the ratings that follow the last one's.
+    """
     items: dict[str, list[Row]] = {}
     for row in candidates:
         if grades[row["target"]].rating is not None:
             items.setdefault(row["item"], []).append(row)
     found = set[str]()
-    for rows in items.values():
+    for number, (_, rows) in enumerate(sorted(items.items())):
         told = [grades[row["target"]] for row in rows]
         rating = np.array([one.rating for one in told], dtype=np.int64)
         margin = np.array([one.margin or 0.0 for one in told])
         order = [f"{stream_seed(seed, 'graded', row['target']):032x}" for row in rows]
-        found |= {rows[at]["target"] for at in balanced(rating, margin, order, wanted)}
+        first = number * wanted % classes
+        found |= {rows[at]["target"] for at in balanced(rating, margin, order, wanted, first)}
     return found
 
 

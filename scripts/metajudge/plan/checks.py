@@ -58,6 +58,13 @@ def check_study(
                 allowed=judges,
             )
     for perturbation in perturbations.values():
+        if perturbation.kind == "graded" and "perspectives" not in study.methods:
+            raise UserError(
+                "no method of the study reads texts of every rating",
+                where=f"{source}, key perturbations",
+                got=perturbation.perturbation,
+                todo="add the method perspectives, or leave the perturbation out",
+            )
         if perturbation.kind == "once" and not DAMAGING & set(study.methods):
             raise UserError(
                 "nothing in the study needs this perturbation",
@@ -134,6 +141,13 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
     """Check that a judge that is told a rating is held against one of its model that is not."""
     if judge.hint is None:
         return
+    if judge.scale is not None:
+        raise UserError(
+            "a hint is a rating on people's scale, and so is what a judge that is told it says",
+            where=f"judges/{judge.judge}.yaml, key scale",
+            got=_shown(judge.scale),
+            todo="leave `scale` or `hint` out",
+        )
     base = judges.get(judge.hint.base)
     same = base is not None and base.hint is None and base.model == judge.model
     if base is None or not same or base.scale != judge.scale or base.form == COMPARE:

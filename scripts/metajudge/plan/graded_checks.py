@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from metajudge.plan.checks import check_writer
-from metajudge.plan.writers import graded, lowered
+from metajudge.plan.writers import SYSTEMS, graded, lowered
 from metajudge.prompts import SUFFIX, messages, rated, to_write
-from metajudge.schema.cards import Anchoring, GradedPerturbation
+from metajudge.schema.cards import Anchoring, GradedPerturbation, Judge
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,17 +65,29 @@ def _check_anchors(
     if anchors.judge is None:
         return
     judge = plan.judges.get(anchors.judge)
-    usable = judge is not None and not plan.compares(judge.judge) and judge.scale is None
-    usable = usable and aspect in plan.rated_by(anchors.judge, dataset)
-    usable = usable and anchors.judge in plan.judges_of(dataset)
-    if judge is None or not usable or (judge.shots and judge.shots.analyses):
+    if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
         raise UserError(
             "no judge of the study with this id rates the anchors' aspect, on its own scale",
             where=f"{where}, key anchors.judge",
             got=anchors.judge,
             allowed=list(plan.judges),
-            todo="name a judge without a `scale` of its own and without analyses, or leave it out",
+            todo="name a judge that is no control, has no `scale`, `hint` or analyses, in a study "
+            "without `criteria`; or leave it out",
         )
+
+
+def _rates_anchors(plan: "Plan", judge: Judge, dataset: str, aspect: str) -> bool:
+    """Return whether a judge says on people's scale, and by itself, how good rated texts are."""
+    plain = judge.scale is None and judge.hint is None and not plan.compares(judge.judge)
+    analysed = judge.shots is not None and judge.shots.analyses is not None
+    return (
+        plain
+        and not analysed
+        and plan.models[judge.model].engine != "control"
+        and judge.judge in plan.judges_of(dataset)
+        and plan.excluded(dataset, judge.judge, SYSTEMS) is None
+        and aspect in plan.rated_by(judge.judge, dataset)
+    )
 
 
 def _rehearse(plan: "Plan", card: GradedPerturbation, dataset: str) -> None:

@@ -10,6 +10,8 @@ PACKAGES: dict[str, list[str]] = {
     "control": ["numpy"],
     "openai": ["jinja2"],
     "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],
+    "robustness": ["textblob"],
+    "choose_anchors.py": ["numpy"],
     "make_texts.py": ["jinja2", "pyspellchecker", "rapidfuzz"],
     "candidates.py": ["jinja2", "numpy", "pyspellchecker", "rapidfuzz", "sacrebleu"],
     "compare_anchors.py": ["jinja2"],

@@ -254,7 +254,7 @@ class Specs(GradedSpecs):
             "results": self.out,
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
         }
-        return self._spec("estimate.py", fields, METHODS[table])
+        return self._spec("estimate.py", fields, METHODS[table], packages=table)
 
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
         """Return what one method alone has to know."""

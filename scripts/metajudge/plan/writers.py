@@ -117,7 +117,8 @@ def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
     writer = writer_of(plan, dataset, name)
     if isinstance(writer, GradedPerturbation):
         comparator = writer.anchors.model if writer.anchors else None
-        return sorted({model for model in (writer.model, comparator) if model})
+        own = {model for model in (writer.model, comparator) if model}
+        return sorted(own) or [improvements(plan)[dataset].model]
     return [writer.model]
 
 

@@ -227,7 +227,9 @@ class _Shown:
         """Return what cannot be asked for want of a reference, or of a rating, and why."""
         if hints is not None:
             subjects = self.subjects.of(perturbation, judge.share)
-            return [(one, "needs_ratings") for one in subjects if one.target not in hints]
+            return [
+                (one, "needs_ratings_on_the_scale") for one in subjects if one.target not in hints
+            ]
         if not needs_reference(judge, model):
             return []
         told = (
@@ -242,7 +244,12 @@ class _Shown:
             return None
         kind, plain_aspect = judge.hint.tells, split(aspect)[0]
         if (plain_aspect, kind) not in self._hints:
-            rated = self.subjects.ratings_of(plain_aspect)
+            grid = set(scale.values() or [])  # of a mean there is no mode, and nobody says it
+            rated = {
+                one: values
+                for one, values in self.subjects.ratings_of(plain_aspect).items()
+                if grid.issuperset(values)
+            }
             told = {one: hint(values, scale.min, scale.max, kind) for one, values in rated.items()}
             self._hints[plain_aspect, kind] = {one: str(plain(v)) for one, v in told.items()}
         return self._hints[plain_aspect, kind]

@@ -18,8 +18,12 @@ def drop_answers(results: Path) -> int:
     """Delete a study's reply files that hold an error, so that they are made anew; count them."""
     found = [
         path
-        for folder in ("replies", "made")
-        for path in sorted(results.glob(f"{folder}/**/*.parquet"))
+        for pattern in (
+            "replies/**/*.parquet",
+            "made/**/*.parquet",
+            "construction/*/*.rated.parquet",
+        )
+        for path in sorted(results.glob(pattern))
         if "error" in read_table("answers", path, ["status"])["status"].to_pylist()
     ]
     for path in found:

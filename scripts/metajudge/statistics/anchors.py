@@ -16,8 +16,9 @@ Flags = NDArray[np.bool_]
 class Rated(NamedTuple):
     """What comparisons say of texts; (texts,) each.
 
-    `rating` counts from the lowest, -1 where every comparison is a tie (unresolved). `margin` is
-    what the best rating has above the next. `tied` tells where several ratings are best.
+    `rating` counts from the lowest, -1 where every comparison is a tie, or those with all anchors
+    of a rating have no answer (unresolved). `margin` is what the best rating has above the next.
+    `tied` tells where several ratings are best.
     """
 
     rating: Codes
@@ -103,6 +104,7 @@ def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -
     """
     first, objective = (np.round(one, 9) for one in rating_terms(outcomes, end=end))
     unresolved = ~np.any(np.abs(np.nan_to_num(outcomes)) > 0, axis=(1, 2))
+    unresolved |= np.any(np.all(np.isnan(outcomes), axis=2), axis=1)
     lowest = np.broadcast_to(np.arange(objective.shape[1]), objective.shape)
     best = np.lexsort((lowest, distance, -first, -objective), axis=1)[:, 0]
     ranked = -np.sort(-objective, axis=1)
@@ -139,11 +141,14 @@ def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
     return np.interp(np.arange(classes), known, means)
 
 
-def balanced(rating: Codes, margin: Floats, order: Sequence[str], wanted: int) -> list[int]:
+def balanced(
+    rating: Codes, margin: Floats, order: Sequence[str], wanted: int, first: int = 0
+) -> list[int]:
     """Return `wanted` texts of one source with ratings as balanced as they can be.
 
-    One text of each rating after the other, while there are any; the largest margin first, equal
-    ones by `order` (texts,). rating and margin (texts,); texts of rating -1 are left out.
+    One text of each rating after the other, from the rating `first` on and round, while there are
+    any; the largest margin first, equal ones by `order` (texts,). rating and margin (texts,); texts
+    of rating -1 are left out. Sources that begin elsewhere share out what cannot be even.
     Source: paper 002, appendix C.1.
     """
     waiting = {
@@ -152,8 +157,7 @@ def balanced(rating: Codes, margin: Floats, order: Sequence[str], wanted: int) -
     }
     chosen: list[int] = []
     while len(chosen) < wanted and any(waiting.values()):
-        least = sorted(waiting.items(), key=lambda one: one[0])
-        for _, texts in least:
+        for _, texts in sorted(waiting.items(), key=lambda one: (one[0] < first, one[0])):
             if texts and len(chosen) < wanted:
                 chosen.append(texts.pop(0))
     return sorted(chosen)

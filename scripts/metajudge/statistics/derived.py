@@ -79,6 +79,9 @@ CONSTRUCTED: dict[str, Statistic] = {
     "anchors_below_higher": Statistic(
         "Worse than higher anchors", "percent", "than those of the next rating", SHARE, ANCHORS
     ),
+    "ratings_tied": Statistic(
+        "Several ratings", "percent", "rated texts that several ratings fit equally", SHARE, OURS
+    ),
     "comparator_accuracy": Statistic(
         "Comparator",
         "percent",

@@ -295,7 +295,7 @@ STATISTICS: dict[str, Statistic] = {
     "class_count": Statistic(
         "Texts",
         "amount",
-        "of people's class k, in the judge's k_b, from the scale's lowest; 0 is left out",
+        "of class k, as people or a graded set have it, in the judge's k_b; 0 is left out",
         POSITIVE,
         "paper 002, table 4 and figure 4",
     ),

@@ -25,7 +25,7 @@ ANCHORS = (
     "anchors_below_higher",
 )
 LEVELS = {"neighbours": "Anchors of neighbouring ratings", "all": "Anchors of any two ratings"}
-SHARES = ("share_chosen", "share_unresolved", "share_failed", "share_unanswered", "tie_rate")
+SHARES = ("share_chosen", "share_unresolved", "share_failed", "share_unanswered", "ratings_tied")
 COUNTS = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
 LEAD = (
@@ -88,8 +88,9 @@ def _outcomes(dataset: Dataset, rows: Rows, cells: list[str]) -> Table:
     titles = ("Chosen", "Unresolved", "Failed", "Unanswered", "Several ratings fit equally")
     columns = [Column(title) for title in titles]
     notes = (
-        "Unresolved: no anchor is better or worse. Failed: the model's text could not be used. "
-        "Candidates that are neither are spare, or the same as another. Unanswered: comparisons of "
+        "Unresolved: no anchor is better or worse, or none of a rating got an answer. Failed: the "
+        "model's text could not be used. Candidates that are neither are spare, or the same as "
+        "another. Unanswered: comparisons of "
         "which a reply in one order says nothing.",
     )
     caption = f"{dataset.name}: what became of the candidates."

@@ -48,7 +48,9 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    aspects = list(dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE))
+    aspects = list(
+        dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
+    )
     told = [one for one in (_consistency(report, dataset, rows, aspects),) if one]
     measured = [_per_judge(report, dataset, rows, aspects, one) for one in ALPHAS]
     found: list[Block] = [*told, *measured[:1]]

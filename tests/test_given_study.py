@@ -239,7 +239,7 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study
     made = ("reevaluate", "make", "study.yaml", "pages/", "--constructed")
     done = running.run("-m", "metajudge", *made, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "2 pages with 200 questions" in done.stdout
+    assert "2 pages with 400 questions" in done.stdout
 
 
 @pytest.mark.slow

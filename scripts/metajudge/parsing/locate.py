@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
+from metajudge.parsing.annotation import ErrorSpan
 from metajudge.parsing.text import fold
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]
@@ -31,6 +32,19 @@ class Place(NamedTuple):
     occurrence: which of the places with these words, 1 being the first. None where not found.
     """
 
+    start: int | None
+    end: int | None
+    occurrence: int | None
+    match: Match
+
+
+class LocatedSpan(NamedTuple):
+    """An error (`ErrorSpan`) and where it stands (`Place`)."""
+
+    location: str | None
+    explanation: str
+    severity: int | None
+    category: str | None
     start: int | None
     end: int | None
     occurrence: int | None
@@ -62,6 +76,17 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
     whole = _folded(text)
     used = Counter[tuple[Stretch, ...]]()
     return [_place(quote, text, whole, used, cutoff) for quote in quotes]
+
+
+def locate_errors(
+    errors: Sequence[ErrorSpan], text: str, *, cutoff: float = CUTOFF
+) -> list[LocatedSpan]:
+    """Return the errors of one annotation with where they stand, as `locate` finds them.
+
+    One that names no place is not found.
+    """
+    places = locate([error.location or "" for error in errors], text, cutoff=cutoff)
+    return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
 
 
 def occurrence_of(start: int, end: int, text: str) -> int:

@@ -90,6 +90,11 @@ def read_errors(
     return Reading("ok", rule, max(scale.min, value), rationale=answer)
 
 
+def says_no_errors(line: str) -> bool:
+    """Return whether a folded line says that there is no error, and takes nothing of it back."""
+    return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)
+
+
 def _fault(lines: list[_Line], found: list[str]) -> str:
     """Return why lines do not tell which errors there are, "" where they do."""
     kinds = {line.kind for line in lines}
@@ -108,7 +113,7 @@ def _line(line: str) -> _Line:
     """Return what a folded line says."""
     bullet = _BULLET.match(line)
     said = (line[bullet.end() :] if bullet else line).strip(_MARKS)
-    if _NO_ERRORS.fullmatch(said) and not _DOUBT.search(said):
+    if says_no_errors(said):
         return _Line("clean")
     if first := _FIRST.match(said):
         return _of_severity(first["severity"], first["what"])

@@ -1,0 +1,232 @@
+"""Agreement of spans: by hand, against itself, against chance, and on real gold spans."""
+
+import csv
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_samples import REAL, needs_real_data
+from metajudge.statistics.estimate import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
+from metajudge.statistics.resampling import percentile_interval, source_weights
+from metajudge.statistics.spans import (
+    Counts,
+    Span,
+    exact_counts,
+    scores_by_text,
+    span_agreement,
+    span_agreement_by_text,
+    token_counts,
+)
+
+NAMES = ("span_precision", "span_recall", "span_f1")
+GOLD = [Span(0, 2, "NAME"), Span(5, 8, "NUMBER"), Span(10, 11, "WORD")]
+PREDICTED = [Span(0, 2, "NUMBER"), Span(6, 10, "NUMBER"), Span(10, 11, "WORD"), Span(14, 15)]
+
+
+def of(counts: list[Counts]) -> list[float | None]:
+    found = span_agreement(counts, np.arange(len(counts)), None)
+    return [found[name].estimate.value for name in NAMES]
+
+
+def test_by_hand() -> None:
+    # 2 of 4 predicted are gold, 2 of 3 gold are predicted; with categories 1 and 1
+    assert exact_counts(PREDICTED, GOLD) == (2, 4, 3)
+    assert exact_counts(PREDICTED, GOLD, category=True) == (1, 4, 3)
+    assert of([exact_counts(PREDICTED, GOLD)]) == [2 / 4, 2 / 3, 4 / 7]
+    # predicted 0 1 6 7 8 9 10 14, gold 0 1 5 6 7 10: both have 0 1 6 7 10, and 6 7 10 alike
+    assert token_counts(PREDICTED, GOLD) == (5, 8, 6)
+    assert token_counts(PREDICTED, GOLD, category=True) == (3, 8, 6)
+    assert of([token_counts(PREDICTED, GOLD)]) == [5 / 8, 5 / 6, 10 / 14]
+
+
+def test_spans_in_characters_touch_the_tokens_they_overlap() -> None:
+    text = "The Hawks won 37 to 20 ."
+    tokens = [(0, 3), (4, 9), (10, 13), (14, 16), (17, 19), (20, 22), (23, 24)]
+    assert [text[start:end] for start, end in tokens] == text.split()
+    gold = [Span(4, 9), Span(14, 22)]  # Hawks; 37 to 20
+    predicted = [Span(8, 15), Span(22, 23)]  # s won 3; the blank before the full stop
+    assert token_counts(predicted, gold, tokens=tokens) == (2, 3, 4)
+    assert token_counts(predicted, gold, tokens=tokens[:0]) == (0, 0, 0)
+
+
+def test_a_span_that_is_predicted_twice_is_right_once() -> None:
+    twice = [Span(0, 2), Span(0, 2)]
+    assert exact_counts(twice, [Span(0, 2)]) == (1, 2, 1)
+    assert exact_counts(twice, twice) == (2, 2, 2)
+    assert token_counts(twice, [Span(0, 2)]) == (2, 2, 2)
+    one = [Span(0, 2, "NAME"), Span(0, 2, "WORD")]
+    assert token_counts(one, one, category=True) == (4, 4, 4)
+
+
+def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
+    nothing, missed, invented = Counts(0, 0, 0), Counts(0, 0, 2), Counts(0, 3, 0)
+    found = scores_by_text([nothing, missed, invented])
+    assert np.isnan(found[:, 0]).all()
+    assert np.isnan(found[0, 1]) and found[1:, 1].tolist() == [0, 0]
+    assert np.isnan(found[1, 2]) and found[[0, 2], 2].tolist() == [0, 0]
+    for counts, notes in (
+        ([nothing], (NO_PREDICTED_SPANS, NO_GOLD_SPANS, NO_SPANS)),
+        ([missed], (NO_PREDICTED_SPANS, "", "")),
+        ([invented], ("", NO_GOLD_SPANS, "")),
+        ([], (NO_PREDICTED_SPANS, NO_GOLD_SPANS, NO_SPANS)),
+    ):
+        told = span_agreement(counts, np.arange(len(counts)), None, missing=4)
+        assert tuple(told[name].estimate.note for name in NAMES) == notes
+        assert {one.estimate.n_missing for one in told.values()} == {4}
+    by_text = span_agreement_by_text([nothing, missed], np.arange(2), None, missing=1)
+    assert by_text["span_precision"].estimate.note == NOTHING
+    assert by_text["span_precision"].estimate.n_missing == 3
+    f1 = by_text["span_f1"].estimate
+    assert (f1.value, f1.n, f1.n_missing) == (0, 1, 2)
+
+
+def test_intervals_rest_on_the_shared_weights_of_sources() -> None:
+    rng = np.random.default_rng(4)
+    counts = [
+        Counts(int(m), int(m + p), int(m + g)) for m, p, g in rng.integers(0, 4, size=(80, 3))
+    ]
+    source = np.repeat(np.arange(40), 2)
+    weights = source_weights(rng, 40, 300)
+    found = span_agreement(counts, source, weights)
+    table = np.array(counts, dtype=float)
+    for b in (0, 7, 299):
+        m, p, g = (table * weights[b, source, None]).sum(axis=0)
+        rows = [found[name].rows[1 + b] for name in NAMES]
+        assert rows == pytest.approx([m / p, m / g, 2 * m / (p + g)])
+    one = found["span_f1"].estimate
+    assert (one.lo, one.hi) == percentile_interval(found["span_f1"].rows[1:])
+    assert one.n == table[:, 1:].sum() and "bootstrap over 40 sources" in one.method
+    by_text = span_agreement_by_text(counts, source, weights)["span_recall"].estimate
+    assert by_text.value == pytest.approx(np.nanmean(scores_by_text(counts)[1]))
+    assert by_text.lo is not None and by_text.lo < (by_text.value or 0) < (by_text.hi or 0)
+
+
+SPANS = st.lists(
+    st.builds(
+        lambda start, length, name: Span(start, start + length, name),
+        st.integers(0, 20),
+        st.integers(1, 6),
+        st.sampled_from([None, "NAME", "WORD"]),
+    ),
+    max_size=6,
+)
+
+
+@given(SPANS, SPANS, st.booleans(), st.integers(0, 50), st.integers(1, 5))
+def test_sides_order_shift_and_unit_do_not_matter(
+    one: list[Span], other: list[Span], category: bool, by: int, width: int
+) -> None:
+    tokens = [(at * width, (at + 1) * width) for at in range(30)]
+    for counts in (exact_counts, token_counts):
+        matched, predicted, gold = counts(one, other, category=category)
+        assert 0 <= matched <= min(predicted, gold)
+        assert counts(other, one, category=category) == (matched, gold, predicted)
+        assert counts(one[::-1], other, category=category) == (matched, predicted, gold)
+        moved = [
+            [span._replace(start=span.start + by, end=span.end + by) for span in spans]
+            for spans in (one, other)
+        ]
+        assert counts(*moved, category=category) == (matched, predicted, gold)
+        self = counts(one, one, category=category)
+        assert self.matched == self.predicted == self.gold
+    alike = exact_counts(one, other, category=True).matched
+    assert alike <= exact_counts(one, other).matched
+    wide = [
+        [span._replace(start=span.start * width, end=span.end * width) for span in spans]
+        for spans in (one, other)
+    ]
+    assert token_counts(*wide, tokens=tokens) == token_counts(one, other)
+
+
+# --- chance ---
+
+Texts = dict[str, tuple[int, list[Span]]]
+"""Text -> its number of tokens and its gold spans."""
+
+
+def placed(rng: np.random.Generator, size: int, gold: list[Span]) -> list[Span]:
+    """Return spans of the lengths of the gold ones, each anywhere in the text."""
+    lengths = [span.end - span.start for span in gold]
+    starts = [int(rng.integers(0, size - length + 1)) for length in lengths]
+    return [Span(at, at + length) for at, length in zip(starts, lengths, strict=True)]
+
+
+def covered(rng: np.random.Generator, size: int, gold: list[Span], runs: int) -> float:
+    """Return the mean share of gold tokens that random spans cover, by masks alone."""
+    mask = np.zeros((runs, size), dtype=bool)
+    wanted = np.zeros(size, dtype=bool)
+    for start, end, _ in gold:
+        wanted[start:end] = True
+        starts = rng.integers(0, size - (end - start) + 1, size=runs)
+        for run, at in enumerate(starts):
+            mask[run, at : at + end - start] = True
+    return float(mask[:, wanted].sum(axis=1).mean())
+
+
+def check_chance(texts: Texts, runs: int) -> None:
+    """The mean recall of random placements lies in the interval of its simulated expectation."""
+    rng = np.random.default_rng(11)
+    recalls = []
+    for _ in range(runs):
+        counts = [token_counts(placed(rng, size, gold), gold) for size, gold in texts.values()]
+        recalls.append(span_agreement(counts, np.arange(len(counts)), None)["span_recall"].rows[0])
+    total = sum(token_counts(gold, gold).gold for _, gold in texts.values())
+    other = np.random.default_rng(12)
+    expected = sum(covered(other, size, gold, runs) for size, gold in texts.values()) / total
+    # both means have an error: that of a mean of `runs` placements
+    half = 1.96 * float(np.std(recalls, ddof=1)) * (2 / runs) ** 0.5
+    assert abs(float(np.mean(recalls)) - expected) <= half
+    # and by the exact chance that a token is covered by none of the spans
+    exact = sum(_expected(size, gold) for size, gold in texts.values()) / total
+    assert abs(float(np.mean(recalls)) - exact) <= half / 2**0.5
+
+
+def _expected(size: int, gold: list[Span]) -> float:
+    bare = np.ones(size)
+    for start, end, _ in gold:
+        length = end - start
+        starts = size - length + 1
+        at = np.arange(size)
+        bare *= 1 - (np.minimum(at, starts - 1) - np.maximum(at - length + 1, 0) + 1) / starts
+    return sum(float((1 - bare[start:end]).sum()) for start, end, _ in gold)
+
+
+def test_random_placements_reach_what_chance_gives() -> None:
+    check_chance({"a": (40, GOLD), "b": (25, [Span(3, 4), Span(20, 25)]), "c": (9, [])}, 1000)
+
+
+@pytest.fixture(scope="module")
+def rotowire() -> Texts:
+    """Return the gold spans of RotoWire, in tokens."""
+    folder = REAL / "rotowire"
+    with (folder / "games.csv").open(encoding="utf-8", newline="") as file:
+        texts = {row["TEXT_ID"]: row["GENERATED_TEXT"].split() for row in csv.DictReader(file)}
+    found = defaultdict[str, list[Span]](list)
+    with (folder / "gsml.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            text = row["TEXT_ID"].removesuffix(".txt")
+            span = Span(int(row["DOC_TOKEN_START"]) - 1, int(row["DOC_TOKEN_END"]), row["TYPE"])
+            assert texts[text][span.start : span.end] == row["TOKENS"].split()
+            found[text].append(span)
+    return {text: (len(tokens), found[text]) for text, tokens in texts.items()}
+
+
+@needs_real_data
+def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
+    assert sum(len(gold) for _, gold in rotowire.values()) == 1214
+    weights = source_weights(np.random.default_rng(0), 60)
+    for counts in (exact_counts, token_counts):
+        for category in (False, True):
+            told = [counts(gold, gold, category=category) for _, gold in rotowire.values()]
+            for level in (span_agreement, span_agreement_by_text):
+                for one in level(told, np.arange(60), weights).values():
+                    estimate = one.estimate
+                    assert (estimate.value, estimate.lo, estimate.hi) == (1, 1, 1)
+
+
+@needs_real_data
+def test_random_placements_of_real_spans_reach_what_chance_gives(rotowire: Texts) -> None:
+    check_chance(rotowire, 1000)

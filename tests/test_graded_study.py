@@ -214,3 +214,17 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
         if (row["judge"], row["statistic"], row["level"]) == ("oracle", "kappa_linear", "global")
     ]
     assert set(kappa) == {1}
+
+
+def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) -> None:
+    told = {
+        (row["judge"], row["judge_b"]): row
+        for row in rows(built[0], "perspectives")
+        if (row["statistic"], row["level"]) == ("difference_kappa_linear", "global")
+    }
+    gap = told["constant-top", "twice"]
+    assert (gap["value"], gap["hi"], gap["aspect"]) == (-1, -1, "average")
+    random = told["random", "twice"]
+    assert random["lo"] < random["value"] < random["hi"] < -0.5
+    page = (built[0] / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Differences between judges for neat, texts of every rating" in page

@@ -1,10 +1,12 @@
 """What a judge has more of than another, on the same resamples of items."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from metajudge.cells import joined
 from metajudge.methods.absence import excluded
+from metajudge.methods.measures import AVERAGE
 from metajudge.methods.study import DatasetStudy
 from metajudge.statistics.comparison import difference
 from metajudge.statistics.estimate import UNDEFINED_JUDGE
@@ -42,3 +44,44 @@ def difference_rows(
         fewest = min(one.estimate.n, other.estimate.n) if sources is None else sources
         gap = difference(one, other, fewest, why=why).with_note(note)
         yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **place)
+
+
+Means = Mapping[tuple[str | None, str], Replicated]
+"""(criterion, statistic) -> its mean over what a study built."""
+
+
+def mean_rows(
+    study: DatasetStudy, means: Callable[..., Means], level: str
+) -> Iterator[dict[str, Any]]:
+    """Yield means(judge) of every judge, and of every two that are compared the differences.
+
+    means(judge, other) is of the items that both were given.
+    """
+    known: dict[tuple[str, int], Means] = {}
+
+    def of(judge: str, *others: str) -> Means:
+        key = (judge, len(study.items_given(judge, *others)))
+        if key not in known:
+            known[key] = means(judge, *others)
+        return known[key]
+
+    for judge in study.spec["judges"]:
+        for (criterion, name), found in of(judge).items():
+            aspect = joined(AVERAGE, criterion)
+            yield study.row(judge, aspect, name, level, found.estimate)
+    for judge, other in compared(study):
+        first, second = of(judge, other), of(other, judge)
+        both = [key for key in first if key in second]
+        for criterion in dict.fromkeys(place for place, _ in both):
+            names = [name for place, name in both if place == criterion]
+            yield from difference_rows(
+                study,
+                judge,
+                {name: first[criterion, name] for name in names},
+                {name: second[criterion, name] for name in names},
+                note=study.told_share(judge, other),
+                aspect=joined(AVERAGE, criterion),
+                level=level,
+                sources=len(study.items_given(judge, other)),
+                place={"judge_b": other},
+            )

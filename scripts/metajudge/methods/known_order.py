@@ -5,13 +5,14 @@ Whoever made them knows the order, and no person has to rate anything.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.cells import joined, split
-from metajudge.methods.measures import AVERAGE
+from metajudge.cells import split
+from metajudge.methods.differences import Means, mean_rows
 from metajudge.methods.study import Codes, DatasetStudy, Floats, Panel
 from metajudge.methods.views import RULES
 from metajudge.statistics.means import mean_over
@@ -64,9 +65,8 @@ class InARow:
 
 
 def rows(study: DatasetStudy) -> Iterator[Row]:
-    """Yield every judge's accuracies on each row of texts, and their means over all of these."""
+    """Yield every judge's accuracies on each row of texts, their means, and differences."""
     for judge in study.spec["judges"]:
-        averaged: dict[tuple[str | None, str], list[Replicated]] = {}
         for name, degree in study.spec.get("in_a_row", ()):
             place: Row = {"perturbation": name, "degree": degree}
             for aspect in study.spec["aspects"]:
@@ -75,26 +75,36 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
                 for statistic, found in own.neighbours().items():
                     told = found.estimate
                     yield study.row(judge, aspect, statistic, LOCAL, told, **place)
-                    averaged.setdefault((split(aspect)[1], statistic), []).append(found)
                 for statistic, where, found in own.further():
                     told = found.estimate
                     yield study.row(judge, aspect, statistic, LOCAL, told, **place, **where)
-        sources = len(study.items_given(judge))
-        for (criterion, statistic), each in averaged.items():
-            if statistic in AVERAGED:
-                mean = mean_over(each, sources, of="rows of texts").estimate
-                yield study.row(judge, joined(AVERAGE, criterion), statistic, LOCAL, mean)
+    yield from mean_rows(study, partial(_means, study), LOCAL)
 
 
-def _in_a_row(study: DatasetStudy, name: str, judge: str, aspect: str) -> InARow | None:
+def _means(study: DatasetStudy, judge: str, *others: str) -> Means:
+    """Return a judge's means over rows of texts, of the items that all of some were given."""
+    averaged: dict[tuple[str | None, str], list[Replicated]] = {}
+    for name, degree in study.spec.get("in_a_row", ()):
+        for aspect in study.spec["aspects"]:
+            own = _in_a_row(study, f"{name}.{degree}", judge, aspect, *others)
+            for statistic, found in own.neighbours().items() if own else ():
+                if statistic in AVERAGED:
+                    averaged.setdefault((split(aspect)[1], statistic), []).append(found)
+    sources = len(study.items_given(judge, *others))
+    return {key: mean_over(each, sources, of="rows of texts") for key, each in averaged.items()}
+
+
+def _in_a_row(
+    study: DatasetStudy, name: str, judge: str, aspect: str, *others: str
+) -> InARow | None:
     """Return a judge's scores of a row on one aspect; None where it does not judge it."""
-    worse = study.panel(name).given(judge)
+    worse = study.panel(name).given(judge, *others)
     after, made = worse.scores(judge, aspect), _made(worse)
     if after is None:
         return None
     if "original" not in study.spec["targets"]:  # the dataset brings the row, from its first text
         return InARow(study, after, worse.source, _steps(worse))
-    original = study.panel("original").given(judge)
+    original = study.panel("original").given(judge, *others)
     before = original.scores(judge, aspect)
     if before is None:
         return None

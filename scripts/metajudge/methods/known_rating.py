@@ -5,14 +5,14 @@ Whoever built a set knows the ratings, and no person has to rate anything.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
-from metajudge.cells import joined, split
-from metajudge.methods.measures import AVERAGE
+from metajudge.cells import split
+from metajudge.methods.differences import Means, mean_rows
 from metajudge.methods.study import DatasetStudy, Floats, Panel, aligned
 from metajudge.methods.views import Said
 from metajudge.schema.tables import read_table
@@ -62,24 +62,30 @@ class Graded:
 
 
 def rows(study: DatasetStudy) -> Iterator[Row]:
-    """Yield every judge's measures on each graded set, and their means over all of these."""
+    """Yield every judge's measures on each graded set, their means, and differences of these."""
     sets = [_Set(study, told) for told in study.spec.get("graded", ())]
     for judge in study.spec["judges"]:
-        averaged: dict[tuple[str | None, str], list[Replicated]] = {}
         for one, aspect in product(sets, study.spec["aspects"]):
             if (own := one.view(judge, aspect)) is None:
                 continue
             for name, found in own.found.items():
                 told = _told(own, found.estimate)
                 yield study.row(judge, aspect, name, GLOBAL, told, **one.place)
-                averaged.setdefault((split(aspect)[1], name), []).append(found)
             for k, k_b, count in own.confusion():
                 where = {**one.place, "k": k, "k_b": k_b}
                 yield study.row(judge, aspect, "class_count", GLOBAL, count, **where)
-        sources = len(study.items_given(judge))
-        for (criterion, name), each in averaged.items():
-            mean = mean_over(each, sources, of="graded sets").estimate
-            yield study.row(judge, joined(AVERAGE, criterion), name, GLOBAL, mean)
+    yield from mean_rows(study, partial(_means, study, sets), GLOBAL)
+
+
+def _means(study: DatasetStudy, sets: list["_Set"], judge: str, *others: str) -> Means:
+    """Return a judge's means over graded sets, of the items that all of some were given."""
+    averaged: dict[tuple[str | None, str], list[Replicated]] = {}
+    for one, aspect in product(sets, study.spec["aspects"]):
+        own = one.view(judge, aspect, *others)
+        for name, found in own.found.items() if own else ():
+            averaged.setdefault((split(aspect)[1], name), []).append(found)
+    sources = len(study.items_given(judge, *others))
+    return {key: mean_over(each, sources, of="graded sets") for key, each in averaged.items()}
 
 
 class _Set:
@@ -92,15 +98,15 @@ class _Set:
         self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
         self._drawn: dict[int, Any] = {}
 
-    def view(self, judge: str, aspect: str) -> Graded | None:
+    def view(self, judge: str, aspect: str, *others: str) -> Graded | None:
         """Return a judge's view of the set on an aspect; None where it does not judge it."""
         if split(aspect)[0] != self.aspect:
             return None
-        panel = self.study.panel(".".join(self.place.values())).given(judge)
+        panel = self.study.panel(".".join(self.place.values())).given(judge, *others)
         own = panel.scores(judge, aspect)
         if own is None:
             return None
-        given = len(self.study.items_given(judge))
+        given = len(self.study.items_given(judge, *others))
         if given not in self._drawn:
             self._drawn[given] = self.study.draw_tables(panel)
         said = Said.of(self.study, judge, aspect, own, self._drawn[given].get((judge, aspect)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from metajudge.report.elements import Cell, Column, Fold, Table, estimate
-from metajudge.report.report import Dataset, Judge
+from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import bodies
 from metajudge.report.words import label
@@ -65,3 +65,19 @@ def matrix(
     note = "Both on the same resamples of items. An interval that holds 0 tells no judge apart."
     table = Table(caption, "Judge", columns, bodies(judges, cells), [note])
     return [Fold(f"Differences between judges for {name}", [table])]
+
+
+def gaps(
+    report: Report, dataset: Dataset, rows: Rows, statistic: str, name: str, level: str
+) -> list[Fold]:
+    """Return, folded, the differences of judges' means over aspects, in each wording."""
+    found: list[Fold] = []
+    own = rows.where(aspect="average", statistic=f"difference_{statistic}", level=level)
+    for criterion in own.names("criterion"):
+        told = own.where(criterion=criterion)
+        known = {each for row in told if row.value is not None for each in (row.judge, row.judge_b)}
+        shown = [judge for judge in report.judges if judge.id in known]
+        words = f"{name}, criterion {criterion}" if criterion else name
+        if shown:
+            found += matrix(told, dataset, shown, statistic, words, criterion, "average", level)
+    return found

@@ -15,6 +15,7 @@ from metajudge.report.elements import (
 )
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Rows
+from metajudge.report.sections.differences import gaps
 from metajudge.report.sections.shared import bodies
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -31,9 +32,10 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     places = list(dict.fromkeys((one.judged, one.cell) for one in own if one.perturbation))
     if not places:
         return []
-    name = f"{dataset.name}: every rating"
+    name = f"{dataset.name}, texts of every rating"
     return [
         *(_table(report, dataset, own, places, one) for one in SHOWN),
+        *gaps(report, dataset, own, "kappa_linear", name, GLOBAL),
         Fold(f"{name}, the classes of each judge", _confusions(report, dataset, own, places)),
     ]
 

@@ -18,6 +18,7 @@ from metajudge.report.elements import (
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.apart import APART, Drawn, InARow, figure, scored_and_compared
+from metajudge.report.sections.differences import gaps
 from metajudge.report.sections.shared import bodies, labelled
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
@@ -48,6 +49,7 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     return [
         _table(report, dataset, own, places, STRICT, NOTES),
         *(one for place in places for one in scored_and_compared(report, dataset, own, place)),
+        *gaps(report, dataset, own, STRICT, f"{dataset.name}, texts in a row", LOCAL),
         Fold(f"{name}, ties and missing scores", beside),
         Fold(f"{name}, further apart", _further(report, dataset, own, places)),
         Fold(f"{name}, every two places", _grids(report, dataset, own, places)),

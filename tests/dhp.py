@@ -41,6 +41,7 @@ WRITTEN = re.compile(
 INVENTED = ("Velunda", "Orsimund")
 WRONG = ("is", "of")
 SAID_AGAIN = ("Put otherwise, this is what was told first.", "That was said before in other words.")
+OWN_WORDS = frozenset(WORD.findall(" ".join([*INVENTED, *WRONG, *SAID_AGAIN])))
 SCALE = (1, 5)
 
 
@@ -111,7 +112,8 @@ class Script:
     """
 
     def __init__(self, results: Path) -> None:
-        self.results, self.words = results, frozenset[str]()
+        self.results, self.words = results, OWN_WORDS
+        self.read: frozenset[Path] = frozenset()
         self.kinds: Counter[str] = Counter()
 
     def __call__(self, body: Body) -> Said:
@@ -132,23 +134,32 @@ class Script:
 
     def rate(self, prompt: str, seed: int) -> int:
         """Return a rating by the text alone, and by chance."""
-        if not self.words:
-            self.words = self._dictionary()
+        known = self._dictionary()
         text = prompt.rsplit("Text to rate:\n", 1)[1].split("\n\nHow to go about it:\n")[0]
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         chance = random.Random(seed)
-        missed = aspect == "fluency" and not self.words.issuperset(WORD.findall(text))
+        missed = aspect == "fluency" and not known.issuperset(WORD.findall(text))
         return SCALE[1] - (chance.random() < 0.2) - (missed and chance.random() < 0.5)
 
     def _dictionary(self) -> frozenset[str]:
-        """Return every word of the items, their originals and the writer's own."""
-        texts = [*INVENTED, *WRONG, *SAID_AGAIN]
-        for path in self.results.glob("targets/*/original.parquet"):
-            texts += pq.read_table(path)["text"].to_pylist()
-        for path in self.results.glob("items/*.parquet"):
-            for meta in pq.read_table(path)["meta"].to_pylist():
-                texts += [told for told in json.loads(meta).values() if isinstance(told, str)]
-        return frozenset(word for text in texts for word in WORD.findall(text))
+        """Return every word of the items, their originals and the writer's own, as far as written.
+
+        Data sets are judged while others are still read.
+        """
+        found = {*self.results.glob("targets/*/original.parquet")}
+        found |= {*self.results.glob("items/*.parquet")}
+        if found - self.read:  # by two threads at once, too
+            self.words = OWN_WORDS.union(*(_words(path) for path in found))
+            self.read = frozenset(found)
+        return self.words
+
+
+def _words(path: Path) -> frozenset[str]:
+    table = pq.read_table(path)
+    texts = table["text"].to_pylist() if "text" in table.column_names else []
+    for meta in table["meta"].to_pylist() if "meta" in table.column_names else []:
+        texts += [told for told in json.loads(meta).values() if isinstance(told, str)]
+    return frozenset(word for text in texts for word in WORD.findall(text))
 
 
 def invented(text: str, count: int) -> str:

@@ -8,11 +8,12 @@ from zlib import crc32
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from graded_study import GRADED, ITEMS, NAME, Scripted, asked, write_study
 from running import outputs, rows, run, snakemake
 from running import write_study as write_small
-from scripted import Body, Said, replies, serve
+from scripted import Body, Said, refusal, replies, serve
 
 pytestmark = pytest.mark.slow
 ANCHORS = 15
@@ -228,3 +229,57 @@ def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) ->
     assert random["lo"] < random["value"] < random["hi"] < -0.5
     page = (built[0] / "report" / "index.html").read_text(encoding="utf-8")
     assert "Differences between judges for neat, texts of every rating" in page
+
+
+class Refusing(Scripted):
+    """Refuses, while `broken`, whatever is about one town: a request that no repetition mends."""
+
+    broken = True
+
+    def __call__(self, body: Body) -> Said:
+        if self.broken and "Town 3 " in body["messages"][0]["content"] and body["model"] != "judge":
+            return refusal(400, "not about this town")
+        return super().__call__(body)
+
+
+def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
+    tmp_path: Path, built: Any
+) -> None:
+    script = Refusing()
+    with serve(script) as endpoint:
+        study = write_study(tmp_path, endpoint.url, anchors={**GRADED["anchors"], "trial": 0.25})
+        results = tmp_path / "results" / "graded"
+        assert run("-m", "metajudge", "run", str(study), cwd=tmp_path).returncode == 0
+        assert found(results, "share_failed")["value"] > 0
+        assert found(results, "share_unanswered")["value"] > 0
+        script.broken = False
+        told = run("-m", "metajudge", "replies", "retry", str(study), cwd=tmp_path)
+        assert told.returncode == 0, told.stdout
+        before = len(endpoint.asked)
+        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert len(endpoint.asked) > before
+    assert found(results, "share_failed")["value"] == 0
+    assert found(results, "share_unanswered")["value"] == 0
+    for name in ("perspectives", "construction"):
+        assert [row["value"] for row in rows(results, name) if "usd" not in row["statistic"]] == [
+            row["value"] for row in rows(built[0], name) if "usd" not in row["statistic"]
+        ]
+
+
+def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
+    with serve(Scripted()) as endpoint:
+        study = write_study(tmp_path, endpoint.url)
+        cards = tmp_path / "config" / "perturbations"
+        other = yaml.safe_load((cards / f"{NAME}.yaml").read_text("utf-8"))
+        other["perturbation"] = "other"
+        (cards / "other.yaml").write_text(yaml.safe_dump(other), encoding="utf-8")
+        told = yaml.safe_load(study.read_text("utf-8"))
+        told["perturbations"].append("other")
+        study.write_text(yaml.safe_dump(told), encoding="utf-8")
+        done = snakemake("--configfile", str(study), "--cores", "2", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+        sent = Counter(
+            (body["model"], body["seed"], body["messages"][0]["content"]) for body in endpoint.asked
+        )
+    assert max(sent.values()) == 1

@@ -29,7 +29,7 @@ def complete(found: Found, work: Iterable[Work], store: Store, ask: Ask) -> None
         found.add(reply, *store.append(reply))
         progress.count(reply)
 
-    failures = ask(work, there > 0, keep)
+    failures = ask(work, store.proven, keep)
     if failures:
         raise UserError(
             f"{len(failures)} of {wanted - there} requests failed: {failures[0].reason}",

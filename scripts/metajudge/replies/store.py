@@ -52,8 +52,8 @@ class Written(NamedTuple):
 class Store:
     """The shard of one model in a folder that all studies may share, and this process's journal.
 
-    `skipped` and `forgotten` are those of the last `find`; the names of its journals begin with
-    `start`.
+    `skipped` and `forgotten` are those of the last `find`; `proven`: this process found or kept a
+    reply, so that the model answers; the names of its journals begin with `start`.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -61,6 +61,7 @@ class Store:
         self.start = f"{slug(socket.gethostname())}-{os.getpid()}-{os.urandom(4).hex()}"
         self._begun = 0
         self.skipped = 0
+        self.proven = False
         self.forgotten: dict[Draw, int] = {}
         self._file: int | None = None
         self._path = self.shard
@@ -73,6 +74,7 @@ class Store:
         """Look the wanted replies up."""
         found = Found(self.shard, wanted)
         self.skipped, self.forgotten = found.skipped, found.forgotten
+        self.proven |= found.count > 0
         return found
 
     def read(self, wanted: Mapping[str, int]) -> dict[Draw, Reply]:
@@ -92,6 +94,7 @@ class Store:
 
     def append(self, reply: Reply) -> Written:
         """Write a reply to the journal; it is final from here on. Return where it stands."""
+        self.proven = True
         attempt = self.forgotten.get((reply.key, reply.draw), 0) + 1
         return self._write(line_of(reply, attempt))
 

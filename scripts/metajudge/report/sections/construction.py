@@ -42,11 +42,19 @@ def section(report: Report) -> Section | None:
     return Section("construction", "Construction", LEAD, blocks) if blocks else None
 
 
+def built_sets(rows: Rows) -> set[str]:
+    """Return the graded sets that a study built; of others nobody knows how many errors they have.
+
+    `rows` are a dataset's.
+    """
+    return {row.cell for row in rows.where(statistic="errors_mean") if row.value is not None}
+
+
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     cells = list(dict.fromkeys(row.cell for row in rows.where(statistic="class_count")))
     tables = [_ratings(dataset, rows, cells)] if cells else []
-    if cells:
-        tables.append(_outcomes(dataset, rows, cells))
+    if built := [cell for cell in cells if cell in built_sets(rows)]:
+        tables.append(_outcomes(dataset, rows, built))
     anchored = [cell for cell in cells if len(rows.where(cell=cell, statistic=ANCHORS))]
     if anchored:
         tables.append(_anchors(dataset, rows, anchored))

@@ -1,28 +1,26 @@
 """Graded sets, texts of every rating: which judges find the rating."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from metajudge.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Fold,
     Line,
     Table,
-    estimate,
     shaded,
 )
-from metajudge.report.report import Dataset, Judge, Report
+from metajudge.report.report import Dataset, Report
 from metajudge.report.rows import Rows
+from metajudge.report.sections.built import built_table
+from metajudge.report.sections.construction import built_sets
 from metajudge.report.sections.differences import gaps
-from metajudge.report.sections.shared import bodies
-from metajudge.report.words import label
-from metajudge.statistics.registry import STATISTICS
 
-GLOBAL, AVERAGE = "global", "average"
+GLOBAL = "global"
 SHOWN = ("kappa_linear", "cem_ord")
-SOURCE = "tables/perspectives.csv"
+ABOUT = "texts of every rating"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 
 
@@ -32,49 +30,46 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     places = list(dict.fromkeys((one.judged, one.cell) for one in own if one.perturbation))
     if not places:
         return []
-    name = f"{dataset.name}, texts of every rating"
+    name = f"{dataset.name}, {ABOUT}"
+    table = partial(
+        built_table,
+        *(report, dataset, own, places),
+        level=GLOBAL,
+        about=ABOUT,
+        group="Graded set",
+        notes=_notes(report, dataset, places),
+    )
     return [
-        *(_table(report, dataset, own, places, one) for one in SHOWN),
+        *(table(statistic=one) for one in SHOWN),
         *gaps(report, dataset, own, "kappa_linear", name, GLOBAL),
         Fold(f"{name}, the classes of each judge", _confusions(report, dataset, own, places)),
     ]
 
 
-def _table(
-    report: Report, dataset: Dataset, rows: Rows, places: list[tuple[str, str]], statistic: str
-) -> Table:
-    means = rows.where(aspect=AVERAGE, statistic=statistic).names("criterion")
-    asked = [*((judged, cell, "") for judged, cell in places)]
-    asked += [(AVERAGE, "", criterion) for criterion in means]
-
-    def cells(judge: Judge) -> list[Cell] | None:
-        at = partial(rows.at, dataset.id, judge.id, statistic, level=GLOBAL)
-        found = [at(aspect=one, cell=cell, criterion=word) for one, cell, word in asked]
-        return [estimate(row) for row in found] if any(found) else None
-
-    columns = [
-        *(Column(judged, cell, "Graded set") for judged, cell in places),
-        *(Column("all", one, "Mean") for one in means),
-    ]
-    built = len(report.rows("construction").where(dataset=dataset.id)) > 0
-    notes = [f"{NOTE}; how that was done is under Construction." if built else f"{NOTE} here."]
-    told = f"{label(statistic)}: {STATISTICS[statistic].meaning}"
-    caption = f"{dataset.name}, texts of every rating; {told}."
-    return Table(caption, "Judge", columns, bodies(report.judges, cells), notes, source=SOURCE)
+def _notes(report: Report, dataset: Dataset, places: Sequence[tuple[str, str]]) -> list[str]:
+    """Return where the ratings of the sets come from: built here, or read with the texts."""
+    here = built_sets(report.rows("construction").where(dataset=dataset.id))
+    read = [cell for _, cell in places if cell not in here]
+    told = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(places) else []
+    return told + ([f"Ratings that came with the texts: {', '.join(read)}."] if read else [])
 
 
 def _confusions(
     report: Report, dataset: Dataset, rows: Rows, places: list[tuple[str, str]]
 ) -> list[Table]:
     """Return the ratings of each set by the classes of each judge that is no control."""
-    tables = []
+    tables, sizes = [], dict[tuple[str, str], int]()
+    for judged, cell in places:  # some judge gives the top, some the bottom: the controls do
+        every = rows.where(statistic="class_count", judged=judged, cell=cell)
+        sizes[judged, cell] = max((max(row.k, row.k_b) for row in every), default=0)
     for judge in report.judges:
         for judged, cell in places:
             own = rows.where(judge=judge.id, statistic="class_count", judged=judged, cell=cell)
             counts = {(row.k, row.k_b): round(row.value or 0) for row in own}
+            size = sizes[judged, cell]
             if not counts or judge.control:
                 continue
-            upto = range(1, max(max(place) for place in counts) + 1)
+            upto = range(1, size + 1)
             lines = [_line(k, [counts.get((k, other), 0) for other in upto]) for k in upto]
             caption = (
                 f"{dataset.name}, {cell}, {report.aspect(judged)}: ratings (rows) and the classes "

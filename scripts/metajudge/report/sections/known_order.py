@@ -15,13 +15,12 @@ from metajudge.report.elements import (
     Table,
     estimate,
 )
-from metajudge.report.report import Dataset, Judge, Report
+from metajudge.report.report import Dataset, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.apart import APART, Drawn, InARow, figure, scored_and_compared
+from metajudge.report.sections.built import built_table
 from metajudge.report.sections.differences import gaps
-from metajudge.report.sections.shared import bodies, labelled
-from metajudge.report.words import label
-from metajudge.statistics.registry import STATISTICS
+from metajudge.report.sections.shared import labelled
 
 LOCAL, AVERAGE = "local", "average"
 STRICT = "accuracy_adjacent"
@@ -44,45 +43,24 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     places = list(dict.fromkeys(found))
     if not places:
         return []
-    beside = [_table(report, dataset, own, places, statistic) for statistic in BESIDE]
+    sets = [(one.judged, one.cell) for one in places]
+    table = partial(
+        built_table,
+        *(report, dataset, own, sets),
+        level=LOCAL,
+        about="texts in a row",
+        group="Row of texts",
+    )
+    beside = [table(statistic) for statistic in BESIDE]
     name = f"{dataset.name}: texts in a row"
     return [
-        _table(report, dataset, own, places, STRICT, NOTES),
+        table(STRICT, notes=NOTES),
         *(one for place in places for one in scored_and_compared(report, dataset, own, place)),
         *gaps(report, dataset, own, STRICT, f"{dataset.name}, texts in a row", LOCAL),
         Fold(f"{name}, ties and missing scores", beside),
         Fold(f"{name}, further apart", _further(report, dataset, own, places)),
         Fold(f"{name}, every two places", _grids(report, dataset, own, places)),
     ]
-
-
-def _table(
-    report: Report,
-    dataset: Dataset,
-    rows: Rows,
-    places: Sequence[InARow],
-    statistic: str,
-    notes: Sequence[str] = (),
-) -> Table:
-    """Return one statistic of every judge on each row of texts, and its mean over these."""
-    means = rows.where(aspect=AVERAGE, statistic=statistic).names("criterion")
-
-    asked = [(one.judged, one.cell, "") for one in places]
-    asked += [(AVERAGE, "", criterion) for criterion in means]
-
-    def cells(judge: Judge) -> list[Cell] | None:
-        at = partial(rows.at, dataset.id, judge.id, statistic, level=LOCAL)
-        found = [at(aspect=one, cell=cell, criterion=word) for one, cell, word in asked]
-        return [estimate(row) for row in found] if any(found) else None
-
-    columns = [
-        *(Column(one.judged, one.cell, "Row of texts") for one in places),
-        *(Column("all", one, "Mean") for one in means),
-    ]
-    told = f"{label(statistic).lower()}: {STATISTICS[statistic].meaning}"
-    caption = f"{dataset.name}, texts in a row; {told}."
-    lines = bodies(report.judges, cells)
-    return Table(caption, "Judge", columns, lines, notes, source="tables/perspectives.csv")
 
 
 def _further(

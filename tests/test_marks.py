@@ -65,3 +65,11 @@ def test_any_reply_is_read_and_what_is_used_is_the_parent_with_its_edits(
         edits, problem = marked_edits(marked, parent, wanted)
         if problem is None and parent == parent.strip():
             assert apply_edits(parent, edits) == unmarked(marked)
+
+
+def test_the_place_of_an_error_is_where_its_mark_stands_though_the_words_come_again() -> None:
+    marked = "the <error>dog the</error> the <error>floor</error>"
+    edits, problem = marked_edits(marked, "the cat sat on the mat", 2)
+    assert problem is None
+    assert [edit.after for edit in edits] == [" dog the ", " floor"]
+    assert apply_edits("the cat sat on the mat", edits) == unmarked(marked)

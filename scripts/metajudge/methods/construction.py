@@ -55,9 +55,7 @@ def _ratings(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) ->
         "failed": [row["status"].startswith("failed") for row in graded],
     }
     for name, is_so in outcomes.items():
-        value = sum(is_so) / len(graded) if graded else None
-        note = "" if graded else "no candidates"
-        one = Estimate(value, n=len(graded), method="share of the candidates", note=note)
+        one = _mean(study, graded, np.array(is_so, dtype=np.float64), "of the candidates")
         yield _row(study, told, f"share_{name}", one)
 
 
@@ -74,13 +72,16 @@ def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -
     rated = [row for row in graded if row["margin"] is not None]
     tied = np.array([row["n_tied"] for row in rated], dtype=np.float64)
     yield _row(study, told, "ratings_tied", _mean(study, rated, tied, "rated candidates"))
-    lost = [
-        row["outcome"] is None
-        for path in told["compared"]
-        for row in read_table("comparisons", path, ["outcome"]).to_pylist()
+    known = {row["target"]: row for row in graded}
+    asked = [
+        row
+        for path in told["compared"][1:]  # those of anchors with each other come first
+        for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist()
     ]
-    method = "share of the comparisons, of which an answer in one order is missing"
-    one = Estimate(sum(lost) / len(lost), n=len(lost), n_missing=sum(lost), method=method)
+    lost = np.array([row["outcome"] is None for row in asked], dtype=np.float64)
+    one = _mean(
+        study, [known[row["target"]] for row in asked], lost, "of a candidate's comparisons"
+    )
     yield _row(study, told, "share_unanswered", one)
 
 
@@ -99,8 +100,10 @@ def _comparator(study: DatasetStudy, told: Mapping[str, Any]) -> Iterator[Row]:
     pairs = read_table("comparisons", told["compared"][0]).to_pylist()
     outcomes = np.array([np.nan if row["outcome"] is None else row["outcome"] for row in pairs])
     apart = np.array([rating[row["target"]] - rating[row["anchor"]] for row in pairs])
+    place = dict(zip(study.systems.targets, study.systems.source.tolist(), strict=True))
+    sources = np.array([[place[row[name]] for row in pairs] for name in ("target", "anchor")])
     for level, used in ((NEIGHBOURS, np.abs(apart) == 1), (ALL, np.abs(apart) > 0)):
-        one = comparator_accuracy(outcomes, np.sign(apart), used)
+        one = comparator_accuracy(outcomes, np.sign(apart), used, sources, study.weights)
         yield _row(study, told, "comparator_accuracy", one, level=level)
 
 

@@ -3,7 +3,7 @@
 A hint is a rating that the judge is told of the very text: a wrong one, or people's own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -112,12 +112,25 @@ class _Told:
         """Return the mean number of words of a judge's reasons for each text."""
         return self._mean(judge, aspect, lambda text: len(text.split()))
 
-    def _mean(self, judge: str, aspect: str, value: Any) -> Floats:
+    def asked(self, judge: str, aspect: str) -> list[Row]:
+        """Return the judgments of texts that a judge was asked about."""
+        return [row for row in self.of(judge, aspect) if row["status"] != NOT_ASKED]
+
+    def ended(self, judge: str, aspect: str, status: str) -> Floats:
+        """Return the share of a judge's draws of each text that ended so."""
+        rows = self.asked(judge, aspect)
+        return self._means((row["target"], float(row["status"] == status)) for row in rows)
+
+    def _mean(self, judge: str, aspect: str, value: Callable[[str], float]) -> Floats:
+        rows = self.of(judge, aspect)
+        reasons = (row for row in rows if row["status"] == "ok" and (row["text"] or "").strip())
+        return self._means((row["target"], float(value(row["text"]))) for row in reasons)
+
+    def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
         told: dict[str, list[float]] = {}
-        for row in self.of(judge, aspect):
-            if row["status"] == "ok" and (row["text"] or "").strip():
-                told.setdefault(row["target"], []).append(float(value(row["text"])))
-        means = {target: float(np.mean(values)) for target, values in told.items()}
+        for target, value in values:
+            told.setdefault(target, []).append(value)
+        means = {target: float(np.mean(each)) for target, each in told.items()}
         return aligned(means, self.panel.targets)
 
     def _sentiment(self, text: str) -> float:
@@ -143,15 +156,12 @@ def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
     """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
     classes = _classes(study, aspect)
     for model, judges in study.spec["forms"].items():
-        scores = [study.systems.scores(judge, aspect) for judge in judges]
-        known = [one for one in scores if one is not None]
-        if len(known) < 2:
-            one = Estimate.undefined(NO_FORMS)
-        else:
-            one = _alpha(study, np.stack(known), classes)
-            one = replace(
-                one, method="; ".join(filter(None, [f"of {', '.join(judges)}", one.method]))
-            )
+        scores = {judge: study.systems.scores(judge, aspect) for judge in judges}
+        known = {judge: own for judge, own in scores.items() if own is not None}
+        one = Estimate.undefined(NO_FORMS)
+        if len(known) > 1:
+            found = _alpha(study, np.stack(list(known.values())), classes)
+            one = _of(found, ", ".join(known))
         yield study.row(model, aspect, "alpha_forms", "", one)
 
 
@@ -189,11 +199,10 @@ def _alphas(
     if scores is None:
         return
     classes, why = classes_with(study, judge, aspect, lower_median(people))
-    why = why or ("" if are_classes(people, classes or []) else OFF_SCALE)
-    if classes is None or why:
+    if classes is None or not are_classes(people, classes):
         nothing = np.full(len(study.weights) + 1, np.nan)
         for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):
-            yield name, Replicated(Estimate.undefined(why), nothing)
+            yield name, Replicated(Estimate.undefined(why or OFF_SCALE), nothing)
         return
     joint = _replicated(study, panel, np.vstack([people, scores]), classes)
     told = _of(joint.estimate, f"{len(people)} raters and the judge")
@@ -219,12 +228,11 @@ def _of(found: Estimate, which: str) -> Estimate:
 
 def _reasons(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
     """Yield how judgments ended, and the sentiment and the length of their reasons."""
-    own = [row for row in told.of(judge, aspect) if row["status"] != NOT_ASKED]
-    if not own:
+    if not told.asked(judge, aspect):
         return
-    ends = [row["status"] for row in own]
     for end in ENDS:
-        one = Estimate(ends.count(end) / len(ends), n=len(ends), method="share of the judgments")
+        values = told.ended(judge, aspect, end)
+        one = _of(_mean(told, values, ~np.isnan(values)).estimate, "the texts that it was asked of")
         yield study.row(judge, aspect, f"share_{end}", "", one)
     for name, found in _reason_means(told, judge, aspect, None).items():
         yield study.row(judge, aspect, name, "", found.estimate)

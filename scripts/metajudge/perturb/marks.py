@@ -28,9 +28,9 @@ def marked_edits(marked: str, parent: str, wanted: int) -> tuple[list[Edit], str
         return [], f"{len(parts) // 2} errors are marked, not {wanted}"
     outside = [part.strip() for part in parts[::2]]
     text = "".join(parts)
-    there, here = _places(outside, parent), _places(outside, text)
-    if isinstance(there, str) or isinstance(here, str):
-        return [], f"outside of the marks it is not the text: {str(there)[:80]!r}"
+    there, here = _places(outside, parent), _outside(parts)
+    if isinstance(there, str):
+        return [], f"outside of the marks it is not the text: {there[:80]!r}"
     edits = [
         Edit(old_end, parent[old_end:old], text[new_end:new])
         for (_, old_end), (old, _), (_, new_end), (new, _) in zip(
@@ -50,6 +50,17 @@ def _parts(marked: str) -> list[str]:
         if not parts[at].strip() and (before.isspace() or not (before or at > 1)):
             parts[at], parts[at + 1] = "", parts[at + 1].lstrip()
     return parts
+
+
+def _outside(parts: Sequence[str]) -> list[Span]:
+    """Return where in the whole text lies what stands outside of the marks, without blanks."""
+    found, done = list[Span](), 0
+    for at, part in enumerate(parts):
+        if at % 2 == 0:
+            start = done + len(part) - len(part.lstrip()) if part.strip() else done
+            found.append((start, start + len(part.strip())))
+        done += len(part)
+    return found
 
 
 def _places(outside: Sequence[str], text: str) -> list[Span] | str:

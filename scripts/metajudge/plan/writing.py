@@ -14,6 +14,7 @@ from metajudge.plan.writers import (
     ORIGINAL,
     REFEREE,
     REFERENCES,
+    SYSTEMS,
     TRIAL,
     Maker,
     graded,
@@ -187,11 +188,12 @@ class _Graded:
         scale = self.plan.scale_of(dataset, aspect)
         source = max((row["source"] for row in self.texts.items.values()), key=len, default="")
         shown = source if scale.source_visible else None
-        texts = [one.text for one in self.texts.of(ORIGINAL)]
-        text = longest(max(texts, key=len, default=""))
+        texts = [longest(one.text) for one in self.texts.of(ORIGINAL)]
+        anchor = max((one.text for one in self.texts.of(SYSTEMS)), key=len, default="")
+        text = max([*texts, anchor], key=len)
         values = {
             "aspect": rated(self.plan.aspect_of(dataset, aspect), scale)["aspect"],
-            **{"text": text, "text_b": text, "source": shown, "source_b": shown},
+            **{"text": text, "text_b": anchor, "source": shown, "source_b": shown},
         }
         [message] = messages(anchors.form, self.plan.templates[anchors.form], **values)
         return message["content"]

@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.resampling import with_interval
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -60,7 +62,7 @@ def choose_anchors(
     rating yet, then by `order` (texts,), a stable hash. A rating may get fewer where texts are few.
     Source: methods.md 3.
     """
-    classes = costs.shape[1]
+    costs, classes = np.round(costs, 9), costs.shape[1]
     anchors: list[list[int]] = [[] for _ in range(classes)]
     free = set(np.flatnonzero(~np.isnan(costs).any(axis=1)).tolist())
     for cost in np.unique(costs[~np.isnan(costs)]):
@@ -113,18 +115,33 @@ def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -
     return Rated(np.where(unresolved, -1, best), margin, tied)
 
 
-def comparator_accuracy(outcomes: Floats, better: Floats, used: Flags) -> Estimate:
+def comparator_accuracy(
+    outcomes: Floats,
+    better: Floats,
+    used: Flags,
+    sources: Codes | None = None,
+    weights: Codes | None = None,
+) -> Estimate:
     """sum [outcome = better] / pairs: how often a comparator names the better anchor.
 
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is higher; used
-    (pairs,) the pairs that count. A tie is wrong, and so is a missing answer.
+    (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
+    those of both anchors; in a resample with weights (resamples, sources) a pair counts as often as
+    one source is drawn times the other. Without both there is no interval.
     Source: paper 002, table 6; methods.md 3 for neighbouring ratings alone.
     """
-    right, n = outcomes[used] == better[used], int(used.sum())
+    right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
     missing, tied = int(np.isnan(outcomes[used]).sum()), int((outcomes[used] == 0).sum())
     if not n:
         return Estimate.undefined("no pair of anchors")
-    return Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
+    found = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
+    if sources is None or weights is None:
+        return found
+    first, second = sources[:, used]
+    times = weights[:, first] * weights[:, second]
+    with np.errstate(invalid="ignore"):  # a resample may hold no pair
+        replicates = dot(times.astype(np.float64), right) / times.sum(axis=1)
+    return with_interval(found, replicates, np.unique(sources[:, used]).size)
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing.annotation import MOST, Annotation, ErrorSpan, read_annotation
+from metajudge.parsing.annotation import MOST, Annotation, read_annotation
+from metajudge.parsing.judgment import ErrorSpan
 
 PLAIN = """Error 1:
 Location: Al Horford
@@ -80,7 +81,9 @@ def test_errors_and_verdict_in_many_forms(text: str) -> None:
     assert found.errors == (HORFORD, POINTS)
     assert (found.status, found.value, found.rationale) == ("ok", 3, "Two facts are wrong.")
     assert (found.dropped, found.superseded, found.unread, found.clean) == (0, 0, 0, False)
-    assert found.reading[:3] == ("ok", found.rule, 3)
+    assert (found.reading.rule.split("+")[0], found.reading.value) == (found.rule, 3)
+    counted = found.reading.rule.split("+")[1:]
+    assert counted == (["other_verdicts"] if found.contradictions.other_verdicts else [])
 
 
 @pytest.mark.parametrize(

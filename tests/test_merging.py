@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing.annotation import MOST, ErrorSpan
+from metajudge.parsing.annotation import MOST
+from metajudge.parsing.judgment import ErrorSpan
 from metajudge.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from metajudge.scoring.merging import Merged, merge_spans
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -82,3 +83,38 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
         ("c", None, 2, 2),
     ]
     assert isinstance(found, pa.Table) and set(found["judge"].to_pylist()) == {"j"}
+
+
+def test_errors_are_located_in_the_text_that_was_judged() -> None:
+    said = (
+        'Error 1:\nLocation: "the the"\nExplanation: twice\nSeverity: 2\n'
+        'Error 2:\nLocation: "a horse"\nExplanation: there is none\nSeverity: 5\n'
+        "Overall score: Fair\nExplanation of the score: flawed"
+    )
+    asked = {"judge": "j", "kind": "rate", "aspect": "fluency", "finish": "stop", "status": "ok"}
+    clean = "No Error\nOverall score: Excellent"
+    answers = table_of(
+        "answers",
+        [
+            {**asked, "target": target, "key": f"k{number}", "draw": 0, "text": text}
+            for number, (target, text) in enumerate([("a", said), ("b", said), ("c", clean)])
+        ],
+    )
+    cell = dict.fromkeys(("dataset", "perturbation", "judge", "aspect"), "x")
+    texts = {"a": "It is the the cat.", "b": "The\u00a0the; a horse", "c": "A cat."}
+    score = partial(
+        score_cell, answers, cell=cell, scale=None, parser="annotation", estimator="mean"
+    )
+    judgments, scores = score(texts=texts)
+    assert scores["value"].to_pylist() == [3, 3, 5]
+    spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))
+    told = [(one["start"], one["end"], one["match"], one["severity"]) for one in spans["a"]]
+    assert told == [(6, 13, "exact", 2), (None, None, "not_found", 5)]
+    assert [one["location"] for one in spans["a"]] == ["the the", "a horse"]
+    assert [(one["start"], one["end"], one["match"]) for one in spans["b"]] == [
+        (0, 7, "normalised"),
+        (9, 16, "exact"),
+    ]
+    assert spans["c"] == []
+    unlocated, _ = score()
+    assert unlocated["spans"].null_count == 3

@@ -14,6 +14,7 @@ sys.path.insert(0, str(HOME / "scripts"))
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.checks import check_interpreter
+from metajudge.plan.judges import annotates
 from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
@@ -125,6 +126,12 @@ def analyses_for(dataset, model):
         told.model for told in (analyses_of(PLAN, name) for name in judges) if told
     }
     return [f"{OUT}/analyses/{dataset}/{name}.parquet" for name in sorted(shown)]
+
+
+def located_in(cell):
+    """Return the file of the texts in which the errors of a cell's replies are located, if any."""
+    place = f"{OUT}/targets/{cell.dataset}/{cell.perturbation}.parquet"
+    return [place] if annotates(PLAN, cell.judge) else []
 
 
 def analyse_spec(dataset, model):

@@ -4,6 +4,7 @@
 rule score:
     input:
         f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        lambda wildcards: located_in(wildcards),
     output:
         f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
         f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",

@@ -1,17 +1,15 @@
 """Annotations: errors with their places and severities, and an overall verdict in words."""
 
 import re
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import Final
 
-from metajudge.parsing.judgment import Reading, Scale, Status
+from metajudge.parsing.judgment import ErrorSpan, Reading, Scale, Status
 from metajudge.parsing.labelled import Entry, Said, is_nothing, read_labelled
 from metajudge.parsing.objects import read_objects
 from metajudge.parsing.score import is_refusal, read_score
 from metajudge.parsing.text import fold, without_reasoning
 
-VERSION: Final = 1
-"""Changes whenever some reply is read differently."""
 VERDICTS: Final = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 SEVERITIES: Final = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 OVERALL: Final = Scale(1, 5, 1, VERDICTS)
@@ -36,18 +34,6 @@ _ONE_QUOTE = re.compile(_QUOTE)
 _AT_HEADING = re.compile(r"\bseverity\b[\W_]{0,4}(?P<value>(?:level )?[^\s,;)\]]{1,12})")
 _LEVEL = re.compile(r"\A\W{0,4}(?:severity\b[\W_]{0,4})?(?:level\b[\W_]{0,4})?", re.IGNORECASE)
 _MARKS = " \t\r\n*_>|"
-
-
-class ErrorSpan(NamedTuple):
-    """An error that an annotator names: the words it quotes, why they are wrong, and how severely.
-
-    location: None where it names no place; severity: 1 to 5, None where it is missing or unread.
-    """
-
-    location: str | None
-    explanation: str
-    severity: int | None
-    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +76,19 @@ class Annotation:
 
     @property
     def reading(self) -> Reading:
-        """Return what other parsers tell: all but the errors and what is counted."""
-        return Reading(self.status, self.rule, self.value, self.label, self.rationale)
+        """Return what parsers tell; the rule names what is counted behind a plus sign."""
+        counts = {name: getattr(self, name) for name in ("dropped", "superseded", "unread")}
+        counts |= asdict(self.contradictions)
+        rule = "+".join([self.rule, *(name for name, count in counts.items() if count)])
+        return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
 
 
-def read_annotation(text: str, _: Scale | None = None) -> Annotation:
+def read_verdict_and_errors(text: str, _: Scale | None) -> Reading:
+    """Return what `read_annotation` finds, as parsers tell it; the scale is always OVERALL."""
+    return read_annotation(text).reading
+
+
+def read_annotation(text: str) -> Annotation:
     """Return the errors that a reply lists, and its last labelled verdict as 1 to 5.
 
     Lines with labels or JSON; verdicts Unacceptable to Excellent, severities Neutral to Critical,

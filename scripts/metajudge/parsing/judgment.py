@@ -18,6 +18,18 @@ Status = Literal[
 _TOLERANCE = 1e-9
 
 
+class ErrorSpan(NamedTuple):
+    """An error that an annotator names: the words it quotes, why they are wrong, and how severely.
+
+    location: None where it names no place; severity: 1 to 5, None where it is missing or unread.
+    """
+
+    location: str | None
+    explanation: str
+    severity: int | None
+    category: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The values a verdict may take: min, min + step, ..., max, or any between without a step.
@@ -62,7 +74,7 @@ class Judgment:
     label: the scale's category word, where the verdict was one; rationale: the reply without its
     verdict and without reasoning blocks; rule: what matched, or what went wrong; parser:
     name@version; tail: the reply from the verdict on, without reasoning blocks, where the parser
-    tells it.
+    tells it; errors: those that the reply lists, whatever its status.
     """
 
     value: float | None
@@ -72,6 +84,7 @@ class Judgment:
     rule: str
     parser: str
     tail: str | None = None
+    errors: tuple[ErrorSpan, ...] = ()
 
 
 class Reading(NamedTuple):
@@ -83,6 +96,7 @@ class Reading(NamedTuple):
     label: str | None = None
     rationale: str | None = None
     tail: str | None = None
+    errors: tuple[ErrorSpan, ...] = ()
 
 
 Reader = Callable[..., Reading]

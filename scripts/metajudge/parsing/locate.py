@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
-from metajudge.parsing.annotation import ErrorSpan
+from metajudge.parsing.judgment import ErrorSpan
 from metajudge.parsing.text import fold
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from metajudge.parsing.annotation import read_verdict_and_errors
 from metajudge.parsing.choice import read_choice
 from metajudge.parsing.errors import SEVERITIES, read_errors
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
@@ -32,6 +33,7 @@ PARSERS: dict[str, Parser] = {
     "choice": Parser(1, read_choice),
     "result": Parser(1, read_result),
     "errors": Parser(1, read_errors, (*SEVERITIES, "bottom")),
+    "annotation": Parser(1, read_verdict_and_errors),
 }
 
 NO_SETTINGS: Final[Mapping[str, float]] = MappingProxyType({})
@@ -71,8 +73,8 @@ def parse(
     reading = reading or read(text or "", scale, **settings)
     if reading.status == "unparsed" and finish == "content_filter":
         reading = Reading("refused", "content_filter")
-    status, rule, value, label, rationale, tail = reading
-    return Judgment(value, label, rationale, status, rule, f"{parser}@{version}", tail)
+    status, rule, value, label, rationale, tail, errors = reading
+    return Judgment(value, label, rationale, status, rule, f"{parser}@{version}", tail, errors)
 
 
 def _without_reading(text: str, finish: str | None, reply_status: str) -> Reading | None:

@@ -25,6 +25,8 @@ CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
 COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
+ANNOTATION = "annotation"
+"""The parser of replies that list errors, and where they are."""
 COMPARISONS = "comparisons with anchors"
 """A step of a construction."""
 ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
@@ -77,6 +79,11 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "score"
     words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
     return "score" if words else "number"
+
+
+def annotates(plan: Plan, judge: str) -> bool:
+    """Return whether a judge's replies list errors with their places."""
+    return parser_of(plan, judge) == ANNOTATION
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, float]:

@@ -17,6 +17,7 @@ from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
 from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.judges import (
+    annotates,
     aspects_told,
     bought_of,
     card_hash,
@@ -168,11 +169,17 @@ class Specs(GradedSpecs):
         fields = {
             "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
             **self.parsing(dataset, judge, aspect, perturbation),
+            **self._located(dataset, perturbation, judge),
             "input": f"{self.out}/replies/{place}",
             "judgments": f"{self.out}/judgments/{place}",
             "scores": f"{self.out}/scores/{place}",
         }
         return self._spec("score.py", fields)
+
+    def _located(self, dataset: str, perturbation: str, judge: str) -> dict[str, str]:
+        """Return where the texts are in which the errors that a judge lists are located."""
+        place = f"{self.out}/targets/{dataset}/{perturbation}.parquet"
+        return {"targets": place} if annotates(self.plan, judge) else {}
 
     def derive(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
         """Return the spec that makes one cell of a derived judge from its members' cells."""

@@ -26,6 +26,8 @@ SPAN = pa.struct(
         "category": TEXT,
         "explanation": TEXT,
         "match": TEXT,
+        # the words as they were quoted, found or not
+        "location": TEXT,
     }
 )
 USAGE = pa.struct({"prompt": COUNT, "completion": COUNT, "reasoning": COUNT, "cached": COUNT})

@@ -2,17 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
+from metajudge.parsing.locate import locate_errors
 from metajudge.schema.tables import SCHEMAS, read_table, table_of
 from metajudge.scoring.estimators import scores
 from metajudge.scoring.expectation import expectation
 
 LOGPROB_MEAN = "logprob_mean"
+NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 _UNIT = ["target", "target_b", "criterion"]
 Unit = tuple[str | None, ...]
 
@@ -26,35 +29,40 @@ def score_cell(
     estimator: str,
     samples: bool = False,
     settings: Mapping[str, float] = NO_SETTINGS,
+    texts: Mapping[str, str] = NO_TEXTS,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
 
     `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
     where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
-    `settings` are the parser's.
+    `settings` are the parser's; `texts` are those of the targets, where errors are located in them.
     """
     verdicts = _verdicts(answers, scale, parser, settings)
     units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
     values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
     if estimator != LOGPROB_MEAN:
         rows = _scores(units, values, cell, estimator)
-        return _judgments(answers, verdicts), table_of("scores", rows)
+        return _judgments(answers, verdicts, texts), table_of("scores", rows)
     told = [logprobs is not None for logprobs in answers["logprobs"].to_pylist()]
     if samples and not any(told):
         rows = _scores(units, values, cell, "mean")
     else:
         weighted = _expectations(answers, verdicts, scale)
         rows = [{**row, "estimator": estimator} for row in _scores(units, weighted, cell, "mean")]
-    return _judgments(answers, verdicts), table_of("scores", rows)
+    return _judgments(answers, verdicts, texts), table_of("scores", rows)
 
 
 def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a reply file, as a job's spec tells how.
 
-    `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`.
+    `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`; `targets`
+    is the file of the texts that errors are located in, or None.
     """
-    own = told["scale"]
+    own, texts = told["scale"], NO_TEXTS
+    if told.get("targets"):
+        table = read_table("targets", told["targets"], ["target", "text"])
+        texts = dict(zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True))
     return score_cell(
         read_table("answers", told["input"]),
         cell=told["cell"],
@@ -63,6 +71,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
         estimator=told["estimator"],
         samples=told["samples"],
         settings=told["settings"],
+        texts=texts,
     )
 
 
@@ -104,7 +113,7 @@ def _verdicts(
     return verdicts
 
 
-def _judgments(answers: pa.Table, verdicts: list[Judgment]) -> pa.Table:
+def _judgments(answers: pa.Table, verdicts: list[Judgment], texts: Mapping[str, str]) -> pa.Table:
     """Return the table of judgments: the request's columns as they are, the verdicts beside."""
     schema = SCHEMAS["judgments"]
     columns = []
@@ -112,11 +121,18 @@ def _judgments(answers: pa.Table, verdicts: list[Judgment]) -> pa.Table:
         if field.name in Judgment.__slots__:
             values = [getattr(verdict, field.name) for verdict in verdicts]
             columns.append(pa.array(values, field.type))
+        elif field.name == "spans" and texts:
+            told = zip(verdicts, answers["target"].to_pylist(), strict=True)
+            columns.append(pa.array([_spans(one, texts[name]) for one, name in told], field.type))
         elif field.name in answers.column_names:
             columns.append(answers[field.name])
         else:
             columns.append(pa.nulls(len(answers), field.type))
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _spans(verdict: Judgment, text: str) -> list[dict[str, Any]]:
+    return [one._asdict() for one in locate_errors(verdict.errors, text)]
 
 
 def _scores(

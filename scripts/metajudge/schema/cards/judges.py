@@ -138,11 +138,13 @@ class Judge(Decoding):
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
     )
-    parser: Literal["score", "number", "chiang-lee", "choice", "result", "errors"] | None = Field(
+    parser: (
+        Literal["score", "number", "chiang-lee", "choice", "result", "errors", "annotation"] | None
+    ) = Field(
         None,
         description="Default: number for engines that compute, choice for the form compare, "
         "score for other replies; result: the rating behind [RESULT]; errors: a list of errors, "
-        "whose severities make the score.",
+        "whose severities make the score; annotation: errors with their places, and a verdict.",
     )
     severities: Severities = Field(
         Severities(),

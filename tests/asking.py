@@ -70,6 +70,10 @@ class Study:
         """Run the whole study as a user does."""
         return running.run("-m", "metajudge", "run", "study.yaml", *options, cwd=self.folder)
 
+    def metajudge(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on the study."""
+        return running.run("-m", "metajudge", *command, "study.yaml", cwd=self.folder)
+
     def rows(self, table: str, study: str = "asked") -> list[dict[str, Any]]:
         """Return the rows of a result table."""
         return running.rows(self.folder / "results" / study, table)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from metajudge.prompts import DRAFTING, load, messages, rated, to_write
+from metajudge.prompts import DRAFTING, load, messages, rated, to_merge_names, to_write
 from metajudge.schema.cards import Aspect, AspectInTask, Scale
 from metajudge.schema.errors import UserError
 from running import HOME
@@ -37,7 +37,7 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
     - {"adjust", "quality", "definition", "improve", "shot", "write-reference", *IMPROVING}
-    - set(DRAFTING.values())
+    - {*DRAFTING.values(), "merge-errors"}
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")
 
@@ -73,6 +73,18 @@ def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_o
     again = filled(form, problem="it is a refusal")
     assert again.count("An earlier attempt cannot be used: it is a refusal.") == 1
     assert "earlier" not in filled(form)
+
+
+def test_a_supervisor_sees_the_text_and_every_list_and_categories_where_there_are_any() -> None:
+    error = {"location": "THE", "explanation": "Why.", "severity": 4, "category": None}
+    bare = [[{**error, "location": None, "severity": None}], [error, {**error, "severity": 1}]]
+    prompt = filled("merge-errors", **to_merge_names("THE TEXT", bare))
+    assert "THE TEXT" in prompt and "THE SOURCE" not in prompt
+    assert "Annotator 2\n\nError 1:\nLocation: THE\nExplanation: Why.\nSeverity: 4\n" in prompt
+    assert "Annotator 1\n\nError 1:\nLocation: None\n" in prompt and "Annotator 3" not in prompt
+    assert prompt.count("Error 2:") == 1 and "Category" not in prompt
+    told = filled("merge-errors", **to_merge_names("THE TEXT", [[{**error, "category": "Style"}]]))
+    assert "Severity: 4\nCategory: Style\n" in told and told.count("Category:") == 2
 
 
 @pytest.mark.parametrize("task", ["summarization", "dialogue", "translation"])

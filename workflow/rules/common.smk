@@ -14,12 +14,12 @@ sys.path.insert(0, str(HOME / "scripts"))
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.checks import check_interpreter
-from metajudge.plan.judges import annotates
 from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.pages import damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
+    MERGES,
     REFEREE,
     REST,
     Maker,
@@ -29,6 +29,7 @@ from metajudge.plan.writers import (
     improvements,
     made_of,
     parts_of,
+    supervisors,
     waiting,
     writer_of,
 )
@@ -131,7 +132,38 @@ def analyses_for(dataset, model):
 def located_in(cell):
     """Return the file of the texts in which the errors of a cell's replies are located, if any."""
     place = f"{OUT}/targets/{cell.dataset}/{cell.perturbation}.parquet"
-    return [place] if annotates(PLAN, cell.judge) else []
+    return [place] if PLAN.annotates(cell.judge) else []
+
+
+def errors_for(cell):
+    """Return what the list of errors of an ensemble's cell is made of, none if it has none."""
+    if not PLAN.annotates(cell.judge):
+        return []
+    told, place = PLAN.derived[cell.judge], f"{{}}/{cell.aspect}.parquet"
+    members = f"{OUT}/judgments/{cell.dataset}/{cell.perturbation}/{place}"
+    merged = [f"{MERGES}{told.supervisor.model}"] if told.supervisor else []
+    lists = [members.format(name) for name in told.members]
+    return lists + located_in(cell) + made_files(cell.dataset, merged)
+
+
+def merged_of(dataset, model):
+    """Return the members' judgments and scores that a supervisor's lists are made of, and texts."""
+    names = supervisors(PLAN, dataset)[model]
+    cells = [cell for cell in PLAN.cells_of(dataset) if cell.judge in names]
+    members = [
+        f"{OUT}/{folder}/{dataset}/{cell.perturbation}/{member}/{cell.aspect}.parquet"
+        for cell in cells
+        for member in PLAN.derived[cell.judge].members
+        for folder in ("judgments", "scores")
+    ]
+    sets = dict.fromkeys(cell.perturbation for cell in cells)
+    texts = [f"{OUT}/targets/{dataset}/{name}.parquet" for name in sets]
+    return [*dict.fromkeys(members), *texts]
+
+
+def merge_spec(dataset, model):
+    """Return the spec of the lists that a supervisor merges, made when a job needs it."""
+    return lambda wildcards: SPECS.merge(dataset, model)
 
 
 def analyse_spec(dataset, model):

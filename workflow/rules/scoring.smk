@@ -28,7 +28,34 @@ rule score:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
 
 
-# A judge made from others asks nothing: its cell is made from their cells.
+# What several judges found wrong in a text, as one list: the supervisor of an ensemble is all that
+# it asks.
+for _dataset in DATASETS:
+    for _model in supervisors(PLAN, _dataset):
+
+        rule:
+            name:
+                f"merge_{_dataset}_{_model}"
+            input:
+                merged_of(_dataset, _model),
+            output:
+                f"{OUT}/made/{_dataset}/{MERGES}{_model}.parquet",
+            log:
+                f"{OUT}/logs/merge/{_dataset}/{_model}.log",
+            conda:
+                f"../../envs/{stage(_model)}.yaml"
+            resources:
+                **needs(_model),
+                python=PYTHON[stage(_model)],
+                home=str(HOME),
+                access=access(_model),
+            params:
+                spec=merge_spec(_dataset, _model),
+            shell:
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/merge.py --spec - {resources.access} > {log:q} 2>&1"
+
+
+# A judge made from others: its cell is made from their cells.
 rule derive:
     input:
         lambda wildcards: expand(
@@ -36,6 +63,7 @@ rule derive:
             member=PLAN.derived[wildcards.judge].members,
             **wildcards,
         ),
+        lambda wildcards: errors_for(wildcards),
     output:
         f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
         f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",

@@ -88,6 +88,20 @@ def read_verdict_and_errors(text: str, _: Scale | None) -> Reading:
     return read_annotation(text).reading
 
 
+def read_merged(text: str, _: Scale | None) -> Reading:
+    """Return the errors that a supervisor lists; it gives no verdict.
+
+    Unparsed is a reply that lists none and does not say that there are none.
+    """
+    found = read_annotation(text)
+    read = found.reading._replace(value=None, label=None)
+    if found.status not in ("ok", "unparsed", "out_of_range"):
+        return read
+    if found.errors or found.clean:
+        return read._replace(status="ok", rule="listed" if found.errors else "no_errors")
+    return read._replace(status="unparsed", rule="no_list")
+
+
 def read_annotation(text: str) -> Annotation:
     """Return the errors that a reply lists, and its last labelled verdict as 1 to 5.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from metajudge.parsing.annotation import read_verdict_and_errors
+from metajudge.parsing.annotation import read_merged, read_verdict_and_errors
 from metajudge.parsing.choice import read_choice
 from metajudge.parsing.errors import SEVERITIES, read_errors
 from metajudge.parsing.judgment import Judgment, Reader, Reading, Scale
@@ -34,6 +34,7 @@ PARSERS: dict[str, Parser] = {
     "result": Parser(1, read_result),
     "errors": Parser(1, read_errors, (*SEVERITIES, "bottom")),
     "annotation": Parser(1, read_verdict_and_errors),
+    "merged": Parser(1, read_merged),
 }
 
 NO_SETTINGS: Final[Mapping[str, float]] = MappingProxyType({})

@@ -13,7 +13,6 @@ from metajudge.schema.cards import (
     AnyPerturbation,
     CommandModel,
     Dataset,
-    DerivedJudge,
     Judge,
     MadePerturbation,
     Model,
@@ -221,19 +220,6 @@ def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> N
 def _shown(scale: Scale) -> str:
     step = "continuous" if scale.step is None else f"step {scale.step:g}"
     return f"{scale.min:g} to {scale.max:g} ({step})"
-
-
-def check_derived(card: DerivedJudge, judges: Mapping[str, Judge]) -> None:
-    """Check that every member is a judge of the study that gives scores."""
-    for member in card.members:
-        if member not in judges or judges[member].form == COMPARE:
-            raise UserError(
-                "no judge of the study with this id gives scores",
-                where=f"judges/{card.judge}.yaml, key members",
-                got=member,
-                allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
-                todo="name it under the study's `judges` too",
-            )
 
 
 def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:

@@ -10,6 +10,7 @@ from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
 from metajudge.schema.cards import (
+    ANNOTATION,
     ASKED,
     COMPARE,
     ORACLE,
@@ -19,14 +20,13 @@ from metajudge.schema.cards import (
     Judge,
     Model,
     Scale,
+    Supervisor,
 )
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
 COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
-ANNOTATION = "annotation"
-"""The parser of replies that list errors, and where they are."""
 COMPARISONS = "comparisons with anchors"
 """A step of a construction."""
 ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
@@ -43,7 +43,9 @@ def card_hash(*cards: BaseModel) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def prompt_hash(plan: Plan, dataset: str, *judges: Judge) -> str | None:
+def prompt_hash(
+    plan: Plan, dataset: str, *judges: Judge, supervisor: Supervisor | None = None
+) -> str | None:
     """Return eight hex digits that change with any prompt of the judges; None: none is asked.
 
     A prompt is made of a form, and of what the cards say of the dataset's aspects.
@@ -52,6 +54,7 @@ def prompt_hash(plan: Plan, dataset: str, *judges: Judge) -> str | None:
     forms += [
         plan.templates[shown.form] for one in judges if (shown := analyses_of(plan, one.judge))
     ]
+    forms += [plan.templates[supervisor.form]] if supervisor else []
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
     told = {
         "forms": forms,
@@ -71,6 +74,8 @@ def parser_of(plan: Plan, judge: str) -> str:
     """Return the judge's parser: its card's, else `score` for replies in words."""
     card = plan.judges[judge]
     model = plan.models[card.model]
+    if plan.annotates(judge):
+        return ANNOTATION
     if card.parser is not None:
         return card.parser
     if model.engine in ASKED and card.form == COMPARE:
@@ -79,11 +84,6 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "score"
     words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
     return "score" if words else "number"
-
-
-def annotates(plan: Plan, judge: str) -> bool:
-    """Return whether a judge's replies list errors with their places."""
-    return parser_of(plan, judge) == ANNOTATION
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, float]:
@@ -231,13 +231,15 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
     if judge in plan.derived:
         own = plan.derived[judge]
         members = [plan.judges[name] for name in own.members]
+        models = [model for one in members for model in _models(plan, one)]
+        models += [plan.models[own.supervisor.model]] if own.supervisor else []
         return {
-            "card": card_hash(own, *members, *(m for one in members for m in _models(plan, one))),
+            "card": card_hash(own, *members, *models),
             "engine": "derived",
             "form": own.combine,
             "draws": 1,
             "share": min(one.share for one in members),
-            "prompt": prompt_hash(plan, dataset, *members),
+            "prompt": prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
             "references": any(uses_references(one) for one in members),
             "family": None,
             "grid": dict.fromkeys(plan.aspects_of(dataset)),

@@ -8,7 +8,6 @@ from typing import Any
 from metajudge.plan.caps import check_caps
 from metajudge.plan.checks import (
     check_dataset,
-    check_derived,
     check_expectations,
     check_hint,
     check_judge,
@@ -17,6 +16,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
+from metajudge.plan.ensembles import check_derived
 from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
 from metajudge.plan.rehearsal import rehearse
@@ -75,7 +75,7 @@ def load_plan(
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")
         for name in study.perturbations
     }
-    made = writers(study, datasets, perturbations, judges)
+    made = writers(study, datasets, perturbations, judges, derived)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
@@ -123,7 +123,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
         check_judge(judge, models[judge.model], plan.datasets, plan.study.methods)
         check_hint(judge, judges)
     for card in plan.derived.values():
-        check_derived(card, judges)
+        check_derived(plan, card)
     for perturbation in perturbations.values():
         if not isinstance(perturbation, GivenPerturbation):
             check_perturbation(perturbation, models, datasets, plan.datasets)

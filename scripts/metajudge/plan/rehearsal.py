@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
 from metajudge.plan.writers import lowered, lowered_by
-from metajudge.prompts import SUFFIX, messages, rated, to_write
+from metajudge.prompts import SUFFIX, messages, rated, to_merge_names, to_write
 from metajudge.schema.cards import (
     COMPARE,
     Analyses,
@@ -16,6 +16,7 @@ from metajudge.schema.cards import (
     Judge,
     MadePerturbation,
     Shots,
+    Supervisor,
 )
 from metajudge.schema.errors import UserError
 
@@ -29,6 +30,8 @@ STEPS = "1. A sample step."
 ANALYSIS = "a sample analysis"
 HINT = "4711"
 SOURCE = "a sample source"
+EXPLANATION = "a sample explanation"
+SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "severity": 3}
 PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
 
@@ -40,6 +43,9 @@ def rehearse(plan: "Plan") -> None:
     for judge in plan.judges.values():
         if plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
+    for ensemble in plan.derived.values():
+        if ensemble.supervisor is not None:
+            _rehearse_supervisor(plan, ensemble.supervisor)
     for card in plan.datasets.values():
         damage = {name for name, _ in plan.perturbed(card.dataset, "once", "row")}
         for made in plan.perturbations.values():
@@ -117,6 +123,21 @@ def _rehearse_analyst(plan: "Plan", told: Analyses, values: Names) -> None:
                     f"this prompt does not show the {name} that is to be explained",
                     where=f"prompts/{told.form}{SUFFIX}",
                     todo=f"write {{{{ {name} }}}} where it belongs",
+                )
+
+
+def _rehearse_supervisor(plan: "Plan", told: Supervisor) -> None:
+    """Fill a form that shows what annotators found, in a list or in several."""
+    for category in (None, "a sample category"):
+        error = {**SAMPLE_ERROR, "category": category}
+        for lists in ([[error]], [[error, {**error, "location": None}], [error]]):
+            prompt = _fill(plan, told.form, TEXTS[:1], **to_merge_names(TEXTS[0], lists))
+            if EXPLANATION not in prompt:
+                raise UserError(
+                    "this prompt does not show the errors that are to be merged",
+                    where=f"prompts/{told.form}{SUFFIX}",
+                    todo="go through {{ lists }}: each is a list of errors with location, "
+                    "explanation, severity and category",
                 )
 
 
@@ -204,7 +225,7 @@ def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> str
     """Return the filled form, which must show its texts."""
     names = ("text", "text_b")[: len(texts)]
     shown = dict(zip(names, texts, strict=True))
-    [message] = messages(form, plan.templates[form], **shown, **values)
+    [message] = messages(form, plan.templates[form], **{**values, **shown})
     for name, text in shown.items():
         if text not in message["content"].lower():
             raise UserError(

@@ -9,6 +9,7 @@ from metajudge.cells import joined, split
 from metajudge.plan.applicability import not_applicable
 from metajudge.prompts import Templates
 from metajudge.schema.cards import (
+    ANNOTATION,
     ASKED,
     COMPARE,
     DAMAGING,
@@ -159,6 +160,12 @@ class Plan:
         return (
             card is not None and card.form == ORACLE and self.models[card.model].engine == "control"
         )
+
+    def annotates(self, judge: str) -> bool:
+        """Return whether a judge lists errors with their places."""
+        if judge in self.derived:
+            return all(map(self.annotates, self.derived[judge].members))
+        return self.judges[judge].parser == ANNOTATION
 
     def repeats(self, judge: str) -> bool:
         """Return whether a judge says several things of one target or pair: draws or votes."""

@@ -1,4 +1,4 @@
-"""Which models write for a study: damaged texts, better references, analyses for judges."""
+"""Which models write for a study: damaged texts, better references, analyses, lists of errors."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,12 +8,14 @@ from metajudge.schema.cards import (
     Analyses,
     Anchoring,
     Dataset,
+    DerivedJudge,
     GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
     Perturbation,
     Study,
+    Supervisor,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ Writer = Maker | GradedPerturbation
 """What writes targets."""
 ANALYSES = "analyses."
 """With the model behind it, what tables and files call the analyses by a model."""
+MERGES = "merges."
+"""The same of the lists of errors that a supervisor merges."""
 ORIGINAL, SYSTEMS = "original", "systems"
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
 """The parts of a graded set: all candidates at once; or some on trial, then the others; before
@@ -40,7 +44,8 @@ def writers(
     datasets: Mapping[str, Dataset],
     perturbations: Mapping[str, Perturbation],
     judges: Mapping[str, Judge],
-) -> dict[str, Writer | Analyses | Anchoring]:
+    derived: Mapping[str, DerivedJudge],
+) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:
     """Return every card that names a model that writes, under the place of its keys."""
     damage: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
         f"perturbation {name}, key ": card
@@ -64,7 +69,12 @@ def writers(
         for name, card in judges.items()
         if card.shots and card.shots.analyses
     }
-    return {**damage, **improved, **analysed}
+    merged = {
+        f"judge {name}, key supervisor.": card.supervisor
+        for name, card in derived.items()
+        if card.supervisor
+    }
+    return {**damage, **improved, **analysed, **merged}
 
 
 def improvements(plan: "Plan") -> dict[str, Improvement]:
@@ -74,7 +84,7 @@ def improvements(plan: "Plan") -> dict[str, Improvement]:
 
 
 def check_writers(plan: "Plan") -> None:
-    """Check that the models that improve references, or write analyses, can write."""
+    """Check that the models that improve references, write analyses or merge errors can write."""
     for name, card in improvements(plan).items():
         own = f"datasets/{name}.yaml, key improve.model"
         where = "the study, key references.model" if plan.study.references else own
@@ -82,6 +92,10 @@ def check_writers(plan: "Plan") -> None:
     for name in plan.judges:
         if (told := analyses_of(plan, name)) is not None:
             check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
+    for name, ensemble in plan.derived.items():
+        if ensemble.supervisor is not None:
+            model = plan.models[ensemble.supervisor.model]
+            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
 
 
 def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
@@ -99,6 +113,16 @@ def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
     return found
 
 
+def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+    """Return model -> the ensembles on a dataset whose lists of errors it merges."""
+    found: dict[str, list[str]] = {}
+    for judge in dict.fromkeys(cell.judge for cell in plan.cells_of(dataset)):
+        card = plan.derived.get(judge)
+        if card is not None and card.supervisor is not None:
+            found.setdefault(card.supervisor.model, []).append(judge)
+    return found
+
+
 def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
     """Return what models write for a dataset, by its name in the folder `made` -> the model."""
     found = {
@@ -107,7 +131,8 @@ def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
         if isinstance(writer := writer_of(plan, dataset, name), Maker)
     }
     analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
-    return {**found, **dict(made_for_graded(plan, dataset)), **analysed}
+    merged = {f"{MERGES}{model}": model for model in supervisors(plan, dataset)}
+    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged}
 
 
 def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
@@ -124,7 +149,7 @@ def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
 
 def spender(made: str) -> str:
     """Return what the table of costs calls the writer of a file in the folder `made`."""
-    if made.startswith(ANALYSES):
+    if made.startswith((ANALYSES, MERGES)):
         return made
     return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
 
@@ -205,3 +230,5 @@ def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
             yield f"{dataset}/{name}.parquet", model
         for model in analysts(plan, dataset):
             yield f"{dataset}/{ANALYSES}{model}.parquet", model
+        for model in supervisors(plan, dataset):
+            yield f"{dataset}/{MERGES}{model}.parquet", model

@@ -11,6 +11,7 @@ from metajudge.plan.imagined import Imagined, longest, unmade
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
     COMPARED,
+    MERGES,
     ORIGINAL,
     REFEREE,
     REFERENCES,
@@ -20,12 +21,16 @@ from metajudge.plan.writers import (
     graded,
     lowered,
     parts_of,
+    supervisors,
     writer_of,
 )
-from metajudge.prompts import messages, rated, to_write
+from metajudge.prompts import messages, rated, to_merge_names, to_write
 from metajudge.replies.analyses import Question
+from metajudge.replies.pricing import CHARACTERS
 from metajudge.schema.cards import Anchoring, GradedPerturbation, References
 from metajudge.shares import share_of
+
+NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
 class Asked(NamedTuple):
@@ -61,6 +66,8 @@ def asked_of_writers(
     plan, dataset = specs.plan, texts.dataset
     if analyses:
         yield from _analysed(specs, model, dataset, analyses)
+    if not Path(f"{specs.out}/made/{dataset}/{MERGES}{model}.parquet").is_file():
+        yield from _merged(specs, model, texts)
     missing = unmade(plan, texts.place, dataset)
     for name in sorted(missing.intersection(plan.written(dataset))):
         writer = writer_of(plan, dataset, name)
@@ -113,6 +120,27 @@ def _analysed(
         characters = sum(map(len, prompts)) * told["attempts"]
         counts = (requests, requests, requests, characters)
         yield _bound(dataset, f"analyses for {judge}", model, counts, told["max_tokens"])
+
+
+def _merged(specs: Specs, model: str, texts: Imagined) -> Iterator[Asked]:
+    """Yield what a supervisor is asked at most: about every text, with the longest lists."""
+    plan, dataset = specs.plan, texts.dataset
+    for judge in supervisors(plan, dataset).get(model, []):
+        card = plan.derived[judge]
+        members, told = [plan.judges[name] for name in card.members], card.supervisor
+        assert told is not None
+        lists = [
+            [{**NO_ERROR, "explanation": "?" * one.max_tokens * CHARACTERS}] for one in members
+        ]
+        requests = characters = 0
+        for cell in plan.cells_of(dataset, ""):
+            share = min(one.share for one in members)
+            for subject in texts.of(cell.perturbation, share) if cell.judge == judge else []:
+                shown = to_merge_names(subject.text, lists)
+                [message] = messages(told.form, plan.templates[told.form], **shown)
+                requests, characters = requests + 1, characters + len(message["content"])
+        counts = (requests, requests, requests, characters)
+        yield _bound(dataset, f"errors merged for {judge}", model, counts, told.max_tokens)
 
 
 class _Graded:

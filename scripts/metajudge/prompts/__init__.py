@@ -164,6 +164,16 @@ def to_write(
     return {"task": task, **degree, **names, **seen}
 
 
+def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the names of a supervisor's prompt: the text, and annotators' lists of errors in it.
+
+    An error has location, explanation, severity and category, each None where it is not told;
+    `categories` says whether any has one.
+    """
+    categories = any(error["category"] for errors in lists for error in errors)
+    return {"text": text, "lists": lists, "categories": categories}
+
+
 def plain(value: float | None) -> float | None:
     """Return a whole number without its decimal point."""
     return int(value) if value is not None and value == int(value) else value

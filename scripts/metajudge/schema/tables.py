@@ -304,6 +304,12 @@ def read_table(name: str, path: str | Path, columns: list[str] | None = None) ->
     return table
 
 
+def texts_of(path: str | Path) -> dict[str, str]:
+    """Return target -> text of a table of targets."""
+    table = read_table("targets", path, ["target", "text"])
+    return dict(zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True))
+
+
 def _check_keys(name: str, table: pa.Table) -> None:
     """Compare in plain Python: importing pyarrow.compute would cost a small job 0.08 s."""
     keys = KEYS[name]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
 from metajudge.parsing.locate import locate_errors
-from metajudge.schema.tables import SCHEMAS, read_table, table_of
+from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
 from metajudge.scoring.estimators import scores
 from metajudge.scoring.expectation import expectation
 
@@ -57,12 +57,9 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a reply file, as a job's spec tells how.
 
     `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`; `targets`
-    is the file of the texts that errors are located in, or None.
+    is the file of the texts that errors are located in, where there are any.
     """
-    own, texts = told["scale"], NO_TEXTS
-    if told.get("targets"):
-        table = read_table("targets", told["targets"], ["target", "text"])
-        texts = dict(zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True))
+    own = told["scale"]
     return score_cell(
         read_table("answers", told["input"]),
         cell=told["cell"],
@@ -71,7 +68,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
         estimator=told["estimator"],
         samples=told["samples"],
         settings=told["settings"],
-        texts=texts,
+        texts=texts_of(told["targets"]) if "targets" in told else NO_TEXTS,
     )
 
 

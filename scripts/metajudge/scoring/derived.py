@@ -1,24 +1,30 @@
-"""Judges made from other judges' scores: nothing is asked."""
+"""Judges made from other judges: their scores' mean, and one list of the errors they found."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
 import pyarrow as pa
 
 from metajudge.schema.tables import table_of
+from metajudge.scoring.annotators import NOT_HEARD, Listed
 
 _UNIT = ("target", "target_b", "criterion")
 
 
 def derive_cell(
-    members: Sequence[pa.Table], *, cell: dict[str, str], min_annotators: int
+    members: Sequence[pa.Table],
+    *,
+    cell: dict[str, str],
+    min_annotators: int,
+    errors: Mapping[str, Listed] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Return judgments and scores of a cell: the mean of the members' scores of each target.
 
     `members` are tables of scores; targets that a member was not given (it judges a share of them)
     are left out. A target of which fewer than `min_annotators` members have a score has none.
+    `errors`: target -> what they found wrong as one list, for members that list errors.
     """
     values: dict[tuple[str | None, ...], list[float | None]] = defaultdict(list)
     for table in members:
@@ -32,8 +38,20 @@ def derive_cell(
     ]
     scores = [{**cell, **unit, **score, "estimator": "mean of members"} for unit, score, _ in rows]
     own = {"judge": cell["judge"], "aspect": cell["aspect"], "kind": "derive", "draw": 0}
-    judgments = [{**own, **unit, **judgment} for unit, _, judgment in rows]
+    judgments = [
+        {**own, **unit, **judgment, **_errors_of(unit, judgment, errors)}
+        for unit, _, judgment in rows
+    ]
     return table_of("judgments", judgments), table_of("scores", scores)
+
+
+def _errors_of(
+    unit: Mapping[str, Any], judgment: Mapping[str, Any], errors: Mapping[str, Listed] | None
+) -> dict[str, Any]:
+    if errors is None:
+        return {}
+    listed = errors.get(unit["target"], Listed(None, NOT_HEARD))
+    return {**listed.columns, "rule": f"{judgment['rule']}; {listed.rule}"}
 
 
 def _order(entry: tuple[tuple[str | None, ...], Any]) -> tuple[str, ...]:

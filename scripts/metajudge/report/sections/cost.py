@@ -22,7 +22,7 @@ COUNTS = ("replies", "prompt_tokens", "cached_tokens", "completion_tokens", "rea
 PRICE, EACH = "usd", "usd_per_1000"
 ALL = "all"
 """The judge of rows that count every reply once."""
-ANALYSES = "analyses."
+ANALYSES, MERGES = "analyses.", "merges."
 """Begins the name of a model that wrote why demonstrations have their ratings."""
 COMPARED = "comparisons."
 """Begins what comparisons behind a graded set are booked under."""
@@ -68,6 +68,8 @@ def _writer(name: str) -> str:
     """Return what a writer's texts are: of a perturbation, better references, or analyses."""
     if name.startswith(ANALYSES):
         return f"analyses by {name.removeprefix(ANALYSES)}"
+    if name.startswith(MERGES):
+        return f"lists of errors merged by {name.removeprefix(MERGES)}"
     if name.startswith(COMPARED):
         return f"comparisons for {name.removeprefix(COMPARED)}"
     return "originals that a model wrote" if name == "original" else f"texts of {name}"

@@ -23,6 +23,7 @@ from metajudge.schema.cards.data import (
 from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.improvement import Improvement, References
 from metajudge.schema.cards.judges import (
+    ANNOTATION,
     Analyses,
     AnyJudge,
     Decoding,
@@ -31,6 +32,7 @@ from metajudge.schema.cards.judges import (
     Judge,
     Severities,
     Shots,
+    Supervisor,
 )
 from metajudge.schema.cards.models import (
     ASPECT,
@@ -68,6 +70,7 @@ from metajudge.schema.cards.vllm import Adapter, VllmModel
 from metajudge.schema.cards.weights import Weights
 
 __all__ = [
+    "ANNOTATION",
     "ASKED",
     "ASPECT",
     "COMPARE",
@@ -133,6 +136,7 @@ __all__ = [
     "Severities",
     "Shots",
     "Study",
+    "Supervisor",
     "VllmModel",
     "Weights",
     "Wording",

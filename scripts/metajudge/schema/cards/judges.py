@@ -6,6 +6,9 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from metajudge.schema.cards.base import Card, Scale, Slug
 
+ANNOTATION = "annotation"
+"""The parser of replies that list errors, and where they are."""
+
 
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
@@ -187,12 +190,31 @@ class Judge(Decoding):
         return self
 
 
+class Supervisor(Decoding):
+    """A model that makes one list of the errors that several annotators found."""
+
+    model: Slug = Field(description="The model card that merges.")
+    form: Slug = Field(
+        "merge-errors", description="The instruction, a file of config/prompts that shows `lists`."
+    )
+    max_tokens: int = Field(2048, ge=1, description="A longer reply is cut, and no list then.")
+
+
 class DerivedJudge(Card):
-    """A judge made from other judges of the study; it asks nothing."""
+    """A judge made from other judges of the study; its score is the plain mean of theirs.
+
+    Where all of them list errors, so does it: merged by rule, or by a supervisor, the only one who
+    is asked. A member whose score lies far from the others' has no say in that list.
+    """
 
     judge: Slug = Field(description="The id, equal to the file's name.")
     members: list[Slug] = Field(min_length=2, description="Judges of the study.")
-    combine: Literal["mean"] = Field("mean", description="How their scores become one.")
+    combine: Literal["mean", "supervisor"] = Field(
+        "mean",
+        description="Who makes one list of the errors that members list: `mean`: a rule; "
+        "`supervisor`: a model. The score is the mean of the members' in both cases.",
+    )
+    supervisor: Supervisor | None = Field(None, description="For combine: supervisor.")
     min_annotators: int = Field(
         1, ge=1, description="Of so many members a target needs a score, or it has none."
     )
@@ -203,6 +225,8 @@ class DerivedJudge(Card):
             raise ValueError("a member is named twice")
         if self.min_annotators > len(self.members):
             raise ValueError(f"min_annotators is above the {len(self.members)} members")
+        if (self.combine == "supervisor") != (self.supervisor is not None):
+            raise ValueError("combine: supervisor and the key supervisor go together")
         return self
 
 

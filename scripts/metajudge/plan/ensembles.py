@@ -1,0 +1,65 @@
+"""Judges made of other judges: what the job that merges their lists of errors is told."""
+
+from math import lcm
+from typing import Any
+
+from metajudge.cells import pack
+from metajudge.plan.study import Plan
+from metajudge.plan.writers import supervisors
+from metajudge.schema.cards import COMPARE, Decoding, DerivedJudge
+from metajudge.schema.errors import UserError
+
+
+def check_derived(plan: Plan, card: DerivedJudge) -> None:
+    """Check that every member is a judge of the study that gives scores, or errors to merge."""
+    judges = plan.judges
+    for member in card.members:
+        if member not in judges or judges[member].form == COMPARE:
+            raise UserError(
+                "no judge of the study with this id gives scores",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
+                todo="name it under the study's `judges` too",
+            )
+        if card.supervisor and not plan.annotates(member):
+            raise UserError(
+                "this judge lists no errors that a supervisor could merge",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[name for name in judges if plan.annotates(name)],
+                todo="name judges with the key `annotation`, or combine: mean",
+            )
+
+
+def merging(plan: Plan, dataset: str, model: str) -> dict[str, Any]:
+    """Return what a supervisor's lists of errors depend on, beside the model and the lists."""
+    names = supervisors(plan, dataset)[model]
+    cells = [cell for cell in plan.cells_of(dataset) if cell.judge in names]
+    forms = {told.form for name in names if (told := plan.derived[name].supervisor)}
+    return {
+        "ensembles": {name: _told(plan, name) for name in names},
+        "cells": pack(cell[1:] for cell in cells),
+        "templates": {form: plan.templates[form] for form in sorted(forms)},
+    }
+
+
+def _told(plan: Plan, name: str) -> dict[str, Any]:
+    card = plan.derived[name]
+    assert card.supervisor is not None
+    own = {"form", *Decoding.model_fields}
+    return {**heard_of(plan, name), **card.supervisor.model_dump(mode="json", include=own)}
+
+
+def heard_of(plan: Plan, name: str) -> dict[str, Any]:
+    """Return which members an ensemble hears, and how their scores are spaced.
+
+    A score is the mean of at most so many whole numbers; `steps` of these make a point.
+    """
+    card = plan.derived[name]
+    most = max(plan.judges[member].draws for member in card.members)
+    return {
+        "members": card.members,
+        "min_annotators": card.min_annotators,
+        "steps": lcm(*range(1, most + 1)),
+    }

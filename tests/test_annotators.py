@@ -1,0 +1,168 @@
+"""Whose lists of errors are heard, what one list of all is, and which ensembles cannot be."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+import running
+from metajudge.parsing import parse
+from metajudge.plan import load_plan
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.tables import table_of
+from metajudge.scoring.annotators import by_rule, by_supervisor, heard, with_errors
+
+TEXT = "A cat sat on the mat."
+NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
+CAT: dict[str, Any] = {"start": 2, "end": 5, "occurrence": 1, "location": "cat", "match": "exact"}
+
+
+def error(why: str, severity: float = 2, **place: Any) -> dict[str, Any]:
+    known = {**NOWHERE, "location": "dog", "match": "not_found", **place}
+    return {**known, "explanation": why, "severity": severity}
+
+
+def judged(*draws: tuple[str, Sequence[dict[str, Any]] | None]) -> pa.Table:
+    """Return a member's judgments of one text: status and errors of each draw."""
+    asked = {"judge": "j", "kind": "rate", "target": "t", "aspect": "a"}
+    rows = [
+        {**asked, "draw": draw, "status": status, "spans": spans}
+        for draw, (status, spans) in enumerate(draws)
+    ]
+    return table_of("judgments", rows)
+
+
+def scored(value: float | None) -> pa.Table:
+    cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
+    return table_of("scores", [{**cell, "target": "t", "value": value}])
+
+
+def whys(found: Any) -> list[list[str]]:
+    return [[one.explanation for one in errors] for errors in found["t"]]
+
+
+def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
+    judgments = [
+        judged(("unparsed", [error("torn")]), ("ok", [error("second")]), ("ok", [error("third")])),
+        judged(("ok", [])),
+        judged(("ok", [error("other")])),
+    ]
+    found = heard(judgments, [scored(3.5), scored(4), scored(None)], min_annotators=2, steps=2)
+    assert whys(found) == [["second"], []]
+    assert not heard(
+        judgments, [scored(3.5), scored(None), scored(None)], min_annotators=2, steps=2
+    )
+
+
+@pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
+def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
+    judgments = [judged(("ok", [error(name)])) for name in "abcde"]
+    scores = [scored(value) for value in (5, 5, 5, 5, last)]
+    found = heard(judgments, scores, min_annotators=3, steps=1)
+    # at 4 the fifth is two deviations away, and less than a point
+    assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
+
+
+def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
+    judgments = [
+        judged(("ok", [error("short", 2, **CAT)])),
+        judged(("ok", [error("much longer", 4, **CAT)])),
+    ]
+    lists = heard(judgments, [scored(3), scored(3)], min_annotators=1, steps=1)
+    [one] = by_rule(lists, {"t": TEXT})["t"].errors or ()
+    assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
+
+
+def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
+    lists = heard(
+        [judged(("ok", [error("why")])), judged(("ok", []))],
+        [scored(3), scored(5)],
+        min_annotators=1,
+        steps=1,
+    )
+    assert [target for target, _ in with_errors(lists)] == ["t"]
+    said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
+    answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}
+    told = by_supervisor(lists, {"t": TEXT}, [answer])["t"]
+    [one] = told.errors or ()
+    assert (TEXT[one.start : one.end], one.severity, one.match) == ("the mat", 5, "exact")
+    for change, rule in (
+        ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, error"),
+        ({"finish": "length"}, "supervisor truncated, finish_length"),
+        ({"text": "I'm sorry, but I cannot help with that."}, "supervisor refused, refusal"),
+        ({"text": "Well."}, "supervisor unparsed, no_list"),
+    ):
+        lost = by_supervisor(lists, {"t": TEXT}, [{**answer, **change}])["t"]
+        assert lost.errors is None and lost.rule == f"no errors: {rule}"
+    unasked = by_supervisor({"t": [[], []]}, {"t": TEXT}, [])["t"]
+    assert unasked.errors == [] and unasked.rule == "no member lists an error"
+
+
+def test_a_supervisor_gives_no_verdict() -> None:
+    said = "No Error\nOverall score: Excellent"
+    read = parse(said, scale=None, finish="stop", parser="merged")
+    assert (read.status, read.value, read.errors) == ("ok", None, ())
+
+
+def planned(folder: Path, ensemble: dict[str, Any], prompt: str | None = None) -> Any:
+    cards: dict[str, dict[str, Any]] = {
+        "models/loop": {"model": "loop", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
+        "judges/one": {"judge": "one", "model": "loop", "form": "score-only"},
+        "judges/two": {"judge": "two", "model": "loop", "form": "error-list"},
+        "judges/all": {"judge": "all", "members": ["one", "two"], **ensemble},
+    }
+    cards["judges/one"]["parser"] = cards["judges/two"]["parser"] = "annotation"
+    cards["judges/three"] = {"judge": "three", "model": "loop", "form": "score-only"}
+    for name, card in cards.items():
+        path = folder / "config" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    if prompt is not None:
+        (folder / "config" / "prompts").mkdir()
+        (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
+    study = {
+        **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
+        "judges": ["one", "two", "three", "all"],
+    }
+    return load_plan(study, running.HOME, source="s.yaml")
+
+
+LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "prompt", "what"),
+    [
+        ({"combine": "supervisor"}, None, "go together"),
+        ({"supervisor": {"model": "loop"}}, None, "go together"),
+        ({**LED, "members": ["one", "three"]}, None, "lists no errors that a supervisor could"),
+        ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
+        ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "no prompt of this name"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ text }}", "the errors that"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ aspect }}", "cannot be fill"),
+    ],
+)
+def test_what_no_ensemble_can_be(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ensemble: dict[str, Any],
+    prompt: str | None,
+    what: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((UserError, UserErrors), match=what):
+        planned(tmp_path, ensemble, prompt)
+
+
+def test_an_ensemble_lists_errors_if_all_its_members_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert planned(tmp_path, LED).annotates("all")
+    assert planned(tmp_path, {}).annotates("all")
+    mixed = planned(tmp_path, {"members": ["one", "three"]})
+    assert not mixed.annotates("all") and not mixed.annotates("three")

@@ -1,0 +1,190 @@
+"""An ensemble of five annotators and a supervisor, whole, on loopback: who is heard and asked."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pyarrow.parquet as pq
+import pytest
+
+from asking import FAST, Study
+from metajudge.statistics.outliers import outliers
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+MEMBERS = [f"m{number}" for number in range(1, 6)]
+VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+SCORES: dict[int, list[int | None]] = {
+    0: [5, 5, 5, 5, 1],
+    1: [4, 4, 4, 4, 1],
+    2: [4, 4, None, 3, 3],
+}
+"""By the kind of a text: the fifth lies two deviations from the mean, exactly; the third says
+nothing that can be read.
+"""
+FORM = "Mark the errors.\n{{ text }}"
+TEXT = re.compile(r"Mark the errors\.\n(.*)|The text:\n(.*?)\n\nAnnotator 1\n", re.DOTALL)
+Row = dict[str, Any]
+
+
+def kind_of(text: str) -> int:
+    return crc32(text.strip().encode()) % 3
+
+
+def garbled(text: str) -> bool:
+    return crc32(text.strip().encode()) % 7 == 0
+
+
+def beginning(text: str) -> str:
+    return " ".join(text.split()[:2])
+
+
+def text_of(prompt: str) -> str:
+    found = TEXT.match(prompt) or TEXT.search(prompt)
+    assert found is not None, prompt
+    return str(next(filter(None, found.groups()))).strip()
+
+
+def annotate(body: Body) -> Said:
+    """Mark the first words, as a member does of such a text; merge all into one error."""
+    prompt, model = body["messages"][0]["content"], body["model"]
+    text = text_of(prompt)
+    first = beginning(text)
+    if model == "super":
+        severity = max(map(int, re.findall(r"^Severity: (\d)$", prompt, re.MULTILINE)))
+        said = f"Error 1:\nLocation: {first}\nExplanation: merged\nSeverity: {severity}"
+        return reply("That is hard to say." if garbled(text) else said)
+    number = MEMBERS.index(model)
+    score = SCORES[kind_of(text)][number]
+    if score is None:
+        return reply("What a fine text!")
+    overall = f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: so it is."
+    if score == 5:
+        return reply(f"No Error\n\n{overall}")
+    error = f"Error 1:\nLocation: {first}\nExplanation: {model} says so\nSeverity: {6 - score}"
+    return reply(f"{error}\n\n{overall}")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(annotate) as endpoint:
+        own = Study(tmp_path_factory.mktemp("ensemble"), endpoint)
+        prompts = own.folder / "config" / "prompts"
+        prompts.mkdir()
+        (prompts / "mark.jinja").write_text(FORM, encoding="utf-8")
+        alike = {"engine": "openai", "base_url": endpoint.url, "probe": False, "limits": FAST}
+        price = {"input": 1, "output": 2}
+        for name in [*MEMBERS, "super"]:
+            own.card("models", name, **alike, price=price)
+        for name in MEMBERS:
+            own.card("judges", name, model=name, form="mark", parser="annotation")
+        some = {"members": MEMBERS, "min_annotators": 3}
+        led = {"combine": "supervisor", "supervisor": {"model": "super"}}
+        own.card("judges", "supervised", **some, **led)
+        own.card("judges", "by-rule", **some)
+        own.study(judges=[*MEMBERS, "supervised", "by-rule"])
+        yield own
+
+
+@pytest.fixture(scope="module")
+def ran(study: Study) -> Counter[str]:
+    """Run the study twice, the second time without what was merged; return what was asked."""
+    checked = study.metajudge("check")
+    assert checked.returncode == 0, checked.stdout[-3000:]
+    assert "720" in checked.stdout and not study.endpoint.asked  # 5 x 120 and 120 at most
+    done = study.run()
+    assert done.returncode == 0, done.stdout[-4000:]
+    first = Counter(body["model"] for body in study.endpoint.asked)
+    (results(study) / "made" / "demo-dialogue" / "merges.super.parquet").unlink()
+    assert study.run().returncode == 0
+    assert Counter(body["model"] for body in study.endpoint.asked) == first
+    return first
+
+
+def results(study: Study) -> Path:
+    return study.folder / "results" / "asked"
+
+
+def table(study: Study, folder: str, judge: str) -> dict[str, Row]:
+    """Return target -> the row of a judge."""
+    path = results(study) / folder / "demo-dialogue" / "systems" / judge / "naturalness.parquet"
+    return {row["target"]: row for row in pq.read_table(path).to_pylist()}
+
+
+def texts(study: Study) -> dict[str, str]:
+    path = results(study) / "targets" / "demo-dialogue" / "systems.parquet"
+    return {row["target"]: row["text"] for row in pq.read_table(path).to_pylist()}
+
+
+def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
+    study: Study, ran: Counter[str]
+) -> None:
+    told = texts(study)
+    assert [ran[name] for name in MEMBERS] == [len(set(told.values()))] * 5
+    lists = {
+        (text, kind_of(text)) for text in told.values() if kind_of(text) != 0
+    }  # of kind 0 only the outlier has an error
+    assert ran["super"] == len(lists) > 40
+
+
+def test_the_score_is_the_mean_of_all_whoever_is_heard(study: Study, ran: Counter[str]) -> None:
+    told = texts(study)
+    for judge in ("supervised", "by-rule"):
+        for target, row in table(study, "scores", judge).items():
+            known = [score for score in SCORES[kind_of(told[target])] if score is not None]
+            assert row["value"] == pytest.approx(sum(known) / len(known))
+            assert (row["n_draws"], row["n_missing"]) == (5, 5 - len(known))
+    assert outliers([5, 5, 5, 5, 1]) == [False, False, False, False, True]
+
+
+def test_an_outlier_has_no_say_in_the_errors(study: Study, ran: Counter[str]) -> None:
+    asked = [
+        body["messages"][0]["content"] for body in study.endpoint.asked if body["model"] == "super"
+    ]
+    kinds = Counter(kind_of(text_of(prompt)) for prompt in asked)
+    assert kinds[0] == 0 and kinds[1] and kinds[2]
+    for prompt in asked:
+        said = re.findall(r"(m\d) says so", prompt)
+        assert said == (MEMBERS[:4] if kind_of(text_of(prompt)) == 1 else ["m1", "m2", "m4", "m5"])
+        assert "Category" not in prompt
+
+
+def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
+    study: Study, ran: Counter[str]
+) -> None:
+    told, seen = texts(study), set[bool]()
+    ruled = table(study, "judgments", "by-rule")
+    for target, row in table(study, "judgments", "supervised").items():
+        text = told[target]
+        kind = kind_of(text)
+        assert row["status"] == "ok"
+        if kind == 0:
+            assert row["spans"] == [] == ruled[target]["spans"]
+            assert row["rule"].endswith("no member lists an error")
+            continue
+        first, worst = beginning(text), {1: 2, 2: 3}[kind]
+        [span] = ruled[target]["spans"]
+        assert (span["location"], span["severity"]) == (first, worst)
+        assert text[span["start"] : span["end"]] == first
+        if garbled(text):
+            assert row["spans"] is None and row["rule"].endswith("supervisor unparsed, no_list")
+        else:
+            [span] = row["spans"]
+            assert (span["explanation"], span["severity"]) == ("merged", worst)
+            assert text[span["start"] : span["end"]] == first and span["match"] == "exact"
+        seen.add(garbled(text))
+    assert seen == {True, False}
+
+
+def test_what_merging_cost_is_told(study: Study, ran: Counter[str]) -> None:
+    [row] = [
+        row
+        for row in study.rows("cost")
+        if row["statistic"] == "usd" and row["perturbation"] == "merges.super"
+    ]
+    assert row["value"] == pytest.approx(ran["super"] * (7 + 2 * 3) / 1e6)
+    page = (results(study) / "report" / "index.html").read_text(encoding="utf-8")
+    assert "lists of errors merged by super" in page

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report.elements import Fold, Table
+from metajudge.report.elements import Figure, Fold, Table
 from metajudge.report.report import Report
 from metajudge.report.sections import forms
 
@@ -68,7 +68,7 @@ def test_the_judges_of_a_model_stand_together_with_their_average(report: Report)
     section = forms.section(report)
     assert section is not None
     _, reached, gaps, fold = section.blocks
-    assert isinstance(reached, Table) and isinstance(gaps, Table) and isinstance(fold, Fold)
+    assert isinstance(reached, Table) and isinstance(gaps, Figure) and isinstance(fold, Fold)
     assert "Pearson" in reached.caption and "all targets pooled" in reached.caption
     assert [body.title for body in reached.bodies] == ["gpt"]  # no other has two that read a form
     assert [column.text for column in reached.columns] == ["Fluency", "Coherence", "average"]
@@ -81,8 +81,12 @@ def test_the_judges_of_a_model_stand_together_with_their_average(report: Report)
 def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> None:
     section = forms.section(report)
     assert section is not None
-    gaps = section.blocks[2]
-    assert isinstance(gaps, Table) and list(lines(gaps)) == ["analyze", "few"]
+    drawn = section.blocks[2]
+    assert isinstance(drawn, Figure)
+    assert [key.text for key in drawn.keys] == ["analyze", "few"]
+    assert "Of 6 differences drawn, 3 have an interval that does not hold 0." in drawn.summary
+    gaps = drawn.table
+    assert list(lines(gaps)) == ["analyze", "few"]
     for judge, *told in (("analyze", 0.12, "[0.02, 0.22]"), ("few", 0.09, "[−0.01, 0.19]")):
         cells = lines(gaps)[judge].cells
         assert [cell.sort for cell in cells] == pytest.approx(told[:1] * 3)

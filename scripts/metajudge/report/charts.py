@@ -64,6 +64,8 @@ SIGNS = {
     "cross": "✚",
     "triangle-down": "▼",
 }
+MOST_SIGNS = len(SIGNS)
+"""So many measures have a sign of their own in a figure."""
 _COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
 
 

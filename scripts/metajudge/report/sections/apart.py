@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from metajudge.report.charts import Point, chart_spec, signs, svg
+from metajudge.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from metajudge.report.elements import Body, Cell, Column, Figure, Key, Table, estimate, figures
 from metajudge.report.numbers import plural
 from metajudge.report.report import Dataset, Judge, Report
@@ -12,8 +12,6 @@ from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import bodies
 
 APART, COMPARED = "accuracy_apart", "accuracy_comparison_apart"
-MOST_SIGNS = 6
-"""So many judges have a sign of their own in a figure."""
 AXIS = "right, with 95 % interval; the line is chance without ties"
 
 

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import compress
 
+from metajudge.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,
     Body,
     Cell,
     Column,
+    Figure,
     Fold,
     Heading,
+    Key,
     Line,
     Section,
     Table,
@@ -59,13 +62,15 @@ def _models(report: Report, dataset: Dataset) -> Models:
 def _dataset(report: Report, dataset: Dataset, models: Models) -> Iterator[Block]:
     """Yield the tables of the first statistic, which paper 001 tells, and the others folded."""
     each = [
-        [*_Forms(report, dataset, models, statistic, level).tables()]
+        _Forms(report, dataset, models, statistic, level)
         for level in LEVELS
         for statistic in STATISTICS
     ]
-    told = [tables for tables in each if tables]
-    yield from (table for tables in told[:1] for table in tables)
-    if rest := [table for tables in told[1:] for table in tables]:
+    told = [(one, tables) for one in each if (tables := [*one.tables()])]
+    for one, tables in told[:1]:
+        yield tables[0]
+        yield from map(one.drawn, tables[1:])
+    if rest := [table for _, tables in told[1:] for table in tables]:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
 
 
@@ -90,6 +95,34 @@ class _Forms:
             self._gap,
         )
         yield from filter(None, (reached, gaps))
+
+    def drawn(self, gaps: Table) -> Figure:
+        """Return the differences from each model's first judge as a figure, beside their table."""
+        others = [(judges, judge) for judges in self.models.values() for judge in judges[1:]]
+        series = signs([judge.id for _, judge in others[:MOST_SIGNS]])
+        rows = [
+            (name, judge, row)
+            for judges, judge in others[:MOST_SIGNS]
+            for name in self._names
+            if (row := self._gap(judges, judge, name)) and row.value is not None
+        ]
+        points = [
+            Point(self.report.aspect(name), judge.id, row.value or 0.0, row.lo, row.hi)
+            for name, judge, row in rows
+        ]
+        groups = list(dict.fromkeys(point.group for point in points))
+        axis = f"difference in {label(self.statistic)}"
+        apart = sum(row.lo is not None and (row.lo > 0 or (row.hi or 0) < 0) for *_, row in rows)
+        summary = (
+            f"{gaps.caption} Of {plural(len(rows), 'difference')} drawn, {apart} have an interval "
+            "that does not hold 0."
+        )
+        if len(others) > MOST_SIGNS:
+            summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
+        keys = [Key(one.sign, one.style, one.name) for one in series]
+        title = f"{self.dataset.name}: what the form changes"
+        spec = chart_spec(points, groups, series, line=0, x=axis)
+        return Figure(title, svg(spec), summary, keys, gaps)
 
     def _table(
         self,

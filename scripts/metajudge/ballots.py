@@ -68,8 +68,8 @@ def check_answers(
             "these answers belong to other questions",
             where=where,
             got=min(unknown),
-            todo="the study's seed, texts, judgments or cards were changed since its pages were made: "
-            "ask again, or use those of that time",
+            todo="the study's seed, texts, judgments or cards were changed since its pages were "
+            "made: ask again, or use those of that time",
         )
     if page != ballot.survey:
         raise UserError(

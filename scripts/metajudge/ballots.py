@@ -83,7 +83,7 @@ def check_answers(
                 "there is no such option",
                 where=f"{where}, answer to {name}",
                 got=option,
-                allowed=allowed[name],
+                allowed=[one for one in allowed[name] or () if one],
                 todo="take the file as the page saved it",
             )
 

@@ -21,6 +21,10 @@ COMPARED: Options = (
     ("C", "There is no difference"),
 )
 UNDECIDED: Options = (("D", "I cannot decide"),)
+MAKE_TEXTS = (
+    "make the texts first: metajudge run, with the study's file, or snakemake texts --configfile, "
+    "with the same file"
+)
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of COMPARED, were the texts the other way round."""
 
@@ -70,8 +74,8 @@ class Page(Protocol):
         """Return the task of the texts."""
 
     @property
-    def questions(self) -> Sequence[Asked]:
-        """Return what is asked, in its order."""
+    def questions(self) -> Sequence[object]:
+        """Return what is asked, in its order, as the page's template shows it."""
 
 
 def check_numbers(**numbers: int) -> None:
@@ -81,24 +85,25 @@ def check_numbers(**numbers: int) -> None:
             raise UserError("this is a number from 1", where=f"--{name}", got=number)
 
 
-def check_made(needed: Sequence[Path]) -> None:
+def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:
     """Raise UserError where a file of the study, of those that pages are made from, is absent."""
     absent = [path for path in needed if not path.is_file()]
     if absent:
         raise UserError(
-            f"{len(absent)} of {len(needed)} files with texts of the study are not there",
+            f"{len(absent)} of {len(needed)} files with {what} of the study are not there",
             where=str(absent[0]),
-            todo="make the texts first: metajudge run, with the study's file, or snakemake texts "
-            "--configfile, with the same file",
+            todo=todo,
         )
 
 
-def write_pages(pages: Iterable[Page], folder: Path, home: Path) -> None:
-    """Write pages into a folder; `home` is the workflow's."""
+def write_pages(
+    pages: Iterable[Page], folder: Path, home: Path, template: str = "page.html.jinja"
+) -> None:
+    """Write pages into a folder; `home` is the workflow's, and has the template."""
     script = (home / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
-    template = environment_of(home / "workflow" / "votes").get_template("page.html.jinja")
+    filled = environment_of(home / "workflow" / "votes").get_template(template)
     told = {"script": Markup(script), "script_hash": script_hash(script)}
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
-        text = writable(template.render(page=page, **told))
+        text = writable(filled.render(page=page, **told))
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")

@@ -1,13 +1,15 @@
 """What people's answers say, as tables: how a statistic is a row, and a row a line."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from metajudge.statistics.estimate import Estimate
 
 Row = dict[str, Any]
+Table = tuple[Sequence[str], Sequence[Row]]
+"""Columns and rows."""
 NUMBERS = ["value", "lo", "hi", "n", "n_missing", "n_tied", "method", "note"]
 
 
@@ -24,9 +26,12 @@ def written(row: Mapping[str, Any]) -> str:
     return f"{row['value']:.3f}{bounds}, n = {row['n']}"
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
-    """Write a table; its folder is there."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def write_tables(tables: Mapping[str, Table], folder: Path) -> list[Path]:
+    """Write CSV tables into a folder by their file names, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (columns, rows) in tables.items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return [folder / name for name in tables]

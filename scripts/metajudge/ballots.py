@@ -68,8 +68,8 @@ def check_answers(
             "these answers belong to other questions",
             where=where,
             got=min(unknown),
-            todo="the study's seed, texts or cards were changed since its pages were made: ask "
-            "again, or use those of that time",
+            todo="the study's seed, texts, judgments or cards were changed since its pages were "
+            "made: ask again, or use those of that time",
         )
     if page != ballot.survey:
         raise UserError(
@@ -83,7 +83,7 @@ def check_answers(
                 "there is no such option",
                 where=f"{where}, answer to {name}",
                 got=option,
-                allowed=allowed[name],
+                allowed=[one for one in allowed[name] or () if one],
                 todo="take the file as the page saved it",
             )
 

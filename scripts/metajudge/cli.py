@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metajudge import reevaluate_commands, store_commands, votes_commands
+from metajudge import annotations_commands, reevaluate_commands, store_commands, votes_commands
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 
@@ -204,6 +204,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
     votes_commands.add_commands(commands)
     reevaluate_commands.add_commands(commands)
+    annotations_commands.add_commands(commands)
     command = commands.add_parser("targets", help="the texts that are judged")
     command.add_argument(
         "action", choices=["export"], help="export: write them to a file, to be scored elsewhere"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from metajudge.votes_commands import Arguments, make_and_read, plan_of
+from metajudge.ballot_commands import Arguments, make_and_read, plan_of
 
 PAIRS, CONSTRUCTED_PAIRS = 50, 100
 

@@ -1,15 +1,9 @@
 """The commands `metajudge votes …`."""
 
-import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from metajudge.plan import Plan
-
-Arguments = argparse.Namespace
-Act = Callable[[Arguments], int]
+from metajudge.ballot_commands import Arguments, make_and_read, plan_of
 
 
 def add_commands(commands: Any) -> None:
@@ -28,31 +22,6 @@ def add_commands(commands: Any) -> None:
     read.add_argument(
         "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
     )
-
-
-def make_and_read(tools: Any, acts: tuple[Act, Act]) -> list[Any]:
-    """Add the actions `make` and `read` to a command that asks people, and return them."""
-    actions = tools.add_subparsers(dest="action", required=True)
-    made = [
-        actions.add_parser("make", help="write pages on which people compare texts"),
-        actions.add_parser("read", help="turn the files that they sent back into tables"),
-    ]
-    for action, act in zip(made, acts, strict=True):
-        action.add_argument("study", type=Path, help="the study's YAML file")
-        action.add_argument("folder", type=Path, help="where the pages, or the answers, lie")
-        action.set_defaults(act=act)
-    return made
-
-
-def plan_of(study: Path) -> tuple["Plan", Path, Path]:
-    """Return a study's plan, the workflow's folder, and that of the study's results."""
-    from metajudge.cli import HOME
-    from metajudge.plan import load_plan
-    from metajudge.schema.loading import load_yaml
-
-    # people need no prompts: those of a study may lack steps yet
-    plan = load_plan(load_yaml(study)[0], HOME, source=str(study), drafting=True)
-    return plan, HOME, Path("results") / plan.study.study
 
 
 def make_pages(told: Arguments) -> int:

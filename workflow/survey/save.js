@@ -1,15 +1,59 @@
 "use strict";
-// The file that is saved names nobody: a random number tells two voters apart.
-const voter = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const form = document.querySelector("form");
+const line = form.querySelector("[role=status]");
+const { survey, task, keep } = form.dataset;
+// The file that is saved names nobody: a random number tells two voters apart.
+const anyone = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+// A page that may keeps its answers in this browser; every file has its own.
+const place = `metajudge:${survey}:${location.pathname}`;
+let voter = anyone();
+
+// A question without an answer is there, too.
+function given() {
+  const names = [...form.elements].map((input) => input.name).filter(Boolean);
+  return Object.fromEntries([...names.map((name) => [name, ""]), ...new FormData(form)]);
+}
+
+function put() {
+  if (keep === undefined) return;
+  try {
+    localStorage.setItem(place, JSON.stringify({ voter, answers: given() }));
+  } catch {
+    line.textContent = "This browser keeps nothing: save your answers before you close the page.";
+  }
+}
+
+function fetched() {
+  try {
+    const told = keep === undefined ? null : JSON.parse(localStorage.getItem(place));
+    return typeof told?.voter === "string" && told.answers ? told : null;
+  } catch {
+    return null;
+  }
+}
+
+const before = fetched();
+if (before) {
+  voter = before.voter;
+  for (const input of form.elements) {
+    if (input.type === "radio") input.checked = before.answers[input.name] === input.value;
+  }
+}
+form.addEventListener("change", put);
+form.addEventListener("reset", (event) => {
+  if (!confirm("Forget all answers of this page?")) return event.preventDefault();
+  voter = anyone();
+  setTimeout(put); // once the answers are gone
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const { survey, task } = form.dataset;
-  const answers = Object.fromEntries(new FormData(form));
+  const answers = given();
+  const open = Object.values(answers).filter((answer) => !answer).length;
   const text = JSON.stringify({ survey, task, voter, answers }, null, 1);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   link.download = `${task}-${voter}.json`;
   link.click();
-  form.querySelector("[role=status]").textContent = `Saved as ${link.download}. Please send this file.`;
+  const left = open ? ` ${open} of ${Object.keys(answers).length} questions have no answer yet.` : "";
+  line.textContent = `Saved as ${link.download}. Please send this file.${left}`;
 });

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.ballot_pages import COMPARED
-from metajudge.ballot_tables import NUMBERS, Row, numbers_of, write_csv, written
+from metajudge.ballot_tables import NUMBERS, Row, numbers_of, write_tables, written
 from metajudge.ballots import Ballot, ballots, check_answers
 from metajudge.plan import Plan
 from metajudge.reevaluation.pages import page_id, texts_of
@@ -260,12 +260,9 @@ def _text_row(text: Text, told: Judged) -> Row:
 
 def write(found: Found, folder: Path) -> list[Path]:
     """Write the tables into a folder and return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     tables = {
         "reevaluation.csv": (STATISTICS, found.statistics),
         "pairs.csv": ([*PAIRS, *JUDGED], found.pairs),
         "texts.csv": ([*TEXTS, *RATED_AGAIN], found.texts),
     }
-    for name, (columns, rows) in tables.items():
-        write_csv(folder / name, columns, rows)
-    return [folder / name for name in tables]
+    return write_tables(tables, folder)

@@ -22,6 +22,7 @@ CONFUSION = "paper 001"
 OURS = "this project"
 ANCHORS = "paper 002, table 8"
 HINTS = "paper 003"
+FORM = "paper 004, table 4"
 
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
@@ -91,6 +92,31 @@ CONSTRUCTED: dict[str, Statistic] = {
     ),
 }
 """What is told of benchmarks that a study builds."""
+
+VALID: dict[str, Statistic] = {
+    "span_ok": Statistic(
+        "Span OK",
+        "percent",
+        "people's verdicts on errors that find one in the passage",
+        SHARE,
+        FORM,
+    ),
+    "explanation_ok": Statistic(
+        "Explanation correct",
+        "percent",
+        "people's verdicts on errors that find the explanation correct, whatever the passage",
+        SHARE,
+        FORM,
+    ),
+    "explanation_ok_at_error": Statistic(
+        "Explanation correct at an error",
+        "percent",
+        "of the verdicts that find one in the passage",
+        SHARE,
+        OURS,
+    ),
+}
+"""What people say of the errors that judges annotate."""
 
 OF_OTHERS: dict[str, Statistic] = {
     "rank": Statistic(

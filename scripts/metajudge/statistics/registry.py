@@ -15,6 +15,7 @@ from metajudge.statistics.derived import (
     SHARE,
     SIGNED,
     UP_TO_1,
+    VALID,
     Statistic,
 )
 
@@ -371,6 +372,7 @@ STATISTICS: dict[str, Statistic] = {
     ),
     **CONSTRUCTED,
     **ROBUST,
+    **VALID,
 }
 
 

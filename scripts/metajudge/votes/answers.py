@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from metajudge.ballot_pages import SWAPPED
-from metajudge.ballot_tables import NUMBERS, Row, numbers_of, write_csv, written
+from metajudge.ballot_tables import NUMBERS, Row, numbers_of, write_tables, written
 from metajudge.ballots import Ballot, ballots, check_answers, id_of
 from metajudge.cells import split
 from metajudge.plan import Plan
@@ -194,11 +194,7 @@ def _expected(path: Path) -> dict[Cell, int]:
 
 def write(found: Found, folder: Path) -> list[Path]:
     """Write tables and cards into a folder and return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, (columns, rows) in found.tables.items():
-        paths.append(folder / name)
-        write_csv(paths[-1], columns, rows)
+    paths = write_tables(found.tables, folder)
     for card in found.cards:
         path = folder / f"{card['expectations']}.yaml"
         path.write_text(yaml.safe_dump(card, sort_keys=False), encoding="utf-8", newline="\n")

@@ -1,0 +1,1 @@
+"""People judge the errors that judges annotate: the passage, and the explanation (paper 004)."""

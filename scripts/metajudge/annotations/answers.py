@@ -1,0 +1,287 @@
+"""People's verdicts on errors, read back: how valid each judge's are, and whether people agree."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metajudge.annotations.errors import Error, annotators, cells_of, errors_of, file_of, name_of
+from metajudge.annotations.pages import LABELS, SPAN, WHY, page_id, questions_on
+from metajudge.ballot_pages import check_made
+from metajudge.ballot_tables import NUMBERS, Row, Table, numbers_of, write_tables, written
+from metajudge.ballots import Ballot, ballots, check_answers
+from metajudge.plan import Plan
+from metajudge.statistics.alpha import krippendorff_alpha
+from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.validity import (
+    EXPLANATIONS,
+    SPANS,
+    explanation_ok,
+    explanation_ok_at_error,
+    span_ok,
+)
+from metajudge.statistics.votes import pair_weights
+from metajudge.streams import stream
+
+OPEN = ""
+"""The answer of who gave none."""
+VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})")
+PLACE = ["judge", "dataset", "aspect"]
+STATISTICS = [*PLACE, "question", "statistic", *NUMBERS]
+COUNTS = [*PLACE, "explanation", *SPANS, "total"]
+VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SPAN, WHY]
+TOTAL = "total"
+SHARES: Final = {
+    "span_ok": (SPAN, span_ok),
+    "explanation_ok": (WHY, explanation_ok),
+    "explanation_ok_at_error": (WHY, explanation_ok_at_error),
+}
+
+
+class Verdict(NamedTuple):
+    """What one voter, by number, says of an error's passage and explanation; OPEN: nothing."""
+
+    error: Error
+    voter: int
+    span: str
+    why: str
+
+
+class Found(NamedTuple):
+    """What people say: statistics, how often what was said, and every verdict."""
+
+    statistics: list[Row]
+    counts: list[Row]
+    verdicts: list[Row]
+    ballots: int
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Return the tables by their file names."""
+        return {
+            "annotations.csv": (STATISTICS, self.statistics),
+            "counts.csv": (COUNTS, self.counts),
+            "verdicts.csv": (VERDICTS, self.verdicts),
+        }
+
+    def lines(self) -> list[str]:
+        """Return what is said of each judge as a whole: the counts, then the statistics."""
+        told = []
+        for judge in dict.fromkeys(row["judge"] for row in self.statistics):
+            place = {"judge": judge, "dataset": "", "aspect": ""}
+            told.append(judge or "all judges")
+            told += _counted([row for row in self.counts if place.items() <= row.items()])
+            for row in self.statistics:
+                if place.items() <= row.items():
+                    of = f", {row['question']}" if row["statistic"] not in SHARES else ""
+                    told.append(f"  {row['statistic']}{of}: {written(row)}{_left(row)}")
+        return told
+
+
+def _counted(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table of counts, as paper 004 prints it; none without rows."""
+    names = ["explanation", *SPANS, TOTAL]
+    for row in [dict(zip(names, names, strict=True)), *rows] if rows else []:
+        yield "  " + "  ".join(
+            [f"{row[names[0]]:<17}", *(f"{row[name]!s:>{max(5, len(name))}}" for name in names[1:])]
+        )
+
+
+def _left(row: Row) -> str:
+    return f", {row['n_missing']} missing" if row["n_missing"] else ""
+
+
+class Known:
+    """The errors that a study can ask about, found by the names of the questions on them."""
+
+    def __init__(self, plan: Plan, errors: Iterable[Error]) -> None:
+        self._errors = {name_of(plan, error): error for error in errors}
+
+    def about(self, question: str) -> tuple[Error, str] | None:
+        """Return the error of a question, and whether its passage is meant or its explanation."""
+        name, _, what = question.partition("-")
+        error = self._errors.get(name)
+        return (error, what) if error and what in questions_on(error) else None
+
+    def options(self, question: str) -> list[str] | None:
+        """Return what can be answered to a question, None to one that the study does not ask."""
+        asked = self.about(question)
+        return [*LABELS[asked[1]], OPEN] if asked else None
+
+
+def read(plan: Plan, out: Path, folder: Path) -> Found:
+    """Return what a folder of answers says of a study whose tables are in `out`.
+
+    Raises UserErrors for what are no answers to its questions.
+    """
+    known = Known(plan, _errors(plan, out))
+    given = ballots(folder, partial(_check, known))
+    verdicts = list(verdicts_of(known, given))
+    rows = [dict(zip(VERDICTS, _told(one), strict=True)) for one in verdicts]
+    missing = missing_of(verdicts, given)
+    seed = plan.study.seed
+    return Found(statistics(seed, verdicts, missing), list(counted(verdicts)), rows, len(given))
+
+
+def _errors(plan: Plan, out: Path) -> list[Error]:
+    """Return the errors of all cells that are there; raises UserError where none is."""
+    cells = cells_of(plan, annotators(plan))
+    made = [cell for cell in cells if file_of(out, cell).is_file()]
+    if not made:
+        check_made(
+            [file_of(out, cell) for cell in cells],
+            "judgments",
+            "take the folder `results` with which the pages were made",
+        )
+    return errors_of(plan, out, made)
+
+
+def _check(known: Known, ballot: Ballot, where: str) -> None:
+    """Raise UserError unless a ballot answers all questions of one of the study's pages."""
+    page = page_id(ballot.answers, voter_of(ballot) or (1, 1))
+    check_answers(ballot, page, known.options, where)
+
+
+def voter_of(ballot: Ballot) -> tuple[int, int] | None:
+    """Return the number of the voter whose page it is, and of how many; None: it does not say."""
+    told = VOTER.fullmatch(ballot.survey.partition("-")[0])
+    return (int(told[1]), int(told[2])) if told else None
+
+
+def verdicts_of(known: Known, given: Iterable[Ballot]) -> Iterator[Verdict]:
+    """Yield what each voter says of each error of the page, in the order of the study's errors."""
+    for voter, ballot in enumerate(given, start=1):
+        said: dict[Error, dict[str, str]] = {}
+        for question, answer in ballot.answers.items():
+            asked = known.about(question)
+            assert asked, "the ballot was checked"
+            said.setdefault(asked[0], {})[asked[1]] = answer
+        for error, told in sorted(said.items(), key=lambda one: one[0].place):
+            span = told.get(SPAN, OPEN) if error.location else "no_span"
+            yield Verdict(error, voter, span, told[WHY])
+
+
+def missing_of(verdicts: Sequence[Verdict], given: Sequence[Ballot]) -> dict[Error, int]:
+    """Return how many verdicts on each error are not there, or not whole.
+
+    A page says how many voters there are: of those who sent nothing, verdicts are missing.
+    """
+    whole: Counter[Error] = Counter()
+    planned: dict[Error, int] = {}
+    for one in verdicts:
+        voters = (voter_of(given[one.voter - 1]) or (1, 1))[1]
+        planned[one.error] = max(voters, planned.get(one.error, 0))
+        whole[one.error] += is_whole(one)
+    return {error: max(0, number - whole[error]) for error, number in planned.items()}
+
+
+def is_whole(one: Verdict) -> bool:
+    """Return whether a voter answered both questions on an error."""
+    return OPEN not in (one.span, one.why)
+
+
+def statistics(seed: int, verdicts: Sequence[Verdict], missing: dict[Error, int]) -> list[Row]:
+    """Return the rows of every judge, and of all together whether people agree.
+
+    Each judge has one row over all datasets and aspects (none named), one over all aspects of a
+    dataset, and one for each aspect of it. All rest on the same resamples of sources.
+    """
+    items = sorted({_item(error) for error in missing})
+    datasets = sorted({dataset for dataset, _ in items})
+    stratum = np.array([datasets.index(dataset) for dataset, _ in items], dtype=np.int64)
+    weights = pair_weights(stream(seed, "annotations", "bootstrap"), stratum)
+    found = []
+    for place, own in _places(verdicts).items():
+        errors = list(dict.fromkeys(one.error for one in own))
+        source = np.array([items.index(_item(error)) for error in errors], dtype=np.int64)
+        estimates = agreement(own, errors, source, weights)
+        if place[0]:
+            lost = sum(missing[error] for error in errors)
+            counts = counts_of(own, errors)
+            estimates = {
+                (question, name): share(counts, source, weights, lost)
+                for name, (question, share) in SHARES.items()
+            } | estimates
+        for (question, name), estimate in estimates.items():
+            told = {**dict(zip(PLACE, place, strict=True)), "question": question}
+            found.append(told | {"statistic": name} | numbers_of(estimate))
+    return found
+
+
+def _item(error: Error) -> tuple[str, str]:
+    return error.dataset, error.item
+
+
+def _places(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:
+    """Return (judge, dataset, aspect) -> the verdicts that count there; an empty one is any."""
+    found: dict[tuple[str, str, str], list[Verdict]] = {}
+    for one in verdicts:
+        judge, dataset, aspect = one.error[:3]
+        places = [("", "", ""), (judge, "", ""), (judge, dataset, ""), (judge, dataset, aspect)]
+        for place in places:
+            found.setdefault(place, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def counts_of(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
+    """Return how many voters gave each pair of answers to each error: (errors, why, span)."""
+    at = {error: number for number, error in enumerate(errors)}
+    found = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+    for one in filter(is_whole, verdicts):
+        found[at[one.error], EXPLANATIONS.index(one.why), SPANS.index(one.span)] += 1
+    return found
+
+
+def agreement(
+    verdicts: Sequence[Verdict],
+    errors: Sequence[Error],
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64],
+) -> dict[tuple[str, str], Estimate]:
+    """Return for each question how far voters agree; on passages only where there is one."""
+    voters = sorted({one.voter for one in verdicts})
+    at = {error: number for number, error in enumerate(errors)}
+    found = {}
+    for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
+        ratings = np.full((len(voters), len(errors)), np.nan)
+        for one in verdicts:
+            answer = one.span if question == SPAN else one.why
+            if question in questions_on(one.error) and answer != OPEN:
+                ratings[voters.index(one.voter), at[one.error]] = answers.index(answer)
+        asked = np.array([question in questions_on(error) for error in errors])
+        found[question, "alpha_nominal"] = krippendorff_alpha(
+            ratings[:, asked],
+            level="nominal",
+            domain=range(len(answers)),
+            source=source[asked],
+            weights=weights,
+        )
+    return found
+
+
+def counted(verdicts: Sequence[Verdict]) -> Iterator[Row]:
+    """Yield the rows of the table of counts of every place of a judge, totals last."""
+    for place, own in _places(verdicts).items():
+        if not place[0]:
+            continue
+        errors = list(dict.fromkeys(one.error for one in own))
+        table = counts_of(own, errors).sum(axis=0)
+        for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+            numbers = dict(zip(SPANS, row.tolist(), strict=True))
+            told = dict(zip(PLACE, place, strict=True)) | {"explanation": why}
+            yield told | numbers | {TOTAL: int(row.sum())}
+
+
+def _told(one: Verdict) -> tuple[str | int | float | None, ...]:
+    error = one.error
+    return (*error.place, error.match, error.severity, one.voter, one.span, one.why)
+
+
+def write(found: Found, folder: Path) -> list[Path]:
+    """Write the tables into a folder and return their paths."""
+    return write_tables(found.tables, folder)

@@ -1,0 +1,111 @@
+"""A headless Chromium for tests of pages: spoken to over pipes, nothing is installed for it."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), "")
+needs_browser = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
+LIMIT = 60.0
+"""Seconds after which a test gives up waiting."""
+
+
+class Browser:
+    """One window of a browser; `ask` and `told` are the ends of pipes to it."""
+
+    def __init__(self, ask: int, told: int, downloads: Path) -> None:
+        self._ask, self._told, self._number, self._rest = ask, told, 0, b""
+        self._session = ""
+        context = {"behavior": "allow", "downloadPath": str(downloads)}
+        self.send("Browser.setDownloadBehavior", **context)
+        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        found = self.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = found["sessionId"]
+
+    def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the answer to a command of the DevTools protocol."""
+        self._number += 1
+        told = {"id": self._number, "method": method, "params": params}
+        told |= {"sessionId": self._session} if self._session else {}
+        os.write(self._ask, json.dumps(told).encode() + b"\0")
+        while (answer := self._next()).get("id") != self._number:
+            pass
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            assert select.select([self._told], [], [], LIMIT)[0], "the browser does not answer"
+            more = os.read(self._told, 1 << 16)
+            assert more, "the browser went away"
+            self._rest += more
+        one, _, self._rest = self._rest.partition(b"\0")
+        message: dict[str, Any] = json.loads(one)
+        return message
+
+    def open(self, page: Path) -> None:
+        """Open a file and wait until it is there."""
+        self.send("Page.navigate", url=page.as_uri())
+        there = f"document.readyState == 'complete' && location.href == {json.dumps(page.as_uri())}"
+        self.until(lambda: self.value(there) is True)
+
+    def value(self, script: str) -> Any:
+        """Return what a script finds in the page; the page's own policy does not bind it."""
+        found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another, by their names: Tab, Space, ArrowRight."""
+        codes = {"Tab": 9, "Space": 32, "ArrowRight": 39}
+        for name in keys:
+            key = {"key": name, "code": name}
+            key |= {"key": " ", "text": " "} if name == "Space" else {}
+            for kind in ("keyDown", "keyUp"):
+                told = {"type": kind, "windowsVirtualKeyCode": codes[name], **key}
+                self.send("Input.dispatchKeyEvent", **told)
+
+    def until(self, done: Callable[[], bool]) -> None:
+        """Wait until something holds."""
+        end = time.monotonic() + LIMIT
+        while not done():
+            assert time.monotonic() < end, "the browser did not do it in time"
+            time.sleep(0.05)
+
+
+@contextmanager
+def browser(folder: Path) -> Iterator[Browser]:
+    """Yield a browser that keeps everything in a folder, its downloads in `downloads`."""
+    downloads = folder / "downloads"
+    downloads.mkdir(parents=True)
+    asked, ask = os.pipe()
+    told, tell = os.pipe()
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}"]
+    # the browser reads commands from its descriptor 3 and writes to 4, whatever they are here
+    shell = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
+    process = subprocess.Popen(
+        ["bash", "-c", shell, str(asked), str(tell), *command, "--remote-debugging-pipe"],
+        pass_fds=(asked, tell),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(asked)
+    os.close(tell)
+    try:
+        yield Browser(ask, told, downloads)
+    finally:
+        process.terminate()
+        process.wait(LIMIT)
+        os.close(ask)
+        os.close(told)

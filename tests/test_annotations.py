@@ -1,0 +1,188 @@
+"""Pages on which people judge errors: what they show and hide, and that they work."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
+from browser import browser, needs_browser
+from metajudge.annotations.answers import read
+from metajudge.annotations.pages import OF_EXPLANATIONS, OF_SPANS, Page
+from metajudge.report.html import script_hash
+from metajudge.schema.errors import UserError
+from metajudge.statistics.validity import EXPLANATIONS, SPANS
+from running import HOME
+from test_report import Page as Parsed
+from test_votes import HOSTILE
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnnotationsStudy:
+    monkeypatch.chdir(tmp_path)
+    return AnnotationsStudy(tmp_path)
+
+
+def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), voters=1)
+    parsed = Parsed(study.html(page))
+    asked: dict[str, list[str]] = {}
+    for radio in parsed.named("input"):
+        asked.setdefault(str(radio["name"]), []).append(str(radio["value"]))
+    errors = {f"{one.name}-why": one.error for one in page.questions}
+    assert len(errors) == 12 and errors.keys() <= asked.keys()
+    for name, error in errors.items():
+        assert asked[name] == list(OF_EXPLANATIONS) == list(EXPLANATIONS)
+        span = asked.get(name.replace("-why", "-span"))
+        assert span == (list(OF_SPANS) if error.location else None)
+    assert list(OF_SPANS) == list(SPANS)
+    # nothing is preset, and nothing need be answered
+    assert not any({"checked", "required"} & set(radio) for radio in parsed.named("input"))
+
+
+def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page)
+    found = Counter(one.error.match for one in page.questions)
+    assert found == {"exact": 24 + 8, "not_found": 16}
+    assert html.count("The cat sat on <mark>the the</mark> mat, ") == 32
+    assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
+    assert html.count("these words were not found in the text") == 8
+    assert html.count("No passage is given.") == 8 and html.count("Major, 4 of 5") == 48
+    assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 24
+    # the source is there where raters see it
+    assert html.count('class="source"') == 24
+    assert all((one.source is None) == (one.error.aspect == "fluency") for one in page.questions)
+
+
+def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page).lower()
+    for told in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
+        assert told not in html, told
+    order = [one.error.judge for one in page.questions]
+    assert order != sorted(order)
+
+
+def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
+    pages, _ = study.ask(study.plan(), voters=3)
+    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
+    assert len({page.id for page in pages}) == 3
+    names = [[one.name for one in page.questions] for page in pages]
+    assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(names[2])
+
+
+def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
+    _, draws = study.ask(study.plan(), errors=6)
+    assert [(draw.judge, len(draw.errors), draw.of) for draw in draws] == [
+        ("careful", 6, 24),
+        ("hasty", 6, 24),
+    ]
+    for draw in draws:
+        assert Counter(one.aspect for one in draw.errors) == {"fluency": 3, "adequacy": 3}
+        assert len({one.item for one in draw.errors}) == 6
+    _, more = study.ask(study.plan(), errors=8)
+    assert more[0].errors[:6] == draws[0].errors
+    _, [only] = study.ask(study.plan(), "hasty", errors=99)
+    assert (only.judge, len(only.errors)) == ("hasty", 24)
+
+
+def test_the_same_study_makes_the_same_pages(study: AnnotationsStudy) -> None:
+    def made(**keys: Any) -> dict[str, str]:
+        pages, _ = study.ask(study.plan(**keys))
+        return {page.file: study.html(page) for page in pages}
+
+    first = made()
+    assert made() == first and made(seed=8) != first
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = AnnotationsStudy(tmp_path, HOSTILE[kind], items=3)
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page)
+    parsed = Parsed(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    script = (HOME / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
+    assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
+    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
+    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
+    assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
+
+
+def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
+    with pytest.raises(UserError, match="a number from 1") as error:
+        study.ask(study.plan(), errors=0)
+    assert "--errors" in str(error.value)
+    with pytest.raises(UserError, match="no judge annotates") as error:
+        study.ask(study.plan(judges=["length"]))
+    assert "parser: annotation" in str(error.value)
+    with pytest.raises(UserError, match="no judge of the study") as error:
+        study.ask(study.plan(), "hastily")
+    assert "nearest: hasty" in str(error.value)
+    told = {"perturbations": ["random-typos"], "methods": ["discernment"]}
+    with pytest.raises(UserError, match="no texts by systems"):
+        study.ask(study.plan(**told))
+    study.judgments("hasty", "fluency").unlink()
+    with pytest.raises(UserError, match="1 of 4 files with judgments") as error:
+        study.ask(study.plan())
+    assert "metajudge run" in str(error.value)
+    assert len(study.ask(study.plan(), "careful")[0]) == 2
+
+
+# --- in a browser ------------------------------------------------------------------------------
+
+
+def chosen(page: Page) -> dict[str, str]:
+    """Return the first answer to two questions of a page, the second to the third."""
+    names = [name for one in page.questions for name in one.questions]
+    return dict(zip(names, ("error", "correct", "no_span"), strict=False))
+
+
+@needs_browser
+def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> None:
+    plan = study.plan()
+    [page, another], _ = study.ask(plan, "careful", errors=2, voters=2)
+    file = study.folder / "pages" / page.file
+    with browser(study.folder / "browser") as window:
+        window.open(file)
+        assert window.value("document.querySelector('mark').textContent") == "the the"
+        window.value("document.querySelector('input').focus()")
+        window.press("Space", "Tab", "Space", "Tab", "ArrowRight")
+        window.open(file.with_name(another.file))
+        assert window.value("document.querySelectorAll('input:checked').length") == 0
+        window.open(file)
+        assert window.value("document.querySelectorAll('input:checked').length") == 3
+        window.value("document.querySelector('[type=submit]').click()")
+        window.until(lambda: any((study.folder / "browser" / "downloads").glob("*.json")))
+        assert "1 of 4 questions have no answer" in window.value(
+            "document.querySelector('[role=status]').textContent"
+        )
+        window.value("confirm = () => true; document.querySelector('[type=reset]').click()")
+        window.until(lambda: window.value("document.querySelector('input:checked')") is None)
+        window.until(lambda: "error" not in window.value("Object.values(localStorage).join()"))
+    [saved] = (study.folder / "browser" / "downloads").glob("*.json")
+    told = content(saved)
+    assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
+    assert len(told["answers"]) == 4 and told["survey"] == page.id
+    found = read(plan, study.out, saved.parent)
+    row = next(one for one in found.statistics if one["statistic"] == "span_ok")
+    assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
+
+
+@needs_browser
+def test_hostile_texts_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = AnnotationsStudy(tmp_path, HOSTILE["script"].replace("alert(", "document.title=("), 3)
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    with browser(tmp_path / "browser") as window:
+        window.open(tmp_path / "pages" / page.file)
+        assert window.value("document.title").startswith("Are these errors")
+        assert window.value("document.images.length") == 0
+        shown = window.value("document.querySelector('mark').parentNode.textContent")
+    assert shown.startswith(WORDS) and "<script>" in shown

@@ -1,0 +1,86 @@
+"""How valid judges' errors are: shares of verdicts, and what the paper prints of them."""
+
+import numpy as np
+import pytest
+
+from metajudge.statistics.registry import STATISTICS
+from metajudge.statistics.validity import (
+    EXPLANATIONS,
+    SPANS,
+    Counts,
+    explanation_ok,
+    explanation_ok_at_error,
+    span_ok,
+)
+from vectors import published
+
+ROWS = ["Correct", "Partially correct", "Incomplete", "Vague", "Incorrect", "Not an error"]
+COLUMNS = ["error", "no_span_given", "not_an_error", "hallucination"]
+CODES = np.arange(12)
+
+
+def counts(*verdicts: tuple[str, str]) -> Counts:
+    """Return the counts of one thing: (explanation, span), …."""
+    found = np.zeros((1, len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+    for why, span in verdicts:
+        found[0, EXPLANATIONS.index(why), SPANS.index(span)] += 1
+    return found
+
+
+def test_shares_by_hand() -> None:
+    first = counts(("correct", "error"), ("vague", "error"), ("correct", "no_span"))
+    second = counts(("partially_correct", "error"), ("not_an_error", "hallucination"))
+    told = np.concatenate([first, second, counts()]), CODES[:3], None
+    assert span_ok(*told).value == pytest.approx(3 / 5)
+    assert explanation_ok(*told).value == pytest.approx(2 / 5)
+    assert explanation_ok_at_error(*told).value == pytest.approx(1 / 3)
+    assert (span_ok(*told).n, explanation_ok(*told).n) == (5, 5)
+    assert explanation_ok_at_error(*told).n == 3
+    assert span_ok(*told, 4).n_missing == 4
+
+
+def test_nothing_is_no_zero() -> None:
+    nothing = counts(), CODES[:1], None, 2
+    for each in (span_ok, explanation_ok, explanation_ok_at_error):
+        assert (each(*nothing).value, each(*nothing).n_missing) == (None, 2) and each(*nothing).note
+    unsound = counts(("correct", "not_an_error")), CODES[:1], None
+    assert explanation_ok(*unsound).value == 1
+    assert explanation_ok_at_error(*unsound).value is None
+
+
+def test_intervals_are_over_sources() -> None:
+    """Of six sources every error is one, of six none: resamples have 0 to 12 of the first."""
+    told = np.concatenate([counts(("vague", "error"))] * 6 + [counts(("vague", "no_span"))] * 6)
+    weights = np.random.default_rng(1).multinomial(12, np.full(12, 1 / 12), size=1000)
+    found = span_ok(told, CODES, weights)
+    assert found.value == 0.5 and found.lo is not None and found.hi is not None
+    assert found.lo < 0.5 < found.hi
+    assert found.method.startswith("verdicts on errors; bootstrap over 12 sources")
+    one = span_ok(told, CODES * 0, weights)
+    assert one.value == 0.5 and one.lo is None and "no interval: 1 sources" in one.note
+
+
+@pytest.mark.parametrize("system", ["OpeNLGaugeens", "OpeNLGaugeft", "TigerScore"])
+def test_the_papers_table(system: str) -> None:
+    """Table 4: all totals and percentages follow from its counts; the latter are of all errors."""
+    rows = {
+        row["explanation"]: row
+        for row in published("s004_table4_error_spans")
+        if row["system"] == system
+    }
+    table = np.array([[int(rows[why][span]) for span in COLUMNS] for why in ROWS])
+    assert table.sum(axis=0).tolist() == [int(rows["Total"][span]) for span in COLUMNS]
+    totals = [int(rows[why]["total_or_percent"]) for why in [*ROWS, "Total"]]
+    assert [*table.sum(axis=1), table.sum()] == totals
+    told = table[None], CODES[:1], None
+    for each, printed in ((span_ok, "Span OK (%)"), (explanation_ok, "Exp. correct (%)")):
+        found = each(*told)
+        assert found.value is not None and found.n == totals[-1]
+        assert round(100 * found.value) == int(rows[printed]["total_or_percent"])
+    narrower = explanation_ok_at_error(*told)
+    assert narrower.value == table[0, 0] / table[:, 0].sum()
+
+
+def test_they_are_listed() -> None:
+    for each in (span_ok, explanation_ok, explanation_ok_at_error):
+        assert STATISTICS[each.__name__].kind == "percent"

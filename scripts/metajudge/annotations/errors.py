@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from metajudge.canonical import canonical
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan
-from metajudge.plan.judges import annotates
 from metajudge.plan.study import Cell
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table
@@ -68,7 +67,7 @@ def annotators(plan: Plan, only: Collection[str] = ()) -> list[str]:
 
     Raises UserError for a name that is none of them, and where there are none.
     """
-    known = [name for name in plan.judges if annotates(plan, name)]
+    known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
         raise UserError(
             "there is nothing to ask: no judge annotates errors",

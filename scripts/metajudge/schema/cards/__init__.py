@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from metajudge.schema.cards.annotation import Annotation
 from metajudge.schema.cards.base import Card, Hub, Scale
 from metajudge.schema.cards.data import (
     GIVEN_ROLES,
@@ -86,6 +87,7 @@ __all__ = [
     "Adapter",
     "Analyses",
     "Anchoring",
+    "Annotation",
     "AnyJudge",
     "AnyPerturbation",
     "AskedModel",

@@ -52,8 +52,8 @@ class AspectInTask(Card):
     definition: str | None = Field(None, description="What it means there.")
     steps: list[str] = Field([], description="How to judge it there, step by step.")
     unlike: list[str] = Field([], description="Other qualities that it is mistaken for there.")
-    worst: str | None = Field(None, description="What a text at the lowest end is like there.")
-    best: str | None = Field(None, description="What a text at the highest end is like there.")
+    worst: str | None = Field(None, description="What the worst text is like there.")
+    best: str | None = Field(None, description="What the best text is like there.")
     sub_aspects: list[SubAspect] = Field(
         [], description="Its parts there, for writers that put errors of the aspect into a text."
     )
@@ -92,10 +92,10 @@ class Aspect(Card):
     )
     worst: str | None = Field(
         None,
-        description="What a text at the lowest end is like, to complete: the text is …; for forms "
-        "that show the ends, such as `annotate`.",
+        description="What the worst text is like, to complete: the text is …; for forms that show "
+        "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
     )
-    best: str | None = Field(None, description="The same of the highest end.")
+    best: str | None = Field(None, description="The same of the best text.")
     tasks: dict[Slug, AspectInTask] = Field(
         {}, description="Task -> what is said of the aspect there."
     )

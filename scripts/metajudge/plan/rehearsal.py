@@ -195,15 +195,15 @@ def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) ->
             )
 
 
-def _fill_about(
-    plan: "Plan", form: str, texts: tuple[str, ...], values: Names, lacks: str
-) -> str:
+def _fill_about(plan: "Plan", form: str, texts: tuple[str, ...], values: Names, lacks: str) -> str:
     """Return the filled form; where it only wants for what an aspect's card could say, say so."""
     try:
         return _fill(plan, form, texts, **values)
     except UserError:
         own = values["aspect"]
-        _fill(plan, form, texts, **{**values, "aspect": {**SAID, **own}})  # raises what else is wrong
+        _fill(
+            plan, form, texts, **{**values, "aspect": {**SAID, **own}}
+        )  # raises what else is wrong
         for name, (shown, todo) in COULD_SAY.items():
             others = {key: sample for key, sample in SAID.items() if key != name}
             try:

@@ -121,7 +121,7 @@ class Aspect(Card):
         name = self.name if wording.name is None else wording.name
         own = self.definition if wording.definition is None else wording.definition
         definition = " ".join(filter(None, [own, wording.note]))
-        told = {"name": name, "definition": definition, "criteria": {}}
+        told: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
         general = isinstance(wording, Criterion) and wording.definition is not None
         if general or not own:
             told |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}

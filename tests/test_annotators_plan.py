@@ -2,17 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from metajudge.engines.base import Subject
+from metajudge.engines.subjects import Subjects
 from metajudge.parsing.annotation import VERDICTS
 from metajudge.plan import Plan, load_plan
 from metajudge.plan.judges import aspects_told, facts_of, parser_of, robust_of, scale_of
 from metajudge.plan.specs import Specs
 from metajudge.prompts import annotating, load, rated
 from metajudge.replies.judging import Questions, shown
+from metajudge.replies.planning import planned as job_of
 from metajudge.replies.programs import ProgramQuestions
 from metajudge.schema.cards import (
     Annotation,
@@ -221,6 +223,24 @@ def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation()
     ]
     keys = {questions(annotation=keys)[0].key for keys in VARIANTS}
     assert len(keys) == len(VARIANTS)
+
+
+class Texts:
+    """Stands in for a dataset's texts: one in every set of them."""
+
+    def of(self, perturbation: str, share: float) -> list[Subject]:
+        return [TEXT]
+
+
+def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
+    plan = plan_of("annotator", aspects=["naturalness"])
+    spec = json.loads(Specs(plan, HOME, "r").ask("demo-dialogue", "judge"))
+    model = plan.models["judge"]
+    assert isinstance(model, OpenAIModel)
+    job = job_of(spec, model, subjects=cast(Subjects, Texts()))
+    [message] = job.request(0).asked["messages"]
+    assert "The text is a reply in a conversation." in message["content"]
+    assert "Excellent, that it is just what a person would say here" in message["content"]
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "annotate"])

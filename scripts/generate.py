@@ -40,6 +40,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("`analyses` of `shots`", cards.Analyses),
     ("`hint` of a judge", cards.Hint),
     ("`severities` of a judge", cards.Severities),
+    ("`annotation` of a judge", cards.Annotation),
     ("Judge, made from others", cards.DerivedJudge),
     ("a scale", cards.Scale),
     ("Aspect (config/aspects)", cards.Aspect),

@@ -50,7 +50,7 @@ def test_unknown_key_names_file_line_key_and_nearest(tmp_path: Path) -> None:
     message = str(caught.value)
     assert f"{path}:3, key defintion" in message
     assert "nearest: definition" in message
-    assert "allowed: aspect, criteria, definition, name, parent" in message
+    assert "allowed: aspect, best, criteria, definition, name, parent" in message
 
 
 def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from metajudge.prompts import DRAFTING, load, messages, rated, to_merge_names, to_write
-from metajudge.schema.cards import Aspect, AspectInTask, Scale
+from metajudge.prompts import DRAFTING, annotating, load, messages, rated, to_merge_names, to_write
+from metajudge.schema.cards import Annotation, Aspect, AspectInTask, Scale
 from metajudge.schema.errors import UserError
 from running import HOME
 
@@ -14,7 +14,8 @@ CONFIG = HOME / "config"
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 VALUES: dict[str, Any] = {
-    **rated(ASPECT.model_copy(update={"steps": ["Look."]}), FIVE),
+    **rated(ASPECT.model_copy(update={"steps": ["Look."], "worst": "bad", "best": "good"}), FIVE),
+    **annotating(Annotation(), "summarization"),
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     "source_b": "THE OTHER SOURCE",
     "errors": [{"name": "Spelling", "definition": "No slips."}],

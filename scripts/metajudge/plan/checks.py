@@ -149,7 +149,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         )
     base = judges.get(judge.hint.base)
     same = base is not None and base.hint is None and base.model == judge.model
-    if base is None or not same or base.scale != judge.scale or base.form == COMPARE:
+    if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
         raise UserError(
             "no judge of the study with this id asks the same model, on the same scale, without "
             "a hint",
@@ -158,7 +158,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
             allowed=[
                 name
                 for name, one in judges.items()
-                if (one.model, one.scale, one.hint) == (judge.model, judge.scale, None)
+                if (one.model, one.own_scale, one.hint) == (judge.model, judge.scale, None)
             ],
             todo="name one under the study's `judges` too",
         )

@@ -78,7 +78,7 @@ def _check_anchors(
 
 def _rates_anchors(plan: "Plan", judge: Judge, dataset: str, aspect: str) -> bool:
     """Return whether a judge says on people's scale, and by itself, how good rated texts are."""
-    plain = judge.scale is None and judge.hint is None and not plan.compares(judge.judge)
+    plain = judge.own_scale is None and judge.hint is None and not plan.compares(judge.judge)
     analysed = judge.shots is not None and judge.shots.analyses is not None
     return (
         plain

@@ -10,7 +10,6 @@ from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
 from metajudge.schema.cards import (
-    ANNOTATION,
     ASKED,
     COMPARE,
     ORACLE,
@@ -22,6 +21,7 @@ from metajudge.schema.cards import (
     Scale,
     Supervisor,
 )
+from metajudge.schema.cards.annotation import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
@@ -74,8 +74,8 @@ def parser_of(plan: Plan, judge: str) -> str:
     """Return the judge's parser: its card's, else `score` for replies in words."""
     card = plan.judges[judge]
     model = plan.models[card.model]
-    if plan.annotates(judge):
-        return ANNOTATION
+    if card.annotates:
+        return PARSER
     if card.parser is not None:
         return card.parser
     if model.engine in ASKED and card.form == COMPARE:
@@ -100,13 +100,13 @@ def scale_of(
     The oracle has classes of texts of every rating, and more steps than these of texts in a row.
     """
     card = plan.judges[judge]
-    rated = card.scale or plan.scale_of(dataset, aspect)
+    rated = card.own_scale or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
     if parser == COMPUTED:
         return continuous
-    if card.scale is not None:
-        return card.scale
+    if card.own_scale is not None:
+        return card.own_scale
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
@@ -119,7 +119,7 @@ def scale_of(
 
 def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
     """Return what prompts can tell of a dataset's aspects."""
-    told = {"aspect", "name", "definition", "steps"}
+    told = {"aspect", "name", "definition", "steps", "unlike", "worst", "best"}
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
     return {
         name: card.model_dump(include=told, exclude_defaults=True) for name, card in cards.items()
@@ -160,7 +160,7 @@ def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
     cards = {name: card for name, card in cards.items() if card.form != COMPARE}
     forms: dict[str, list[str]] = {}
     for name, card in cards.items():
-        if card.hint is None and card.scale is None:
+        if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {name: card.hint.model_dump() for name, card in cards.items() if card.hint}
     return {"hinted": hinted, "forms": forms}

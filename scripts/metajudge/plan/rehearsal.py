@@ -5,8 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metajudge.cells import split
+from metajudge.plan.annotators import check_annotator
 from metajudge.plan.writers import lowered, lowered_by
-from metajudge.prompts import SUFFIX, messages, rated, to_merge_names, to_write
+from metajudge.prompts import SUFFIX, annotating, messages, rated, to_merge_names, to_write
 from metajudge.schema.cards import (
     COMPARE,
     Analyses,
@@ -27,6 +28,13 @@ Names = dict[str, Any]
 
 TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
+SAID = {"steps": STEPS, "worst": "a sample worst", "best": "a sample best"}
+COULD_SAY = {
+    "steps": ("steps", "write them, or let a model draft them: metajudge draft <study>"),
+    "worst": ("what the worst text is like", "write it, there or for all tasks: the text is …"),
+    "best": ("what the best text is like", "write it, there or for all tasks: the text is …"),
+}
+"""What a form may show of an aspect if its card has it -> in words, and what to do."""
 ANALYSIS = "a sample analysis"
 HINT = "4711"
 SOURCE = "a sample source"
@@ -41,6 +49,7 @@ def rehearse(plan: "Plan") -> None:
     Raises UserError for a form that cannot be filled, or that does not show a text it is about.
     """
     for judge in plan.judges.values():
+        check_annotator(plan, judge)
         if plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
     for ensemble in plan.derived.values():
@@ -66,9 +75,10 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
                 values["reference"] = "a sample reference"
             if judge.hint is not None:
                 values |= {"hint": HINT, "attributed": judge.hint.attributed}
-            told = {"aspect": {**values["aspect"], "steps": STEPS}}
-            lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}.steps"
-            fill = partial(_fill_with_steps, plan, judge.form, texts, steps=told, lacks=lacks)
+            if judge.annotation is not None:
+                values |= annotating(judge.annotation, card.task)
+            lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}"
+            fill = partial(_fill_about, plan, judge.form, texts, lacks=lacks)
             if judge.shots is None:
                 _check_hinted(judge, fill(values))
             else:
@@ -204,6 +214,28 @@ def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) ->
                 where=f"prompts/{improved.form}{SUFFIX}",
                 todo="write {{ source }} or {{ text }} where it belongs",
             )
+
+
+def _fill_about(plan: "Plan", form: str, texts: tuple[str, ...], values: Names, lacks: str) -> str:
+    """Return the filled form; where it only wants for what an aspect's card could say, say so."""
+    try:
+        return _fill(plan, form, texts, **values)
+    except UserError:
+        own = values["aspect"]
+        _fill(
+            plan, form, texts, **{**values, "aspect": {**SAID, **own}}
+        )  # raises what else is wrong
+        for name, (shown, todo) in COULD_SAY.items():
+            others = {key: sample for key, sample in SAID.items() if key != name}
+            try:
+                _fill(plan, form, texts, **{**values, "aspect": {**others, **own}})
+            except UserError:
+                raise UserError(
+                    f"the form {form} shows {shown}, and this card has none",
+                    where=f"{lacks}.{name}",
+                    todo=todo,
+                ) from None
+        raise
 
 
 def _fill_with_steps(

@@ -33,7 +33,7 @@ from metajudge.plan.judges import (
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell
 from metajudge.plan.writers import MERGES, SYSTEMS, analyses_of, graded, made_of, spender
-from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, OpenAIModel
+from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, Judge, OpenAIModel
 
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
@@ -134,12 +134,13 @@ class Specs(GradedSpecs):
             "judges": {
                 name: judge.model_dump(
                     mode="json",
-                    include=asked,
+                    include=asked | ({"annotation"} if judge.annotation else set()),
                     exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()
             },
             **({"analysts": shown} if shown else {}),
+            **self._annotated(dataset, judges.values()),
             **self._counted(dataset, cells),
             "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
@@ -149,6 +150,11 @@ class Specs(GradedSpecs):
         engine = ENGINES[card.engine]
         script = "ask.py" if plan.is_asked(model) else "compute.py"
         return self._spec(script, fields, engine, packages=card.engine)
+
+    def _annotated(self, dataset: str, judges: Iterable[Judge]) -> dict[str, str]:
+        """Return the task of which annotators are told."""
+        annotate = any(judge.annotation for judge in judges)
+        return {"task": self.plan.datasets[dataset].task} if annotate else {}
 
     def _counted(self, dataset: str, cells: Sequence[Cell]) -> dict[str, Any]:
         """Return how many errors texts have at most, for an oracle that counts them."""

@@ -9,7 +9,6 @@ from metajudge.cells import joined, split
 from metajudge.plan.applicability import not_applicable
 from metajudge.prompts import Templates
 from metajudge.schema.cards import (
-    ANNOTATION,
     ASKED,
     COMPARE,
     DAMAGING,
@@ -165,7 +164,7 @@ class Plan:
         """Return whether a judge lists errors with their places."""
         if judge in self.derived:
             return all(map(self.annotates, self.derived[judge].members))
-        return self.judges[judge].parser == ANNOTATION
+        return self.judges[judge].annotates
 
     def repeats(self, judge: str) -> bool:
         """Return whether a judge says several things of one target or pair: draws or votes."""

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from metajudge.schema.cards import Aspect, Scale
+from metajudge.schema.cards import Annotation, Aspect, Scale
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
@@ -126,15 +126,24 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
 def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
     """Return the names `aspect` and `scale` of a prompt; whole numbers without a decimal point.
 
-    `aspect.steps` is a numbered list, and not there where the card has none: a form that shows it
-    fails before anything is asked.
+    `aspect.steps` is a numbered list, `aspect.unlike` a list of qualities, `aspect.worst` and
+    `aspect.best` say what the ends are like. They are not there where the card has none: a form
+    that shows them fails before anything is asked.
     """
     limits = {name: plain(getattr(scale, name)) for name in ("min", "max", "step")}
-    return {
-        "aspect": {"name": aspect.name, "definition": aspect.definition}
-        | ({"steps": numbered(aspect.steps)} if aspect.steps else {}),
-        "scale": {**limits, "labels": scale.labels},
-    }
+    about: dict[str, Any] = {"name": aspect.name, "definition": aspect.definition}
+    if aspect.steps:
+        about["steps"] = numbered(aspect.steps)
+    if aspect.unlike:
+        about["unlike"] = aspect.unlike
+    ends = {"worst": aspect.worst, "best": aspect.best}
+    about |= {name: end for name, end in ends.items() if end is not None}
+    return {"aspect": about, "scale": {**limits, "labels": scale.labels}}
+
+
+def annotating(annotation: Annotation, task: str) -> dict[str, Any]:
+    """Return the names `annotation` and `task` of an annotator's prompt."""
+    return {"annotation": annotation.told(), "task": task}
 
 
 def numbered(steps: Sequence[str]) -> str:

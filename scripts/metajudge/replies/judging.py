@@ -12,7 +12,7 @@ import orjson
 from metajudge.canonical import canonical
 from metajudge.engines.asked import Reply, Request, request_of
 from metajudge.engines.base import Subject, compared
-from metajudge.prompts import Templates, as_messages, plain, rated
+from metajudge.prompts import Templates, annotating, as_messages, plain, rated
 from metajudge.prompts.filled import Form
 from metajudge.replies.shots import Demonstrations
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
@@ -47,6 +47,8 @@ class Questions:
     """What cannot be asked, having no reference to show, or no rating, and why."""
     hints: Mapping[str, str] | None = None
     """Target -> the rating that the judge is told before it judges."""
+    task: str = ""
+    """What the texts were written for, as annotators are told."""
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -92,6 +94,8 @@ class Questions:
                 values["shots"] = self.demonstrations.told(item)
             if self.judge.hint is not None:
                 values["attributed"] = self.judge.hint.attributed
+            if self.judge.annotation is not None:
+                values |= annotating(self.judge.annotation, self.task)
             self._forms[key] = Form(self.judge.form, self.templates, values)
         return self._forms[key]
 

@@ -189,6 +189,7 @@ def planned(
             texts.demonstrations(judge, aspect, scale, analysts.get(name)),
             texts.beside(perturbation, judge, model, hints),
             hints,
+            spec.get("task", ""),
         )
 
     return Job({place: cell(*place) for place in unpack(spec["cells"])})

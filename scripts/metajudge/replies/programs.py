@@ -20,8 +20,9 @@ class ProgramQuestions(Questions):
         """Return a question: of all there is, what the program's card says it sees."""
         texts = self._texts(number)
         told = rated(self.aspect, self.judge.scale or self.scale) | {"form": self.judge.form}
-        told["aspect"] = {"id": self.aspect.aspect, **told["aspect"]}
-        told["aspect"].pop("steps", None)  # they tell a reader of prompts how to go about it
+        # the rest of what is said of an aspect tells readers of prompts how to go about it
+        about = {name: told["aspect"][name] for name in ("name", "definition")}
+        told["aspect"] = {"id": self.aspect.aspect, **about}
         told |= {"references": list(self.shown[number][0].references), **texts}
         sees = {*ALWAYS, *self.model.sees, *(["scale"] if "aspect" in self.model.sees else [])}
         return request_of_program(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from metajudge.schema.cards.annotation import Annotation
 from metajudge.schema.cards.base import Card, Hub, Scale
 from metajudge.schema.cards.data import (
     GIVEN_ROLES,
@@ -23,7 +24,6 @@ from metajudge.schema.cards.data import (
 from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.improvement import Improvement, References
 from metajudge.schema.cards.judges import (
-    ANNOTATION,
     Analyses,
     AnyJudge,
     Decoding,
@@ -70,7 +70,6 @@ from metajudge.schema.cards.vllm import Adapter, VllmModel
 from metajudge.schema.cards.weights import Weights
 
 __all__ = [
-    "ANNOTATION",
     "ASKED",
     "ASPECT",
     "COMPARE",
@@ -89,6 +88,7 @@ __all__ = [
     "Adapter",
     "Analyses",
     "Anchoring",
+    "Annotation",
     "AnyJudge",
     "AnyPerturbation",
     "AskedModel",

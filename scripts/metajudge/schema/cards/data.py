@@ -51,6 +51,9 @@ class AspectInTask(Card):
 
     definition: str | None = Field(None, description="What it means there.")
     steps: list[str] = Field([], description="How to judge it there, step by step.")
+    unlike: list[str] = Field([], description="Other qualities that it is mistaken for there.")
+    worst: str | None = Field(None, description="What the worst text is like there.")
+    best: str | None = Field(None, description="What the best text is like there.")
     sub_aspects: list[SubAspect] = Field(
         [], description="Its parts there, for writers that put errors of the aspect into a text."
     )
@@ -84,6 +87,15 @@ class Aspect(Card):
     steps: list[str] = Field(
         [], description="How to judge it, step by step; for forms that show steps."
     )
+    unlike: list[str] = Field(
+        [], description="Other qualities, in plain words, that it is mistaken for."
+    )
+    worst: str | None = Field(
+        None,
+        description="What the worst text is like, to complete: the text is …; for forms that show "
+        "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
+    )
+    best: str | None = Field(None, description="The same of the best text.")
     tasks: dict[Slug, AspectInTask] = Field(
         {}, description="Task -> what is said of the aspect there."
     )
@@ -95,15 +107,25 @@ class Aspect(Card):
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect as it is told in a task."""
         own = self.tasks.get(task, AspectInTask())
-        told = {"definition": own.definition or self.definition, "steps": own.steps or self.steps}
+        names = ("definition", "steps", "unlike", "worst", "best")
+        told = {name: getattr(own, name) or getattr(self, name) for name in names}
         return self.model_copy(update={**told, "tasks": {}})
 
     def worded(self, wording: Wording) -> "Aspect":
-        """Return the aspect as another wording tells it; its steps are those of no wording."""
+        """Return the aspect as another wording tells it; its steps are those of no wording.
+
+        So are its ends and what it is unlike, but where the wording withholds what the aspect
+        means: it has no definition, or one that is the same for every aspect. Then nothing is said
+        of the ends ("").
+        """
         name = self.name if wording.name is None else wording.name
         own = self.definition if wording.definition is None else wording.definition
         definition = " ".join(filter(None, [own, wording.note]))
-        return self.model_copy(update={"name": name, "definition": definition, "criteria": {}})
+        told: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
+        general = isinstance(wording, Criterion) and wording.definition is not None
+        if general or not own:
+            told |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
+        return self.model_copy(update=told)
 
 
 class RatedAspect(Scale):

@@ -4,10 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from metajudge.schema.cards.annotation import OVERALL, PARSER, Annotation
 from metajudge.schema.cards.base import Card, Scale, Slug
-
-ANNOTATION = "annotation"
-"""The parser of replies that list errors, and where they are."""
+from metajudge.schema.cards.models import COMPARE
 
 
 class Decoding(Card):
@@ -146,13 +145,19 @@ class Judge(Decoding):
     ) = Field(
         None,
         description="Default: number for engines that compute, choice for the form compare, "
-        "score for other replies; result: the rating behind [RESULT]; errors: a list of errors, "
-        "whose severities make the score; annotation: errors with their places, and a verdict.",
+        "annotation for judges that annotate, score for other replies; result: the rating behind "
+        "[RESULT]; errors: a list of errors, whose severities make the score.",
     )
     severities: Severities = Field(
         Severities(),
         description="For the parser errors: what an error takes off the score. Another one asks "
         "nothing again.",
+    )
+    annotation: Annotation | None = Field(
+        None,
+        description="Ask for the errors of a text, with place, explanation and severity, and for "
+        "an overall score from 1 to 5, whatever people's scale; for forms that print "
+        "`annotation`, such as `annotate`.",
     )
     shots: Shots | None = Field(
         None,
@@ -187,6 +192,39 @@ class Judge(Decoding):
                 raise ValueError("severities are for the parser errors")
         elif self.estimator == "logprob_mean" or self.structured is not None:
             raise ValueError("with the parser errors no reply says the score")
+        return self
+
+    @property
+    def annotates(self) -> bool:
+        """Return whether its replies are annotations."""
+        return self.annotation is not None or self.parser == PARSER
+
+    @property
+    def own_scale(self) -> Scale | None:
+        """Return the scale that is the judge's own, None where it has that of the aspect."""
+        return OVERALL if self.annotates else self.scale
+
+    @model_validator(mode="after")
+    def _annotates_in_one_way(self) -> Self:
+        """An annotation has one reader and one scale; its score is words among others."""
+        if not self.annotates:
+            return self
+        if self.parser not in {None, PARSER}:
+            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
+        if self.form == COMPARE:
+            raise ValueError("an annotation is of one text, and the form compare shows two")
+        unfit = {
+            "scale": self.scale is not None,
+            "structured": self.structured is not None,
+            "estimator: logprob_mean": self.estimator == "logprob_mean",
+            "hint": self.hint is not None,
+            "shots": self.shots is not None,
+        }
+        for key in (key for key, given in unfit.items() if given):
+            raise ValueError(
+                f"`{key}` does not go with annotations: their score is one of five words or "
+                "numbers, behind a list of errors; leave it out"
+            )
         return self
 
 

@@ -8,6 +8,7 @@ from metajudge.statistics.derived import (
     CONFUSION,
     CONSTRUCTED,
     DHP,
+    ENSEMBLE,
     OF_OTHERS,
     OURS,
     POSITIVE,
@@ -371,6 +372,7 @@ STATISTICS: dict[str, Statistic] = {
     ),
     **CONSTRUCTED,
     **ROBUST,
+    **ENSEMBLE,
 }
 
 

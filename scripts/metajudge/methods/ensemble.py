@@ -57,7 +57,7 @@ class Told(NamedTuple):
 
     statistic: str
     level: str
-    one: Replicated
+    found: Replicated
     judge_b: str | None = None
     k: int | None = None
 
@@ -178,7 +178,7 @@ def _view(study: DatasetStudy, own: Ensemble, aspect: str) -> View | None:
 
 
 def _average(same: Sequence[Told], sources: int) -> Told:
-    return same[0]._replace(one=mean_over([told.one for told in same], sources, of="aspects"))
+    return same[0]._replace(found=mean_over([told.found for told in same], sources, of="aspects"))
 
 
 def _told(view: View) -> Iterator[Told]:
@@ -247,7 +247,7 @@ def _signed(study: DatasetStudy, own: Ensemble, aspect: str, told: Sequence[Told
     for one in told:
         notes = [BEST.format(size)] if one.where in best else []
         notes += whole if one.k == size and one.statistic in STATISTICS else []
-        estimate = one.one.estimate.with_note("; ".join(notes))
+        estimate = one.found.estimate.with_note("; ".join(notes))
         place = {"judge_b": one.judge_b, "k": one.k}
         yield study.row(own.judge, aspect, one.statistic, one.level, estimate, **place)
 
@@ -256,9 +256,9 @@ def _best(told: Sequence[Told]) -> set[Where]:
     """Return the differences from the single member that is best, the first of equals."""
     best: dict[Place, Told] = {}
     for one in told:
-        value, at = one.one.estimate.value, (one.statistic, one.level)
+        value, at = one.found.estimate.value, (one.statistic, one.level)
         if one.k == 1 and one.judge_b and value is not None:
             known = best.get(at)
-            if known is None or value > (known.one.estimate.value or 0.0):
+            if known is None or value > (known.found.estimate.value or 0.0):
                 best[at] = one
     return {(f"difference_{name}", level, one.judge_b, None) for (name, level), one in best.items()}

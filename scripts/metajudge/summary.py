@@ -13,8 +13,10 @@ VIEWS = {
     ("accuracy_adjacent", "local"): "ordered, in a row",
     ("alpha_pair", ""): "alpha with people",
     ("sway", ""): "swayed by the hint",
+    ("error_correlation_mean", "pooled"): "error correlation",
+    ("effective_judges", "pooled"): "effective judges",
 }
-"""Statistic and level of perspectives or robustness -> the heading of its column."""
+"""Statistic and level of perspectives, robustness or ensemble -> the heading of its column."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
@@ -37,7 +39,7 @@ def summary(out: Path) -> str:
         _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], RATED)
         for dataset in sorted({row["dataset"] for row in shown + headline})
     ]
-    for table in ("perspectives", "robustness"):
+    for table in ("perspectives", "robustness", "ensemble"):
         views = [
             {**row, "aspect": VIEWS[row["statistic"], row["level"]]}
             for row in _rows(out, table)

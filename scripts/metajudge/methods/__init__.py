@@ -9,6 +9,7 @@ METHODS = {
     "confusion": "metajudge.methods.confusion",
     "criteria": "metajudge.methods.criteria",
     "discernment": "metajudge.methods.discernment",
+    "ensemble": "metajudge.methods.ensemble",
     "faults": "metajudge.methods.faults",
     "perspectives": "metajudge.methods.perspectives",
     "repeatability": "metajudge.methods.repeatability",

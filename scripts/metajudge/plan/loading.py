@@ -16,7 +16,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
-from metajudge.plan.ensembles import check_derived
+from metajudge.plan.ensembles import check_derived, check_ensembles
 from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
 from metajudge.plan.rehearsal import rehearse
@@ -127,6 +127,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for perturbation in perturbations.values():
         if not isinstance(perturbation, GivenPerturbation):
             check_perturbation(perturbation, models, datasets, plan.datasets)
+    check_ensembles(plan, source)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)

@@ -15,7 +15,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
-from metajudge.plan.ensembles import heard_of, merging
+from metajudge.plan.ensembles import ensembles_of, heard_of, merging
 from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.judges import (
     aspects_told,
@@ -313,6 +313,8 @@ class Specs(GradedSpecs):
         if table == "robustness":
             found |= robust_of(plan, dataset)
             found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
+        if table == "ensemble":
+            found["ensembles"] = ensembles_of(plan, dataset)
         if table == "construction":
             found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
             found["steps"] = steps_of(plan, dataset)

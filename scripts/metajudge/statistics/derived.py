@@ -118,6 +118,32 @@ VALID: dict[str, Statistic] = {
 }
 """What people say of the errors that judges annotate."""
 
+ENSEMBLE: dict[str, Statistic] = {
+    "error_correlation": Statistic(
+        "Error correlation",
+        "correlation",
+        "Pearson r of two members' errors, their scores less people's mean rating; on other "
+        "scales than people's, with that rating held constant",
+        SIGNED,
+        OURS,
+    ),
+    "error_correlation_mean": Statistic(
+        "Error correlation, mean",
+        "correlation",
+        "of the errors of every two members of an ensemble",
+        SIGNED,
+        OURS,
+    ),
+    "effective_judges": Statistic(
+        "Effective judges",
+        "amount",
+        "independent judges whose mean would err as much as the ensemble's",
+        POSITIVE,
+        "Kish 1965",
+    ),
+}
+"""What is told of judges that are made from others. `subset_mean` and `contribution` are below."""
+
 OF_OTHERS: dict[str, Statistic] = {
     "rank": Statistic(
         "Rank by {}",
@@ -159,6 +185,20 @@ OF_OTHERS: dict[str, Statistic] = {
     ),
     "sources_needed": Statistic(
         "Sources needed for {}", "amount", "for the wished difference", POSITIVE, OURS
+    ),
+    "subset_mean": Statistic(
+        "{}, mean of subsets",
+        "correlation",
+        "over all ensembles of k of the members",
+        SIGNED,
+        "paper 004, G.2",
+    ),
+    "contribution": Statistic(
+        "Contribution to {}",
+        "amount",
+        "an ensemble of all members minus that without the second judge, on shared targets",
+        ANY,
+        OURS,
     ),
     "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),

@@ -8,6 +8,7 @@ from metajudge.statistics.derived import (
     CONFUSION,
     CONSTRUCTED,
     DHP,
+    ENSEMBLE,
     OF_OTHERS,
     OURS,
     POSITIVE,
@@ -373,6 +374,7 @@ STATISTICS: dict[str, Statistic] = {
     **CONSTRUCTED,
     **ROBUST,
     **VALID,
+    **ENSEMBLE,
 }
 
 

@@ -33,7 +33,8 @@ VIEWS = (
     ("accuracy_adjacent", "local"),
 )
 ROBUST = ("alpha_pair", "sway")
-LEAST_IS_BEST = {"confusion_index", "sway"}
+ENSEMBLE = ("error_correlation_mean", "effective_judges")
+LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
 BELOW = "†"
 
 
@@ -140,7 +141,7 @@ def _measures(report: Report, dataset: Dataset) -> list[Measure]:
     ]
     planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
     planned += [*_confusion(report, dataset), *_perspectives(report, dataset)]
-    planned += _robustness(report, dataset)
+    planned += [*_robustness(report, dataset), *_ensemble(report, dataset)]
     return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
 
 
@@ -173,6 +174,16 @@ def _robustness(report: Report, dataset: Dataset) -> list[Measure]:
         Measure("robustness", name, "Robustness", "aspects", AVERAGE, criterion=word)
         for word in own.names("criterion")[:1]
         for name in ROBUST
+    ]
+
+
+def _ensemble(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the columns of ensemble, means over aspects in the wording that comes first."""
+    own = report.rows("ensemble").where(dataset=dataset.id, aspect=AVERAGE)
+    return [
+        Measure("ensemble", name, "Ensemble", "aspects", AVERAGE, "pooled", word)
+        for word in own.names("criterion")[:1]
+        for name in ENSEMBLE
     ]
 
 

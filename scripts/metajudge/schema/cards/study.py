@@ -7,7 +7,9 @@ from pydantic import Field, model_validator
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.improvement import References
 
-Method = Literal["agreement", "discernment", "confusion", "perspectives", "robustness", "faults"]
+Method = Literal[
+    "agreement", "discernment", "confusion", "perspectives", "robustness", "ensemble", "faults"
+]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 

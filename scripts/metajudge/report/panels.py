@@ -1,0 +1,208 @@
+"""Small multiples as SVG: dots over whole numbers, and the line of their means, in each panel.
+
+All panels share both scales and everything has its place in pixels, titles and ticks too: as in
+charts.py, no layout depends on how a font measures text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from metajudge.report.charts import BLUE, GRID, INK, LOOK, RED, SOFT, label_of
+
+if TYPE_CHECKING:
+    import altair as alt
+
+COLUMNS, WIDE, HIGH = 3, 240, 190
+"""Panels in a row, and the pixels of one with what belongs to it."""
+LEFT, TOP, RIGHT, BOTTOM = 44, 26, 14, 24
+"""Pixels of a panel around its dots: for ticks, title, the next panel, and numbers."""
+FOOT, EDGE = 24, 10
+"""Pixels under all panels, for the name of their numbers; and around the first and last one."""
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Between ticks; the last one is enough for correlations."""
+MOST_TICKS = 8
+MINUS = "\N{MINUS SIGN}"
+Dot = tuple[int, float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Dots over whole numbers, the means of those over each, and the interval of one number's."""
+
+    title: str
+    dots: Sequence[Dot]
+    means: Sequence[Dot]
+    at: int = 0
+    lo: float | None = None
+    hi: float | None = None
+
+
+def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
+    """Return the Vega-Lite specification; `x` names the whole numbers. Some panel has a dot."""
+    import altair as alt
+
+    place = _Place.of(panels)
+    columns, rows = min(COLUMNS, len(panels)), ceil(len(panels) / COLUMNS)
+    width, height = columns * WIDE, rows * HIGH + FOOT
+    foot = {"x": width / 2, "y": height - 6, "text": x}
+    each = [*enumerate(panels)]
+    layers = [
+        _rules(place.lines(at) for at, _ in each),
+        _words([tick for at, _ in each for tick in place.ticks(at)], SOFT, "right", 11),
+        _words([mark for at, _ in each for mark in place.numbers(at)], SOFT, "center", 11),
+        _words([place.title(at, panel) for at, panel in each], INK, "left", 12),
+        _words([foot], SOFT, "center", 12),
+        _means(place, panels),
+        _intervals(place, panels),
+        _dots(place, panels),
+    ]
+    chart = alt.layer(*layers).properties(
+        width=width,
+        height=height,
+        autosize=alt.AutoSizeParams(type="none"),
+        padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
+    )
+    spec: dict[str, Any] = chart.to_dict()
+    return {**spec, "config": LOOK}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where numbers lie in a panel: those below it, and the ticks of its height."""
+
+    at: list[int]
+    step: float
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, panels: Sequence[Panel]) -> "_Place":
+        """Return the scales that hold everything of all panels; ticks are multiples of a step."""
+        dots = [dot for panel in panels for dot in (*panel.dots, *panel.means)]
+        ends = (end for panel in panels for end in (panel.lo, panel.hi) if end is not None)
+        values = [*(value for _, value in dots), *ends]
+        low, high = min(values), max(values)
+        for step in STEPS:
+            first, last = floor(low / step), ceil(high / step)
+            if last - first < MOST_TICKS:
+                break
+        return cls(sorted({number for number, _ in dots}), step, first, max(last, first + 1))
+
+    def corner(self, panel: int) -> tuple[int, int]:
+        """Return the upper left corner of a panel."""
+        row, column = divmod(panel, COLUMNS)
+        return column * WIDE, row * HIGH
+
+    def x(self, panel: int, number: int) -> float:
+        """Return where a whole number lies."""
+        first, last = self.at[0], self.at[-1]
+        share = (number - first) / (last - first) if last > first else 0.5
+        span = WIDE - LEFT - RIGHT - 2 * EDGE
+        return round(self.corner(panel)[0] + LEFT + EDGE + share * span, 2)
+
+    def y(self, panel: int, value: float) -> float:
+        """Return where a value lies."""
+        share = (value / self.step - self.low) / (self.high - self.low)
+        return round(self.corner(panel)[1] + HIGH - BOTTOM - share * (HIGH - TOP - BOTTOM), 2)
+
+    def _steps(self) -> Iterator[float]:
+        return (round(tick * self.step, 9) for tick in range(self.low, self.high + 1))
+
+    def lines(self, panel: int) -> list[dict[str, Any]]:
+        """Return the lines of a panel's ticks."""
+        left = self.corner(panel)[0] + LEFT
+        right = left + WIDE - LEFT - RIGHT
+        return [{"x": left, "x2": right, "y": self.y(panel, tick)} for tick in self._steps()]
+
+    def ticks(self, panel: int) -> list[dict[str, Any]]:
+        """Return the numbers beside those lines."""
+        left, digits = self.corner(panel)[0] + LEFT - 6, 2 if self.step < 0.1 else 1
+        return [
+            {"x": left, "y": self.y(panel, tick), "text": f"{tick:.{digits}f}".replace("-", MINUS)}
+            for tick in self._steps()
+        ]
+
+    def numbers(self, panel: int) -> list[dict[str, Any]]:
+        """Return the whole numbers below a panel."""
+        y = self.corner(panel)[1] + HIGH - BOTTOM + 12
+        return [{"x": self.x(panel, at), "y": y, "text": str(at)} for at in self.at]
+
+    def title(self, panel: int, told: Panel) -> dict[str, Any]:
+        """Return the name above a panel."""
+        x, y = self.corner(panel)
+        return {"x": x + LEFT, "y": y + 12, "text": label_of(told.title)}
+
+
+def _rules(lines: Iterable[list[dict[str, Any]]]) -> "alt.Chart":
+    import altair as alt
+
+    chart = _chart([line for each in lines for line in each]).mark_rule(stroke=GRID, strokeWidth=1)
+    drawn: alt.Chart = chart.encode(**_at(), x2=alt.X2("x2"))
+    return drawn
+
+
+def _words(words: list[dict[str, Any]], colour: str, align: Any, size: int) -> "alt.Chart":
+    chart = _chart(words).mark_text(fill=colour, align=align, baseline="middle", fontSize=size)
+    drawn: alt.Chart = chart.encode(**_at(), text="text:N")
+    return drawn
+
+
+def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+    import altair as alt
+
+    values = [
+        {"x": place.x(number, at), "y": place.y(number, value), "panel": number}
+        for number, panel in enumerate(panels)
+        for at, value in panel.means
+    ]
+    chart = _chart(values).mark_line(stroke=RED, strokeWidth=1.8)
+    drawn: alt.Chart = chart.encode(**_at(), detail=alt.Detail("panel", type="nominal"))
+    return drawn
+
+
+def _intervals(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+    import altair as alt
+
+    values = [
+        {
+            "x": place.x(number, panel.at),
+            "y": place.y(number, panel.lo),
+            "y2": place.y(number, panel.hi),
+        }
+        for number, panel in enumerate(panels)
+        if panel.lo is not None and panel.hi is not None
+    ]
+    chart = _chart(values).mark_rule(stroke=INK, strokeWidth=1.3)
+    drawn: alt.Chart = chart.encode(**_at(), y2=alt.Y2("y2"))
+    return drawn
+
+
+def _dots(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+    values = [
+        {"x": place.x(number, at), "y": place.y(number, value)}
+        for number, panel in enumerate(panels)
+        for at, value in panel.dots
+    ]
+    chart = _chart(values).mark_point(
+        shape="circle", size=30, opacity=0.75, fill=BLUE, stroke=BLUE, strokeWidth=1
+    )
+    drawn: alt.Chart = chart.encode(**_at())
+    return drawn
+
+
+def _chart(values: list[dict[str, Any]]) -> "alt.Chart":
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=values))
+
+
+def _at() -> dict[str, Any]:
+    """Return the channels of a place in pixels."""
+    import altair as alt
+
+    return {
+        "x": alt.X("x", type="quantitative", scale=None, axis=None),
+        "y": alt.Y("y", type="quantitative", scale=None, axis=None),
+    }

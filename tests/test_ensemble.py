@@ -1,0 +1,247 @@
+"""Ensembles: means of subsets of judges, and what their errors have in common."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metajudge.schema.tables import table_of
+from metajudge.scoring.derived import derive_cell
+from metajudge.statistics.ensemble import (
+    CANCELLED,
+    ON_ONE_SCALE,
+    ON_OTHERS,
+    SAME_ERRORS,
+    effective_judges,
+    error_correlation,
+    mean_error_correlation,
+    subset_scores,
+    subsets,
+)
+from metajudge.statistics.estimate import CONSTANT_RATINGS, FEW_PAIRS, Estimate
+from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
+
+Floats = NDArray[np.float64]
+NAN = float("nan")
+RNG = np.random.default_rng(11)
+N = 4000
+SOURCE = np.repeat(np.arange(N // 4), 4)
+WEIGHTS = source_weights(RNG, N // 4, 50)
+PEOPLE = RNG.normal(3, 1, N)
+APART = PEOPLE + RNG.normal(0, 0.8, (5, N))
+"""Five judges whose errors have nothing to do with each other, and are equally large."""
+
+
+def correlation(x: Floats, y: Floats, h: Floats, *, one_scale: bool) -> Estimate:
+    """Return the error correlation of a few targets, each a source, without an interval."""
+    own = np.arange(len(h))
+    return error_correlation(x, y, h, own, weights=None, one_scale=one_scale).estimate
+
+
+def pairs(scores: Floats, *, one_scale: bool) -> list[Replicated]:
+    return [
+        error_correlation(x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale)
+        for at, x in enumerate(scores)
+        for y in scores[at + 1 :]
+    ]
+
+
+# --- subsets and their scores ---
+
+
+def test_subsets_are_small_ones_first_in_the_members_order() -> None:
+    assert subsets(1) == [(0,)]
+    assert subsets(3) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    assert (len(subsets(5)), len(subsets(8))) == (31, 255)
+
+
+def test_of_many_members_each_alone_all_but_one_and_all_are_told() -> None:
+    found = subsets(9)
+    assert [len(one) for one in found] == [1] * 9 + [8] * 9 + [9]
+    assert len({*found}) == 19
+    assert subsets(3, most=2) == subsets(3)  # two of three are all but one
+
+
+def test_a_subset_scores_where_enough_of_it_do() -> None:
+    scores = np.array([[1, 2, NAN], [3, NAN, NAN], [5, 4, 2]])
+    told = {
+        ((0, 1), 1): [2, 2, NAN],
+        ((0, 1), 2): [2, NAN, NAN],
+        ((0,), 3): [1, 2, NAN],  # one has to be enough where there is but one
+        ((0, 1, 2), 2): [3, 3, NAN],
+        ((0, 1, 2), 1): [3, 3, 2],
+    }
+    for (subset, least), wanted in told.items():
+        np.testing.assert_array_equal(subset_scores(scores, subset, least), wanted)
+
+
+@pytest.mark.parametrize("least", [1, 3, 4])
+def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> None:
+    scores = RNG.integers(0, 300, (4, 50)) / 30
+    scores[RNG.random(scores.shape) < 0.3] = NAN
+    targets = [f"t{at:02}" for at in range(50)]
+    cell = {"dataset": "d", "perturbation": "systems", "judge": "all", "aspect": "x"}
+    members = [
+        table_of(
+            "scores",
+            [
+                {**cell, "judge": f"m{at}", "target": t, "value": None if np.isnan(v) else v}
+                for t, v in zip(targets, own.tolist(), strict=True)
+            ],
+        )
+        for at, own in enumerate(scores)
+    ]
+    derived = derive_cell(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
+    found = subset_scores(scores, (0, 1, 2, 3), least)
+    np.testing.assert_array_equal(found, np.array(derived, dtype=float))
+    np.testing.assert_array_equal(found, subset_scores(scores[::-1], (0, 1, 2, 3), least))
+
+
+# --- error correlation ---
+
+
+def test_errors_on_one_scale_by_hand() -> None:
+    people = np.array([1.0, 2, 3, 4, 5])
+    one, other = np.array([1.0, -1, 1, -1, 0]), np.array([2.0, -2, 0, 0, 0])
+    found = correlation(people + one, people + other, people, one_scale=True)
+    assert found.value == pytest.approx(4 / np.sqrt(4 * 8))
+    assert (found.n, found.n_missing, found.method) == (5, 0, ON_ONE_SCALE)
+
+
+def test_errors_on_other_scales_by_hand() -> None:
+    people = np.array([1.0, 2, 3, 4])
+    bent, waved = np.array([1.0, -1, -1, 1]), np.array([1.0, -3, 3, -1])
+    # both are orthogonal to a straight line in `people`, and to each other
+    x, y = 10 + 2 * people + bent, 700 - 50 * people + bent + waved
+    found = correlation(x, y, people, one_scale=False)
+    assert found.value == pytest.approx(4 / np.sqrt(4 * (4 + 20)))
+    assert found.method == ON_OTHERS
+    assert correlation(x, people + waved, people, one_scale=False).value == pytest.approx(0)
+
+
+@pytest.mark.parametrize("one_scale", [True, False])
+def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
+    found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
+    assert [one.estimate.value for one in found] == pytest.approx([1, 1, 1])
+    number = effective_judges(mean_error_correlation(found, N // 4), 3, N // 4).estimate
+    assert (number.value, number.lo, number.hi) == pytest.approx((1, 1, 1))
+
+
+@pytest.mark.parametrize("one_scale", [True, False])
+def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
+    mean = mean_error_correlation(pairs(APART, one_scale=one_scale), N // 4)
+    assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
+    number = effective_judges(mean, 5, N // 4).estimate
+    assert number.value is not None and number.lo is not None and number.hi is not None
+    assert number.lo < number.value < number.hi and number.value == pytest.approx(5, abs=0.4)
+
+
+def test_a_scale_does_not_matter_where_scales_may_differ() -> None:
+    one, other = APART[:2] + RNG.normal(0, 0.5, N)
+    plain = correlation(one, other, PEOPLE, one_scale=False)
+    moved = correlation(one * 20 - 7, other / 3, PEOPLE, one_scale=False)
+    turned = correlation(-one, other, PEOPLE, one_scale=False)
+    assert plain.value is not None and plain.value > 0.2
+    assert (moved.value, turned.value) == pytest.approx((plain.value, -plain.value))
+
+
+def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
+    turn = RNG.permutation(N)
+    for one_scale in (True, False):
+        x, y, h = APART[0], APART[1] + APART[0], PEOPLE
+        wanted = correlation(x, y, h, one_scale=one_scale).value
+        assert correlation(y, x, h, one_scale=one_scale).value == pytest.approx(wanted)
+        moved = correlation(x[turn], y[turn], h[turn], one_scale=one_scale).value
+        assert moved == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("one_scale", [True, False])
+def test_a_resample_is_the_same_of_the_texts_drawn(one_scale: bool) -> None:
+    x, y = APART[0], 0.5 * APART[0] + APART[1]
+    found = error_correlation(x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale)
+    drawn = np.repeat(np.arange(N), WEIGHTS[7][SOURCE])
+    again = correlation(x[drawn], y[drawn], PEOPLE[drawn], one_scale=one_scale)
+    assert found.rows[8] == pytest.approx(again.value)
+    one = found.estimate
+    assert (one.lo, one.hi) == percentile_interval(found.rows[1:])
+
+
+@pytest.mark.parametrize("one_scale", [True, False])
+def test_targets_without_both_scores_or_a_rating_are_missing(one_scale: bool) -> None:
+    people, x, y = PEOPLE[:20].copy(), APART[0, :20].copy(), APART[1, :20].copy()
+    people[0], x[1], x[2], y[2] = NAN, NAN, NAN, NAN
+    found = correlation(x, y, people, one_scale=one_scale)
+    plain = correlation(x[3:], y[3:], people[3:], one_scale=one_scale)
+    assert (found.n, found.n_missing) == (17, 3)
+    assert found.value == pytest.approx(plain.value)
+
+
+def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
+    people = np.array([1, 4 / 3, 5 / 3, 3.0])
+    other, same = np.array([2.0, 1, 4, 3]), np.full(4, 3.0)
+    always_one_above = people + 1 + np.array([0, 1e-16, 0, 4e-16])
+    told = {
+        (True, "above"): correlation(always_one_above, other, people, one_scale=True),
+        (False, "constant"): correlation(same, other, people, one_scale=False),
+        (False, "second"): correlation(other, same, people, one_scale=False),
+        (False, "perfect"): correlation(people * 2, other, people, one_scale=False),
+    }
+    assert {place: (one.value, one.note) for place, one in told.items()} == dict.fromkeys(
+        told, (None, SAME_ERRORS)
+    )
+    # on people's scale the errors of a constant judge are people's ratings turned
+    constant = correlation(same, other, people, one_scale=True)
+    wanted = np.corrcoef(-people, other - people)[0, 1]
+    assert constant.value == pytest.approx(wanted)
+    flat = correlation(other, np.array([1.0, 3, 2, 2]), same, one_scale=False)
+    assert (flat.value, flat.note) == (None, CONSTANT_RATINGS)
+
+
+@pytest.mark.parametrize("one_scale", [True, False])
+@pytest.mark.parametrize("left", [0, 1])
+def test_too_few_texts_are_no_correlation(left: int, one_scale: bool) -> None:
+    x = np.array([1.0, 2, 3])
+    x[left:] = NAN
+    found = correlation(x, np.array([1.0, 3, 2]), np.array([2.0, 3, 3]), one_scale=one_scale)
+    assert (found.value, found.note, found.n, found.n_missing) == (None, FEW_PAIRS, left, 3 - left)
+
+
+# --- the effective number ---
+
+
+def mean_of(*rows: float, n: int = 10) -> Replicated:
+    return Replicated(Estimate(rows[0], n=n), np.array(rows))
+
+
+@pytest.mark.parametrize(
+    ("k", "r", "wanted"), [(5, 0.25, 2.5), (5, 0, 5), (5, 1, 1), (2, -0.5, 4), (3, 0.5, 1.5)]
+)
+def test_the_effective_number_by_hand(k: int, r: float, wanted: float) -> None:
+    found = effective_judges(mean_of(r), k, 100).estimate
+    assert found.value == pytest.approx(wanted) and found.n == 10
+
+
+def test_errors_that_cancel_out_have_no_number() -> None:
+    for r in (-0.25, -0.25 + 1e-12, -0.3):
+        found = effective_judges(mean_of(r, 0.0), 5, 100).estimate
+        assert (found.value, found.note) == (None, CANCELLED)
+    resampled = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5, 100)
+    assert resampled.rows[1] == 5 and np.isnan(resampled.rows[-1])
+    assert (resampled.estimate.lo, resampled.estimate.hi) == (5, 5)
+
+
+def test_no_mean_has_no_number_and_the_same_reason() -> None:
+    nothing = Replicated(Estimate.undefined("constant ratings"), np.full(3, NAN))
+    mean = mean_error_correlation([mean_of(0.1, 0.2, 0.3), nothing], 100)
+    assert mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
+    found = effective_judges(mean, 3, 100).estimate
+    assert (found.value, found.note) == (None, mean.estimate.note)
+
+
+def test_so_many_independent_judges_err_as_much_as_all_together() -> None:
+    """The formula's promise: the variance of the mean error is that of one over the number."""
+    shared = RNG.normal(0, 0.5, N)
+    scores = APART + shared
+    mean = mean_error_correlation(pairs(scores, one_scale=True), N // 4)
+    number = effective_judges(mean, 5, N // 4).estimate.value
+    errors = scores - PEOPLE
+    assert number == pytest.approx(errors.var(axis=1).mean() / errors.mean(axis=0).var(), rel=0.02)

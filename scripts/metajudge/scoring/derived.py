@@ -10,6 +10,8 @@ import pyarrow as pa
 from metajudge.schema.tables import table_of
 from metajudge.scoring.annotators import NOT_HEARD, Listed
 
+DECIMALS = 9
+"""Of a mean: equal ones are equal, whatever the members' own means were rounded to."""
 _UNIT = ("target", "target_b", "criterion")
 
 
@@ -62,7 +64,7 @@ def _row(
     unit: tuple[str | None, ...], given: list[float | None], least: int
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     known = [value for value in given if value is not None]
-    value = fsum(known) / len(known) if len(known) >= least else None
+    value = round(fsum(known) / len(known), DECIMALS) if len(known) >= least else None
     score = {"value": value, "n_draws": len(given), "n_missing": len(given) - len(known)}
     ok = {"status": "ok", "rule": "mean of members"}
     few = {"status": "not_applicable", "rule": "too few members with a score"}

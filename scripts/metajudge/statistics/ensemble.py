@@ -42,12 +42,13 @@ def subset_scores(scores: Floats, subset: Subset, least: int) -> Floats:
     """Return sum s / m over those m of a subset's members that score a target.
 
     scores (members, targets), NaN = missing; (targets,), NaN where m < min(least, size). Sums are
-    exact, as those of a derived judge: the order of members cannot break a tie.
+    exact and means rounded to 9 decimals, as a derived judge's: no round-off breaks a tie.
     """
     own = scores[list(subset)]
     given = (~np.isnan(own)).sum(axis=0)
     sums = np.array([fsum(column) for column in np.nan_to_num(own).T.tolist()], dtype=np.float64)
-    return np.where(given >= max(1, min(least, len(subset))), sums / np.maximum(given, 1), np.nan)
+    means = np.round(sums / np.maximum(given, 1), 9)
+    return np.where(given >= max(1, min(least, len(subset))), means, np.nan)
 
 
 def error_correlation(

@@ -1,0 +1,163 @@
+"""The shipped ensemble of paper 004 on loopback and some of the public data, from cards to report.
+
+Each annotator sees what people see, and errs by itself: then all together are better than any of
+them, and five are worth nearly five.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import running
+from metajudge.schema.loading import load_yaml
+from running import HOME, SHARED, needs_data
+from scripted import Body, Said, reply, serve
+
+pytestmark = [pytest.mark.slow, needs_data]
+NAME = "ensemble"
+ANNOTATORS = [f"annotator-{number}" for number in range(1, 6)]
+THERE = ["summeval", "qags-cnndm", "hanna", "sfres", "topical-chat", "wiki-da", "rotowire"]
+"""Those of the study's datasets whose texts, or scores, are public."""
+VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+TEXT = re.compile(r"\n\nText to annotate:\n(.*?)\n\nRules:\n", re.DOTALL)
+ASPECT = re.compile(r"in one quality: ([a-z ]+)\. An error is")
+Row = dict[str, Any]
+
+
+class Raters:
+    """Five annotators who know people's mean rating and err by the request's seed alone."""
+
+    def __init__(self, results: Path) -> None:
+        self.results = results
+        self.known: dict[tuple[str, str], float] = {}
+        self.names: dict[str, str] = {}
+        self.merged: Counter[int] = Counter()
+
+    def read(self, names: dict[str, str]) -> None:
+        """Look up the mean rating of every text and aspect, from 0 to 1, where they are read."""
+        self.names = {name.lower(): aspect for aspect, name in names.items()}
+        for path in self.results.glob("ratings/*.parquet"):
+            texts = {
+                row["target"]: row["text"]
+                for row in pq.read_table(
+                    self.results / "targets" / path.stem / "systems.parquet"
+                ).to_pylist()
+            }
+            each: dict[tuple[str, str], list[float]] = {}
+            for row in pq.read_table(path).to_pylist():
+                each.setdefault((texts[row["target"]], row["aspect"]), []).append(row["value"])
+            means = {place: sum(own) / len(own) for place, own in each.items()}
+            for aspect in {aspect for _, aspect in means}:
+                own = {place: mean for place, mean in means.items() if place[1] == aspect}
+                low, high = min(own.values()), max(own.values())
+                self.known |= {
+                    place: (mean - low) / ((high - low) or 1) for place, mean in own.items()
+                }
+
+    def __call__(self, body: Body) -> Said:
+        """Annotate a text, or merge what was found in it."""
+        prompt, model = body["messages"][0]["content"], body["model"]
+        if model == "supervisor":
+            self.merged[prompt.count("\nAnnotator ")] += 1
+            return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])
+        [text], [aspect] = TEXT.findall(prompt), ASPECT.findall(prompt)
+        quality = self.known.get((text, self.names[aspect]), 0.5)
+        score = min(5, max(1, round(1 + 4 * quality) + body["seed"] % 3 - 1))
+        end = f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: as said."
+        if score == 5:
+            return reply(f"No Error\n\n{end}")
+        words = text.split()
+        place = words[body["seed"] // 3 % len(words)]
+        error = f"Location: {place}\nExplanation: It is off.\nSeverity: {6 - score}"
+        return reply(f"Error 1:\n{error}\n\n{end}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Body], Raters]]:
+    folder = tmp_path_factory.mktemp("ensemble")
+    told, _ = load_yaml(HOME / "config" / "studies" / f"{NAME}.yaml")
+    study = told | {"datasets": THERE, "share": 0.05, "data": str(SHARED)}
+    (folder / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    raters = Raters(folder / "results" / NAME)
+    with serve(raters) as endpoint:
+        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
+        for name in [*ANNOTATORS, "supervisor"]:
+            keys: Row = {"base_url": endpoint.url, "probe": False, "limits": limits}
+            running.write_card(folder, "models", name, **keys)
+        done = running.snakemake("texts", "--configfile", "study.yaml", cwd=folder)
+        assert done.returncode == 0, done.stdout[-3000:]
+        cards = (HOME / "config" / "aspects").glob("*.yaml")
+        raters.read({path.stem: load_yaml(path)[0]["name"] for path in cards})
+        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+        assert done.returncode == 0, done.stdout[-4000:]
+        asked = list(endpoint.asked)
+        (folder / "results" / NAME / "made" / "sfres" / "merges.supervisor.parquet").unlink()
+        again = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+        assert again.returncode == 0, again.stdout[-4000:]
+        assert len(endpoint.asked) == len(asked)
+    yield folder / "results" / NAME, asked, raters
+
+
+def found(results: Path, table: str, **where: Any) -> list[Row]:
+    return [
+        row
+        for row in running.rows(results, table)
+        if all(row[name] == value for name, value in where.items())
+    ]
+
+
+def test_members_are_asked_once_the_supervisor_once_a_text_and_nobody_for_subsets(
+    whole: tuple[Path, list[Body], Raters],
+) -> None:
+    results, asked, raters = whole
+    counts = Counter(body["model"] for body in asked)
+    assert len({counts[name] for name in ANNOTATORS}) == 1 and counts["annotator-1"] > 400
+    sent = Counter((body["model"], json.dumps(body["messages"])) for body in asked)
+    assert max(sent.values()) == 1
+    assert set(counts) == {*ANNOTATORS, "supervisor"}
+    assert 0 < counts["supervisor"] <= counts["annotator-1"]
+    assert set(raters.merged) <= {1, 2, 3, 4, 5} and len(raters.merged) > 2
+    rows = found(results, "ensemble", statistic="pearson", level="pooled", judge="ensemble")
+    cells = {(row["dataset"], row["aspect"]) for row in rows if row["aspect"] != "average"}
+    each = Counter((row["dataset"], row["aspect"]) for row in rows)
+    assert len({dataset for dataset, _ in cells}) == 5  # HANNA has no texts, RotoWire no ratings
+    assert {each[cell] for cell in cells} == {31}
+
+
+def test_together_they_are_better_than_each_alone_and_worth_nearly_five(
+    whole: tuple[Path, list[Body], Raters],
+) -> None:
+    results = whole[0]
+    for dataset in ("summeval", "sfres", "topical-chat", "wiki-da"):
+        place = {"dataset": dataset, "judge": "ensemble", "aspect": "average"}
+        own = found(results, "ensemble", **place, statistic="spearman", level="pooled")
+        (all_five,) = [row["value"] for row in own if row["k"] == 5]
+        assert all_five > max(row["value"] for row in own if row["k"] == 1)
+        (worth,) = found(results, "ensemble", **place, statistic="effective_judges")
+        assert worth["value"] > 3
+
+
+def test_by_rule_the_scores_are_the_same_and_recorded_members_cost_nothing(
+    whole: tuple[Path, list[Body], Raters],
+) -> None:
+    results = whole[0]
+    for path in results.glob("scores/*/systems/ensemble/*.parquet"):
+        other = path.parents[1] / "ensemble-by-rule" / path.name
+        both = [pq.read_table(one)["value"].to_pylist() for one in (path, other)]
+        assert both[0] == both[1] and len(both[0]) > 0
+    (row,) = found(
+        results,
+        "ensemble",
+        **{"dataset": "hanna", "judge": "hanna-ensemble", "aspect": "surprise"},
+        **{"statistic": "spearman", "level": "pooled", "k": 5},
+    )
+    assert row["n"] == 1056
+    notes = {row["note"] for row in found(results, "coverage", dataset="hanna", judge="ensemble")}
+    assert notes == {"not applicable: the dataset has no texts"}

@@ -164,6 +164,14 @@ def built_for(table, dataset):
     return found
 
 
+def marked_for(table, dataset):
+    """Return the errors that judges list, and those that people marked, for their table."""
+    if table != "spans":
+        return []
+    gold = SPECS.gold(dataset)
+    return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]
+
+
 def references_for(dataset):
     """Return the file of the references that a model writes for a dataset, if it does."""
     path = SPECS.written_references(dataset)

@@ -13,6 +13,7 @@ rule statistics:
         lambda wildcards: target_sets(wildcards.dataset),
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
+        lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:

@@ -86,6 +86,12 @@ def annotates(plan: Plan, judge: str) -> bool:
     return parser_of(plan, judge) == ANNOTATION
 
 
+def annotators(plan: Plan) -> list[str]:
+    """Return the judges whose judgments list errors, and those that are derived from such."""
+    own = [name for name in plan.judges if annotates(plan, name)]
+    return own + [name for name, card in plan.derived.items() if set(card.members) <= set(own)]
+
+
 def settings_of(plan: Plan, judge: str) -> dict[str, float]:
     """Return the numbers that the judge's parser is told."""
     told: dict[str, float] = plan.judges[judge].severities.model_dump()

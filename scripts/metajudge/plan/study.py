@@ -117,8 +117,8 @@ class Plan:
         if self.datasets[dataset].gives_texts:
             given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
             return [f"{name}.{degree}" for name, degree in given]
-        rated = {"agreement", "confusion", "perspectives", "robustness", "faults"} & methods
-        sets = ["systems"] if rated and self.datasets[dataset].has_systems else []
+        rated = {"agreement", "confusion", "perspectives", "robustness", "faults", "spans"}
+        sets = ["systems"] if rated & methods and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
         damaged += self.perturbed(dataset, "row", "graded")
         sets += ["original"] if damaged else []

@@ -7,7 +7,9 @@ from pydantic import Field, model_validator
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.improvement import References
 
-Method = Literal["agreement", "discernment", "confusion", "perspectives", "robustness", "faults"]
+Method = Literal[
+    "agreement", "discernment", "confusion", "perspectives", "robustness", "faults", "spans"
+]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 
@@ -91,7 +93,9 @@ class Study(Caps):
         "a row, and texts of every rating.",
     )
     methods: list[Method] = Field(
-        min_length=1, description="What is computed; coverage and cost always are."
+        min_length=1,
+        description="What is computed; coverage and cost always are, and spans "
+        "where a judge lists errors with their places.",
     )
     references: References | None = Field(
         None,

@@ -16,7 +16,7 @@ from metajudge.plan import load_plan
 from metajudge.plan.checks import check_interpreter
 from metajudge.plan.judges import annotates
 from metajudge.plan.inputs import card_files, data_files, unfetched
-from metajudge.plan.pages import damaged
+from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
@@ -170,6 +170,12 @@ def marked_for(table, dataset):
         return []
     gold = SPECS.gold(dataset)
     return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]
+
+
+def annotated_files():
+    """Return the files of the texts that the report shows with the errors that judges list."""
+    told = annotated(PLAN, OUT).values()
+    return [one[k] for one in told for k in ("marked", "targets", "gold") if one[k]]
 
 
 def references_for(dataset):

@@ -53,6 +53,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        annotated_files(),
     output:
         f"{OUT}/report/index.html",
     log:

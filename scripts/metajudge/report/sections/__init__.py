@@ -21,6 +21,7 @@ from metajudge.report.sections import (
     replies,
     reproduce,
     robustness,
+    spans,
 )
 
 SECTIONS = (
@@ -33,6 +34,7 @@ SECTIONS = (
     perspectives.section,
     robustness.section,
     faults.section,
+    spans.section,
     perturbations.section,
     construction.section,
     replies.repeatability,

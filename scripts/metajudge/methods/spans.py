@@ -212,6 +212,6 @@ def _left_out(predicted: Sequence[Prediction]) -> str:
     """Return what is told of the errors that are compared in another way, "" without any."""
     lost = sum(len(one.lost) for one in predicted)
     bare = sum(one.placeless for one in predicted)
-    told = [f"{lost} spans that are not found count as wrong"] if lost else []
-    told += [f"{bare} errors that quote no words are left out"] if bare else []
+    told = [f"spans that are not found count as wrong: {lost}"] if lost else []
+    told += [f"errors that quote no words are left out: {bare}"] if bare else []
     return "; ".join(told)

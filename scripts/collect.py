@@ -79,13 +79,13 @@ def _all_marked(spec: dict[str, Any], place: str) -> pa.Table:
     """Return the judgments of the cells whose judges list errors, one after the other."""
     cells = [cell for cell in unpack(spec["cells"]) if cell[1] in spec["annotators"]]
     tables = [
-        _marked(read_table("judgments", place.format("judgments", "/".join(cell))), spec, cell)
+        marked(read_table("judgments", place.format("judgments", "/".join(cell))), spec, cell)
         for cell in cells
     ]
     return pa.concat_tables([SCHEMAS["marked"].empty_table(), *tables])
 
 
-def _marked(judgments: pa.Table, spec: dict[str, Any], cell: tuple[str, str, str]) -> pa.Table:
+def marked(judgments: pa.Table, spec: dict[str, Any], cell: tuple[str, str, str]) -> pa.Table:
     """Return a cell's judgments with the errors they list; the value is null where not parsed.
 
     None of a derived judge that only takes its members' scores: no judgment of it lists errors.

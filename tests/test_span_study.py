@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
+from metajudge.methods.spans import words_of
 from metajudge.parsing.annotation import MOST
+from metajudge.parsing.locate import locate
 from metajudge.plan import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table
+from metajudge.statistics.spans import Span, exact_counts
 from running import HOME, SHARED, needs_data, rows, snakemake, write_card
 
 Row = dict[str, str]
@@ -162,19 +165,40 @@ def once(marked: list[Row], tokens: list[str]) -> list[Row]:
     return [row for row in marked if places(row["TOKENS"].split()) == 1][:MOST]
 
 
-@needs_data
-@pytest.mark.slow
-def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
-    """Those that a reply can tell: quotes do not say which of several equal words is meant."""
+def real() -> tuple[dict[str, str], dict[str, list[Row]], list[Row]]:
+    """Return RotoWire's texts, what people marked in each, and its rows of games."""
     marked = defaultdict[str, list[Row]](list)
     with (SHARED / "rotowire" / "gsml.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             marked[row["TEXT_ID"].removesuffix(".txt")].append(row)
     with (SHARED / "rotowire" / "games.csv").open(encoding="utf-8", newline="") as file:
         games = list(csv.DictReader(file))
-    told = {
-        one["TEXT_ID"]: once(marked[one["TEXT_ID"]], one["GENERATED_TEXT"].split()) for one in games
-    }
+    return {one["TEXT_ID"]: one["GENERATED_TEXT"] for one in games}, marked, games
+
+
+@needs_data
+def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
+    texts, marked, _ = real()
+    right = total = 0
+    for name, text in texts.items():
+        tokens = words_of(text)
+        own = sorted(marked[name], key=lambda row: int(row["DOC_TOKEN_START"]))
+        ends = [(int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own]
+        gold = [Span(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends]
+        places = locate([row["TOKENS"] for row in own], text)
+        found = [Span(one.start or 0, one.end or 0) for one in places if one.match != "not_found"]
+        right += exact_counts(found, gold).matched
+        total += len(own)
+    most = sum(min(MOST, len(own)) for own in marked.values())
+    assert (total, round(right / total, 2), round(most / total, 2)) == (1214, 0.70, 0.39)
+
+
+@needs_data
+@pytest.mark.slow
+def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
+    """Those that a reply can tell: quotes do not say which of several equal words is meant."""
+    texts, marked, games = real()
+    told = {name: once(marked[name], text.split()) for name, text in texts.items()}
     put_csv(tmp_path / "games.csv", games)
     put_csv(tmp_path / "spans.csv", [row for own in told.values() for row in own])
     put_replies(tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()})

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from collect import marked
 from metajudge.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import SCHEMAS, table_of, write_table
@@ -229,3 +230,22 @@ def test_what_is_not_found_is_wrong_in_every_form() -> None:
     assert one.counts(gold, tokens, "exact") == (1, 3, 1)
     assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
     assert one.placeless == 1
+
+
+def judgments(*spans: list[Row] | None) -> Any:
+    told = [
+        {"judge": "both", "target": name, "draw": 0, "status": "ok", "value": 4.0, "spans": own}
+        for name, own in zip(TEXTS, spans, strict=False)
+    ]
+    return table_of("judgments", told)
+
+
+def test_a_derived_judge_is_collected_where_any_of_its_judgments_lists_errors() -> None:
+    cell = ("systems", "both", "true")
+    spec = {"dataset": "d", "derived": ["both"]}
+    merged = marked(judgments([HAWKS], None), spec, cell)
+    assert [len(one or []) for one in merged["spans"].to_pylist()] == [1, 0]
+    assert set(merged["judge"].to_pylist()) == {"both"} and merged["value"].to_pylist() == [4, 4]
+    assert len(marked(judgments(None, None), spec, cell)) == 0
+    # a judge of its own is told whole, whatever came of it
+    assert len(marked(judgments(None, None), {"dataset": "d", "derived": []}, cell)) == 2

@@ -67,7 +67,9 @@ JUDGED = [
 ]
 
 
-def study(folder: Path, judged: list[Row], gold: bool = True, copies: int = 1) -> DatasetStudy:
+def study(
+    folder: Path, judged: list[Row], gold: bool = True, copies: int = 1, share: float = 1.0
+) -> DatasetStudy:
     """Return a study of the texts, so many times over."""
 
     def repeated(told: list[Row], *names: str) -> list[Row]:
@@ -88,7 +90,7 @@ def study(folder: Path, judged: list[Row], gold: bool = True, copies: int = 1) -
     ]
     items = [{"dataset": "d", "item": name} for name in TEXTS]
     empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")}
-    told = {"dataset": "d", "seed": 1, "data_sha": "0", "judges": {}}
+    told = {"dataset": "d", "seed": 1, "data_sha": "0", "judges": {"j": {"share": share}}}
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
     return DatasetStudy(
@@ -222,6 +224,11 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
         assert row["lo"] < row["value"] < row["hi"] and "sources" in row["method"]
     row = found["span_f1", "tokens", "pooled"]
     assert row["value"] == pytest.approx(4 / 12) and row["lo"] < row["value"] < row["hi"]
+
+
+def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
+    found = rows(study(tmp_path, JUDGED[:1], share=0.4))
+    assert all("of a share of the items: 2 of 5" in row["note"] for row in found)
 
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:

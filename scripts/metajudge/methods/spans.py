@@ -53,13 +53,14 @@ def rows(study: DatasetStudy) -> list[Row]:
     for (judge, aspect, perturbation), told in sorted(cells.items()):
         name, _, degree = perturbation.partition(".")
         place = {"perturbation": name, "degree": degree or None}
-        one = Annotations(study, told)
+        one, shared = Annotations(study, told), study.told_share(judge)
         for statistic, estimate in one.told():
-            found.append(study.row(judge, aspect, statistic, "", estimate, **place))
+            noted = estimate.with_note(shared)
+            found.append(study.row(judge, aspect, statistic, "", noted, **place))
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(one):
-                more = {**place, "form": form}
-                found.append(study.row(judge, aspect, statistic, level, estimate, **more))
+                more, noted = {**place, "form": form}, estimate.with_note(shared)
+                found.append(study.row(judge, aspect, statistic, level, noted, **more))
     return found
 
 

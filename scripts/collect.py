@@ -22,7 +22,12 @@ def main(spec: dict[str, Any]) -> None:
     scores = [read_table("scores", place.format("scores", cell)) for cell in cells]
     write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
     drawn = [
-        _draws(read_table("judgments", place.format("judgments", "/".join(cell))), dataset, cell)
+        _placed(
+            "draws",
+            read_table("judgments", place.format("judgments", "/".join(cell))),
+            dataset,
+            cell,
+        )
         for cell in unpack(spec["cells"])
         if cell[1] in spec["repeated"]
     ]
@@ -36,6 +41,8 @@ def main(spec: dict[str, Any]) -> None:
     ]
     path = f"{out}/collected/{dataset}/rationales.parquet"
     write_table("rationales", table_of("rationales", said), path)
+    path = f"{out}/collected/{dataset}/marked.parquet"
+    write_table("marked", _all_marked(spec, place), path)
     counted = [
         row
         for cell in unpack(spec["cells"])
@@ -68,17 +75,36 @@ def _rationales(path: str, cell: tuple[str, str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _draws(judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:
-    """Return a cell's draws; the value is null where nothing was parsed."""
+def _all_marked(spec: dict[str, Any], place: str) -> pa.Table:
+    """Return the judgments of the cells whose judges list errors, one after the other."""
+    cells = [cell for cell in unpack(spec["cells"]) if cell[1] in spec["annotators"]]
+    tables = [
+        marked(read_table("judgments", place.format("judgments", "/".join(cell))), spec, cell)
+        for cell in cells
+    ]
+    return pa.concat_tables([SCHEMAS["marked"].empty_table(), *tables])
+
+
+def marked(judgments: pa.Table, spec: dict[str, Any], cell: tuple[str, str, str]) -> pa.Table:
+    """Return a cell's judgments with the errors they list; the value is null where not parsed.
+
+    None of a derived judge that only takes its members' scores: no judgment of it lists errors.
+    """
+    derived = cell[1] in spec["derived"]
+    if derived and judgments["spans"].null_count == len(judgments):
+        judgments = judgments.slice(0, 0)
+    return _placed("marked", judgments, spec["dataset"], cell)
+
+
+def _placed(name: str, judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:
+    """Return a cell's judgments as table `name`; the value is null where nothing was parsed."""
     names = ("dataset", "perturbation", "judge", "aspect")
     places = dict(zip(names, (dataset, *cell), strict=True))
+    schema = SCHEMAS[name]
+    columns = {name: judgments[name] for name in schema.names if name in judgments.column_names}
+    columns |= {name: pa.repeat(value, len(judgments)) for name, value in places.items()}
     ok = pc.equal(judgments["status"], "ok")
-    columns = {
-        **{name: pa.repeat(value, len(judgments)) for name, value in places.items()},
-        **{name: judgments[name] for name in ("target", "target_b", "draw")},
-        "value": pc.if_else(ok, judgments["value"], None),
-    }
-    schema = SCHEMAS["draws"]
+    columns["value"] = pc.if_else(ok, judgments["value"], None)
     return pa.table([columns[name] for name in schema.names], schema=schema)
 
 

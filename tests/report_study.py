@@ -173,6 +173,7 @@ def spec(folder: Path, tables: list[str]) -> Row:
         },
         "command": "metajudge run tiny.yaml",
         "texts": True,
+        "annotated": {},
         "versions": {"altair": "6"},
         "tables": {name: str(folder / f"{name}.parquet") for name in tables},
         "datasets": {

@@ -15,7 +15,7 @@ from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.checks import check_interpreter
 from metajudge.plan.inputs import card_files, data_files, unfetched
-from metajudge.plan.pages import damaged
+from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
@@ -194,6 +194,20 @@ def built_for(table, dataset):
             path for one in sets for path in [one["anchors"], *one["compared"]] if path
         ]
     return found
+
+
+def marked_for(table, dataset):
+    """Return the errors that judges list, and those that people marked, for their table."""
+    if table != "spans":
+        return []
+    gold = SPECS.gold(dataset)
+    return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]
+
+
+def annotated_files():
+    """Return the files of the texts that the report shows with the errors that judges list."""
+    told = annotated(PLAN, OUT).values()
+    return [one[k] for one in told for k in ("marked", "targets", "gold") if one[k]]
 
 
 def references_for(dataset):

@@ -13,6 +13,7 @@ rule statistics:
         lambda wildcards: target_sets(wildcards.dataset),
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
+        lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:
@@ -52,6 +53,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        annotated_files(),
     output:
         f"{OUT}/report/index.html",
     log:

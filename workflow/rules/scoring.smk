@@ -99,6 +99,7 @@ rule collect:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",
         f"{OUT}/collected/{{dataset}}/rationales.parquet",
+        f"{OUT}/collected/{{dataset}}/marked.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         f"{OUT}/collected/{{dataset}}/bought.parquet",
     log:

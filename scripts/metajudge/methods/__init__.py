@@ -18,6 +18,7 @@ METHODS = {
     "robustness": "metajudge.methods.robustness",
     "responses": "metajudge.methods.responses",
     "construction": "metajudge.methods.construction",
+    "spans": "metajudge.methods.spans",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
@@ -33,4 +34,4 @@ BESIDE = {
 }
 """Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
 and pairwise to those with judges of several draws, and of comparisons, construction to those that
-build texts in a row or of every rating."""
+build texts in a row or of every rating, spans to those with judges that list errors."""

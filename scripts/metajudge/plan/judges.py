@@ -86,6 +86,11 @@ def parser_of(plan: Plan, judge: str) -> str:
     return "score" if words else "number"
 
 
+def annotators(plan: Plan) -> list[str]:
+    """Return the judges whose judgments list errors, and those that are derived from such."""
+    return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+
+
 def settings_of(plan: Plan, judge: str) -> dict[str, float]:
     """Return the numbers that the judge's parser is told."""
     told: dict[str, float] = plan.judges[judge].severities.model_dump()

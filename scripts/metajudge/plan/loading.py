@@ -19,6 +19,7 @@ from metajudge.plan.checks import (
 from metajudge.plan.ensembles import check_derived, check_ensembles
 from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
+from metajudge.plan.judges import annotators
 from metajudge.plan.rehearsal import rehearse
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import check_writers, writers
@@ -131,8 +132,20 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
+    _check_annotators(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
+
+
+def _check_annotators(plan: Plan, source: str) -> None:
+    """The method spans has a judge that lists errors with their places."""
+    if "spans" in plan.study.methods and not annotators(plan):
+        raise UserError(
+            "no judge of the study lists errors with their places",
+            where=f"{source}, key methods",
+            got="spans",
+            todo="add a judge with the key `annotation` or that parser, or leave the method out",
+        )
 
 
 def _card_folders(home: Path) -> list[Path]:

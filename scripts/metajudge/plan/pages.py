@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.plan.applicability import ALONE
-from metajudge.plan.judges import card_hash, engine_of, parser_of, scale_of
+from metajudge.plan.judges import annotators, card_hash, engine_of, parser_of, scale_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
     AnyPerturbation,
@@ -39,6 +39,26 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
         if not card.gives_texts
     }
     return {dataset: cells for dataset, cells in found.items() if cells}
+
+
+def annotated(plan: Plan, out: str) -> dict[str, dict[str, str | None]]:
+    """Return dataset -> the files of the errors that judges list in its texts, and of these.
+
+    The texts are those of systems where these are judged, else the originals.
+    """
+    names, found = set(annotators(plan)), dict[str, dict[str, str | None]]()
+    for dataset, card in plan.datasets.items():
+        judged = {cell.perturbation for cell in plan.cells_of(dataset) if cell.judge in names}
+        one = next((name for name in ("systems", "original") if name in judged), None)
+        gold = f"{out}/spans/{dataset}.parquet" if card.gives_spans and one == "systems" else None
+        if one is not None:
+            found[dataset] = {
+                "set": one,
+                "marked": f"{out}/collected/{dataset}/marked.parquet",
+                "targets": f"{out}/targets/{dataset}/{one}.parquet",
+                "gold": gold,
+            }
+    return found
 
 
 def look_of(workflow: Path, *patterns: str) -> str:
@@ -120,6 +140,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         | {"judges": [*plan.judges, *plan.derived]},
         "templates": look_of(home / "workflow", "report/*"),
         "texts": bool(damaged(plan)),
+        "annotated": annotated(plan, out),
         "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
         "datasets": {
             name: {

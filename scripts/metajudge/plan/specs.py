@@ -18,6 +18,7 @@ from metajudge.plan.caps import caps_of
 from metajudge.plan.ensembles import ensembles_of, heard_of, merging
 from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.judges import (
+    annotators,
     aspects_told,
     bought_of,
     card_hash,
@@ -240,6 +241,7 @@ class Specs(GradedSpecs):
             ],
             "made": {name: spender(name) for name in made_of(self.plan, dataset)},
             "explained": self._explained if "robustness" in self.plan.study.methods else [],
+            "annotators": annotators(self.plan),
             "repeated": [name for name in self.plan.judges if self.plan.repeats(name)],
             "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
             "output": self.out,
@@ -318,6 +320,9 @@ class Specs(GradedSpecs):
         if table == "construction":
             found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
             found["steps"] = steps_of(plan, dataset)
+        if table == "spans":
+            found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
+            found["gold"] = self.gold(dataset)
         if table in {"perspectives", "construction"}:
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
         return found
@@ -366,10 +371,12 @@ class Specs(GradedSpecs):
         """Return the result tables of the study."""
         methods, judges = self.plan.study.methods, self.plan.judges.values()
         of_methods = (table for method in methods for table in (method, *BESIDE.get(method, [])))
-        return [
-            *dict.fromkeys(of_methods),
+        found = [
+            *of_methods,
             *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
             *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
             *(["construction"] if self._builds else []),
+            *(["spans"] if annotators(self.plan) else []),
             *("coverage", "cost"),
         ]
+        return list(dict.fromkeys(found))

@@ -34,6 +34,9 @@ from metajudge.schema.cards import (
     Weights,
 )
 
+ON_SYSTEMS = {"agreement", "confusion", "perspectives", "robustness", "ensemble", "faults", "spans"}
+"""Methods that look at the texts of systems."""
+
 
 class Cell(NamedTuple):
     """The finest node of a study: one judge's scores of one set of targets on one aspect."""
@@ -117,8 +120,7 @@ class Plan:
         if self.datasets[dataset].gives_texts:
             given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
             return [f"{name}.{degree}" for name, degree in given]
-        rated = {"agreement", "confusion", "perspectives", "robustness", "ensemble", "faults"}
-        sets = ["systems"] if rated & methods and self.datasets[dataset].has_systems else []
+        sets = ["systems"] if ON_SYSTEMS & methods and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
         damaged += self.perturbed(dataset, "row", "graded")
         sets += ["original"] if damaged else []

@@ -44,8 +44,8 @@ class TextSpecs:
             "ratings": f"{self.out}/ratings/{dataset}.parquet",
             "report": f"{self.out}/items/{dataset}.json",
         }
-        if card.gives_spans:
-            output["spans"] = f"{self.out}/spans/{dataset}.parquet"
+        if gold := self.gold(dataset):
+            output["spans"] = gold
         fields = {
             "dataset": card.model_dump(mode="json", exclude={"improve"}),
             "folder": self.plan.folders["dataset", dataset],
@@ -54,6 +54,11 @@ class TextSpecs:
             "output": output,
         }
         return self._spec("ingest.py", fields, ADAPTERS[card.format])
+
+    def gold(self, dataset: str) -> str | None:
+        """Return where the errors lie that people marked in a dataset's texts, if they did."""
+        marked = self.plan.datasets[dataset].gives_spans
+        return f"{self.out}/spans/{dataset}.parquet" if marked else None
 
     def perturb(self, dataset: str, perturbation: str, degree: str) -> str:
         """Return the spec that damages a dataset's originals by rule."""

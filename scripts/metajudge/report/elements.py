@@ -147,6 +147,40 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a text: plain, a gap, or marked, with a `shade` and what is told of it.
+
+    `sign` stands behind it; `id` names what is told, None for a part that is not marked.
+    """
+
+    text: str
+    gap: bool = False
+    shade: str = ""
+    told: Sequence[str] = ()
+    sign: str = ""
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A text as one marks it: who, what else they say, and the errors that are nowhere in it."""
+
+    who: str
+    about: str
+    parts: Sequence[Part]
+    nowhere: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One text as several mark it."""
+
+    kind: ClassVar[str] = "marked"
+    title: str
+    markings: Sequence[Marking]
+
+
+@dataclass(frozen=True)
 class Fold:
     """Blocks that are shown on demand."""
 
@@ -155,7 +189,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = "Table | Figure | Text | Link | Facts | Heading | Fold"
+Block: TypeAlias = "Table | Figure | Text | Link | Facts | Heading | Marked | Fold"
 
 
 @dataclass(frozen=True)

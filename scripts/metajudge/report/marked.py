@@ -31,7 +31,7 @@ _MARKS = re.escape(string.punctuation + "…“”‘’„«»–—。、，�
 _TOKEN = re.compile(rf"\s+|[{_MARKS}{_UNSPACED}]|[^\s{_MARKS}{_UNSPACED}]+")
 """White space, a mark, a character of a script without spaces, or a word; nothing is left out."""
 
-Kind = Literal["same", "del", "ins", "moved", "gap"]
+Kind = Literal["same", "del", "ins", "moved", "error", "gap"]
 
 
 class Stretch(NamedTuple):
@@ -43,7 +43,10 @@ class Stretch(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What is shown of a stretch; `number` tells where a moved sentence went, or came from."""
+    """What is shown of a stretch; `number` tells where a moved sentence went, or came from.
+
+    Of an error it is its place in a list of its own.
+    """
 
     kind: Kind
     text: str
@@ -162,7 +165,7 @@ def shortened(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-_WHAT = {"same": "", "del": "deleted ", "ins": "inserted ", "moved": "moved "}
+_WHAT = {"same": "", "del": "deleted ", "ins": "inserted ", "moved": "moved ", "error": "marked "}
 
 
 def _ends(piece: Piece) -> Iterator[Piece]:

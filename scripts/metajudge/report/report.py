@@ -1,12 +1,13 @@
 """What the report knows: the study's spec, its result tables and what was read of each dataset."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from metajudge.report.annotated import Judged, sample
 from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
 from metajudge.schema.cards import ORACLE, PROMPTED
@@ -67,6 +68,8 @@ class Report:
     spec: Mapping[str, Any]
     tables: Mapping[str, Rows]
     found: Mapping[str, Mapping[str, Any]]
+    annotated: Mapping[str, Sequence[Judged]] = field(default_factory=dict)
+    """Dataset -> a sample of its texts with the errors that judges list in them."""
 
     @classmethod
     def load(cls, spec: Mapping[str, Any]) -> "Report":
@@ -79,7 +82,9 @@ class Report:
             name: json.loads(Path(card["report"]).read_text(encoding="utf-8"))
             for name, card in spec["datasets"].items()
         }
-        return cls(spec, tables, found)
+        seed = spec["study"]["seed"]
+        annotated = {name: sample(told, seed, name) for name, told in spec["annotated"].items()}
+        return cls(spec, tables, found, annotated)
 
     def rows(self, table: str) -> Rows:
         """Return the rows of a table, none where the study has no such table."""

@@ -191,6 +191,19 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "value": NUMBER,
         "text": TEXT,
     },
+    # every judgment of the judges that list errors, with these; the other columns as in judgments
+    "marked": {
+        "dataset": TEXT,
+        "perturbation": TEXT,
+        "judge": TEXT,
+        "aspect": TEXT,
+        "target": TEXT,
+        "draw": COUNT,
+        "status": TEXT,
+        "rule": TEXT,
+        "value": NUMBER,
+        "spans": pa.list_(SPAN),
+    },
     # how many judgments of a cell ended how, and what served them
     "statuses": {
         "dataset": TEXT,
@@ -239,6 +252,7 @@ KEYS: dict[str, list[str]] = {
     "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
     "draws": ["dataset", "perturbation", "judge", "aspect", "target", "target_b", "draw"],
     "rationales": ["judge", "aspect", "target", "draw"],
+    "marked": ["dataset", "perturbation", "judge", "aspect", "target", "draw"],
     "bought": ["judge", "perturbation", "key", "draw"],
     "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
     "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],

@@ -26,6 +26,7 @@ NO_VOTES: Final = "no votes"
 NO_EXPECTATION: Final = "nothing is expected of any perturbation"
 NO_PREDICTED_SPANS: Final = "no predicted spans"
 NO_GOLD_SPANS: Final = "no gold spans"
+NO_CATEGORIES: Final = "no predicted span has a category"
 NO_SPANS: Final = "neither predicted nor gold spans"
 UNRELIABLE: Final = "the draws of a target agree no more than those of others"
 

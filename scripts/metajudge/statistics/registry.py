@@ -3,6 +3,7 @@
 A listed name never changes its meaning. docs/statistics.md is generated from these lists.
 """
 
+from metajudge.statistics.annotated import ANNOTATED
 from metajudge.statistics.derived import (
     ANY,
     CONFUSION,
@@ -375,6 +376,7 @@ STATISTICS: dict[str, Statistic] = {
     **ROBUST,
     **VALID,
     **ENSEMBLE,
+    **ANNOTATED,
 }
 
 

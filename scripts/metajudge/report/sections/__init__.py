@@ -22,6 +22,7 @@ from metajudge.report.sections import (
     replies,
     reproduce,
     robustness,
+    spans,
 )
 
 SECTIONS = (
@@ -35,6 +36,7 @@ SECTIONS = (
     robustness.section,
     ensemble.section,
     faults.section,
+    spans.section,
     perturbations.section,
     construction.section,
     replies.repeatability,

@@ -8,7 +8,14 @@ from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.improvement import References
 
 Method = Literal[
-    "agreement", "discernment", "confusion", "perspectives", "robustness", "ensemble", "faults"
+    "agreement",
+    "discernment",
+    "confusion",
+    "perspectives",
+    "robustness",
+    "ensemble",
+    "faults",
+    "spans",
 ]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
@@ -93,7 +100,9 @@ class Study(Caps):
         "a row, and texts of every rating.",
     )
     methods: list[Method] = Field(
-        min_length=1, description="What is computed; coverage and cost always are."
+        min_length=1,
+        description="What is computed; coverage and cost always are, and spans "
+        "where a judge lists errors with their places.",
     )
     references: References | None = Field(
         None,

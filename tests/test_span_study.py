@@ -1,0 +1,212 @@
+"""Whole studies of error spans: recorded annotations beside what people marked."""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from metajudge.methods.spans import words_of
+from metajudge.parsing.annotation import MOST
+from metajudge.parsing.locate import locate
+from metajudge.plan import load_plan
+from metajudge.plan.specs import Specs
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import read_table
+from metajudge.statistics.spans import Span, exact_counts
+from running import HOME, SHARED, needs_data, rows, snakemake, write_card
+
+Row = dict[str, str]
+MARK = '<script>"&'
+"""Words of a reply that must not become a part of the page."""
+
+
+def study(folder: Path, judges: list[str], **keys: Any) -> Path:
+    """Write a study of RotoWire's card with other files, and its recorded judges."""
+    write_card(
+        folder,
+        "datasets",
+        "rotowire",
+        files={"games": "../../games.csv", "spans": "../../spans.csv"},
+        sha256={},
+    )
+    for name in judges:
+        model: dict[str, Any] = {"model": name, "engine": "recorded", "dataset": "rotowire"}
+        model |= {"files": f"../../{name}.jsonl", "rows": {"item": "item", "reply": "reply"}}
+        put(folder / "config" / "models" / f"{name}.yaml", model)
+        judge = {"judge": name, "model": name, "parser": "annotation"}
+        put(folder / "config" / "judges" / f"{name}.yaml", judge | keys.get(name, {}))
+    told = {"study": "s", "seed": 1, "datasets": ["rotowire"], "methods": ["spans"]}
+    path = folder / "study.yaml"
+    put(path, told | {"judges": judges} | keys.get("study", {}))
+    return path
+
+
+def put(path: Path, card: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+
+
+def put_csv(path: Path, told: list[Row]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(told[0]))
+        writer.writeheader()
+        writer.writerows(told)
+
+
+def put_replies(path: Path, replies: dict[str, Any]) -> None:
+    told = [json.dumps({"item": name, "reply": reply}) for name, reply in replies.items()]
+    path.write_text("\n".join(told), encoding="utf-8")
+
+
+def annotation(marked: list[Row]) -> str:
+    """Return what people marked in a text, in the form in which annotators reply."""
+    errors = [
+        f"Error {number}:\nLocation: {row['TOKENS']}\nExplanation: Not so.\nSeverity: 3\n"
+        f"Category: {row['TYPE'].capitalize().replace('_', ' ')}\n"
+        for number, row in enumerate(marked, 1)
+    ]
+    verdict = "Poor" if errors else "Excellent"
+    return "\n".join(errors or ["No errors."]) + f"\nOverall score: {verdict}"
+
+
+def game(number: int) -> Row:
+    return {"TEXT_ID": f"G{number}", "GENERATED_TEXT": f"The Owls won {number} to 7 at home ."}
+
+
+def mark(number: int, first: int, last: int, kind: str) -> Row:
+    words = game(number)["GENERATED_TEXT"].split()[first - 1 : last]
+    ends = {"DOC_TOKEN_START": str(first), "DOC_TOKEN_END": str(last)}
+    return {"TEXT_ID": f"G{number}.txt", "TOKENS": " ".join(words), "TYPE": kind, **ends}
+
+
+GAMES = list(range(101, 113))
+MARKS = {n: [mark(n, 2, 2, "NAME"), mark(n, 7, 8, "NOT_CHECKABLE")] for n in GAMES[:10]}
+
+
+def agreement(results: Path, judge: str) -> dict[tuple[str, str, str], float | None]:
+    """Return (statistic, form, level) -> value of the rows that compare with people."""
+    told = [row for row in rows(results, "spans") if row["judge"] == judge and row["form"]]
+    return {(row["statistic"], row["form"], row["level"]): row["value"] for row in told}
+
+
+def whole(folder: Path) -> Path:
+    """Write a study of two annotators, one of whom replies twice, and the mean of both."""
+    put_csv(folder / "games.csv", [game(n) for n in GAMES])
+    put_csv(folder / "spans.csv", [one for own in MARKS.values() for one in own])
+    same = {f"G{n}": annotation(MARKS.get(n, [])) for n in GAMES}
+    errors = [
+        {"location": "Owls won", "explanation": MARK, "severity": 5, "category": MARK},
+        {"location": "won", "explanation": "again", "severity": 1},
+        {"location": "never there", "explanation": MARK, "severity": 2},
+    ]
+    wrong = json.dumps({"errors": errors, "overall_score": "Fair"})
+    put_replies(folder / "same.jsonl", same)
+    put_replies(folder / "wrong.jsonl", {f"G{n}": [wrong, "I cannot."] for n in GAMES})
+    path = study(folder, ["same", "wrong"], wrong={"draws": 2})
+    both = {"judge": "both", "members": ["same", "wrong"], "combine": "mean", "min_annotators": 1}
+    put(folder / "config" / "judges" / "both.yaml", both)
+    told = yaml.safe_load(path.read_text())
+    put(path, told | {"judges": ["same", "wrong", "both"]})
+    return path
+
+
+@pytest.mark.slow
+def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Path) -> None:
+    path = whole(tmp_path)
+    done = snakemake("--configfile", str(path), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    results = tmp_path / "results" / "s"
+    assert set(agreement(results, "same").values()) == {1}
+    wrong = agreement(results, "wrong")
+    # of 12 texts: 3 spans each, none the same as one of the 20 that people marked
+    assert wrong["span_precision", "exact", "pooled"] == 0
+    # words: Owls, won and two not found, 10 of 48 right; people's are Owls, at, home in 10 texts
+    assert wrong["span_precision", "tokens", "pooled"] == pytest.approx(10 / 48)
+    assert wrong["span_recall", "tokens", "pooled"] == pytest.approx(10 / 30)
+    told = {row["statistic"]: row for row in rows(results, "spans") if row["judge"] == "wrong"}
+    assert told["span_match_rate"]["value"] == pytest.approx(2 / 3)
+    assert (told["span_errors"]["value"], told["span_errors"]["n_missing"]) == (3, 12)
+    marked = read_table("marked", results / "collected" / "rotowire" / "marked.parquet")
+    # what only takes others' scores lists nothing
+    assert set(marked["judge"].to_pylist()) == {"same", "wrong"} and len(marked) == 12 + 24
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count('<div class="marking">') == 6 * 3  # people and two judges
+    assert MARK not in page and "&lt;script&gt;&#34;&amp;" in page
+
+
+def test_a_study_plans_the_table_where_a_judge_lists_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = yaml.safe_load(whole(tmp_path).read_text())
+    monkeypatch.chdir(tmp_path)
+
+    def tables(**keys: Any) -> list[str]:
+        plan = load_plan(told | keys, HOME, source="study.yaml")
+        return Specs(plan, HOME, "results/s").tables
+
+    assert tables(judges=["same"]) == ["spans", "coverage", "cost"]
+    assert "spans" in tables(methods=["agreement"])
+    assert "spans" not in tables(methods=["agreement"], judges=["rules"])
+    with pytest.raises(UserError, match="no judge of the study lists errors"):
+        tables(judges=["rules"])
+
+
+def once(marked: list[Row], tokens: list[str]) -> list[Row]:
+    """Return those marks whose words stand once in a text, as many as an annotation may have."""
+
+    def places(words: list[str]) -> int:
+        each = range(len(tokens) - len(words) + 1)
+        return sum(tokens[at : at + len(words)] == words for at in each)
+
+    return [row for row in marked if places(row["TOKENS"].split()) == 1][:MOST]
+
+
+def real() -> tuple[dict[str, str], dict[str, list[Row]], list[Row]]:
+    """Return RotoWire's texts, what people marked in each, and its rows of games."""
+    marked = defaultdict[str, list[Row]](list)
+    with (SHARED / "rotowire" / "gsml.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            marked[row["TEXT_ID"].removesuffix(".txt")].append(row)
+    with (SHARED / "rotowire" / "games.csv").open(encoding="utf-8", newline="") as file:
+        games = list(csv.DictReader(file))
+    return {one["TEXT_ID"]: one["GENERATED_TEXT"] for one in games}, marked, games
+
+
+@needs_data
+def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
+    texts, marked, _ = real()
+    right = total = 0
+    for name, text in texts.items():
+        tokens = words_of(text)
+        own = sorted(marked[name], key=lambda row: int(row["DOC_TOKEN_START"]))
+        ends = [(int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own]
+        gold = [Span(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends]
+        places = locate([row["TOKENS"] for row in own], text)
+        found = [Span(one.start or 0, one.end or 0) for one in places if one.match != "not_found"]
+        right += exact_counts(found, gold).matched
+        total += len(own)
+    most = sum(min(MOST, len(own)) for own in marked.values())
+    assert (total, round(right / total, 2), round(most / total, 2)) == (1214, 0.70, 0.39)
+
+
+@needs_data
+@pytest.mark.slow
+def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
+    """Those that a reply can tell: quotes do not say which of several equal words is meant."""
+    texts, marked, games = real()
+    told = {name: once(marked[name], text.split()) for name, text in texts.items()}
+    put_csv(tmp_path / "games.csv", games)
+    put_csv(tmp_path / "spans.csv", [row for own in told.values() for row in own])
+    put_replies(tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()})
+    done = snakemake("--configfile", str(study(tmp_path, ["people"])), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert sum(map(len, told.values())) > 300
+    results = tmp_path / "results" / "s"
+    found = agreement(results, "people")
+    assert len(found) == 3 * 4 * 2 and set(found.values()) == {1}
+    shares = {row["statistic"]: row["value"] for row in rows(results, "spans") if not row["form"]}
+    assert (shares["span_match_exact"], shares["span_match_rate"]) == (1, 1)

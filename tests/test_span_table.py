@@ -1,0 +1,258 @@
+"""The table of errors that judges list, of one small dataset by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collect import marked
+from metajudge.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
+from metajudge.methods.study import DatasetStudy
+from metajudge.schema.tables import SCHEMAS, table_of, write_table
+from metajudge.statistics.annotated import ANNOTATED
+from metajudge.statistics.estimate import NO_CATEGORIES, NOTHING
+from metajudge.statistics.spans import Span
+
+Row = dict[str, Any]
+TEXTS = {
+    "a": "The Hawks won 37 to 20 .",
+    "b": "They play Denver on Friday .",
+    "c": "All is well .",
+    "d": "Nobody was there .",
+    "e": "",
+}
+GOLD = [
+    ("a", 4, 9, "NAME"),
+    ("a", 14, 22, "NUMBER"),
+    ("b", 10, 16, "NOT_CHECKABLE"),
+    ("d", 0, 6, "NAME"),
+]
+
+
+def error(
+    start: int | None,
+    end: int | None,
+    quoted: str | None,
+    match: str,
+    severity: float | None = None,
+    category: str | None = None,
+) -> Row:
+    return {
+        **{"start": start, "end": end, "location": quoted, "match": match},
+        **{"severity": severity, "category": category, "explanation": "so"},
+    }
+
+
+HAWKS = error(4, 9, "Hawks", "exact", 4, "name")
+SCORE = error(10, 16, "Won  37", "normalised", 2, "Word")
+INVENTED = error(None, None, "never said this", "not_found")
+OMITTED = error(None, None, None, "not_found", 1)
+WELL = error(7, 11, "wel", "fuzzy", 5, "NAME")
+
+
+def judgment(target: str, *spans: Row, **more: Any) -> Row:
+    return {
+        **{"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "true", "draw": 0},
+        **{"target": target, "status": "ok", "rule": "labelled.labelled", "value": 3.0},
+        **{"spans": list(spans), **more},
+    }
+
+
+JUDGED = [
+    judgment("a", HAWKS, SCORE, INVENTED, OMITTED, rule="json.labelled+dropped+unread"),
+    judgment("b", rule="labelled.labelled+less_without_errors"),
+    judgment("c", WELL),
+    judgment("d", HAWKS, status="unparsed", value=None),
+    judgment("e", status="not_applicable", value=None, spans=None),
+]
+
+
+def study(
+    folder: Path, judged: list[Row], gold: bool = True, copies: int = 1, share: float = 1.0
+) -> DatasetStudy:
+    """Return a study of the texts, so many times over."""
+
+    def repeated(told: list[Row], *names: str) -> list[Row]:
+        return [
+            {**row, **{name: f"{row[name]}{copy}" for name in names}}
+            for row in told
+            for copy in range(copies)
+        ]
+
+    write_table("marked", table_of("marked", repeated(judged, "target")), folder / "marked.parquet")
+    names = ("target", "start", "end", "category")
+    spans = [{"dataset": "d", **dict(zip(names, one, strict=True)), "text": ""} for one in GOLD]
+    table = table_of("gold_spans", repeated(spans, "target"))
+    write_table("gold_spans", table, folder / "gold.parquet")
+    targets = [
+        {"dataset": "d", "target": name, "item": name, "perturbation": "systems", "text": text}
+        for name, text in TEXTS.items()
+    ]
+    items = [{"dataset": "d", "item": name} for name in TEXTS]
+    empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")}
+    told = {"dataset": "d", "seed": 1, "data_sha": "0", "judges": {"j": {"share": share}}}
+    told |= {"marked": str(folder / "marked.parquet")}
+    told |= {"gold": str(folder / "gold.parquet") if gold else None}
+    return DatasetStudy(
+        spec=told,
+        items=table_of("items", repeated(items, "item")),
+        targets=table_of("targets", repeated(targets, "target", "item")),
+        statuses=SCHEMAS["statuses"].empty_table(),
+        **empty,
+    )
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
+    return keyed(rows(study(tmp_path, JUDGED)))
+
+
+def keyed(told: list[Row]) -> dict[tuple[str, str, str], Row]:
+    """Return (statistic, form, level) -> row."""
+    return {(row["statistic"], row.get("form") or "", row["level"]): row for row in told}
+
+
+def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[float]:
+    names = ("span_precision", "span_recall", "span_f1")
+    return [found[name, form, level]["value"] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "value", "n", "missing"),
+    [
+        ("span_errors", 5 / 3, 3, 1),  # 4, 0 and 1; the fourth reply has no verdict
+        ("span_clean", 1 / 3, 3, 1),
+        ("span_severity", (4 + 2 + 1 + 5) / 4, 4, 1),  # an error has none
+        ("span_placeless", 1 / 5, 5, 1),
+        ("span_match_rate", 3 / 4, 4, 1),
+        ("span_match_exact", 1 / 4, 4, 1),
+        ("span_match_normalised", 1 / 4, 4, 1),
+        ("span_match_fuzzy", 1 / 4, 4, 1),
+        ("span_dropped", 1 / 3, 3, 1),
+        ("span_unread", 1 / 3, 3, 1),
+        ("span_superseded", 0, 3, 1),
+        ("span_less_without_errors", 1 / 3, 3, 1),
+        ("span_errors_beside_none", 0, 3, 1),
+        ("span_best_with_severe", 0, 3, 1),
+        ("span_other_verdicts", 0, 3, 1),
+    ],
+)
+def test_what_is_listed_by_hand(
+    found: dict[tuple[str, str, str], Row], statistic: str, value: float, n: int, missing: int
+) -> None:
+    row = found[statistic, "", ""]
+    assert row["value"] == pytest.approx(value)
+    assert (row["n"], row["n_missing"], row["perturbation"]) == (n, missing, "systems")
+    assert row["lo"] is None and "no interval" in row["note"]
+
+
+def test_what_people_marked_by_hand(found: dict[tuple[str, str, str], Row]) -> None:
+    # spans: Hawks alone is right, of 4 (one not found) and 3; its kind is spelt otherwise
+    assert of(found, "exact", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
+    assert of(found, "exact_category", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
+    # words: Hawks and 37, of Hawks won 37, three not found, and well; of Hawks 37 to 20, Denver
+    assert of(found, "tokens", "pooled") == pytest.approx([2 / 7, 2 / 5, 4 / 12])
+    # 37 is a number to people, and a word to the judge
+    assert of(found, "tokens_category", "pooled") == pytest.approx([1 / 7, 1 / 5, 2 / 12])
+    # texts: precision of a and c, recall of a and b, F1 of all three
+    assert of(found, "exact", "by_text") == pytest.approx([1 / 6, 1 / 4, 2 / 15])
+    precision = found["span_precision", "exact", "by_text"]
+    assert (precision["n"], precision["n_missing"]) == (2, 2)
+    pooled = found["span_precision", "tokens", "pooled"]
+    assert (pooled["n"], pooled["n_missing"]) == (7, 1)
+    assert "spans that are not found count as wrong: 1" in pooled["note"]
+    assert "errors that quote no words are left out: 1" in pooled["note"]
+
+
+def test_every_statistic_of_the_list_is_there_and_no_other(
+    found: dict[tuple[str, str, str], Row],
+) -> None:
+    assert {name for name, _, _ in found} == set(ANNOTATED)
+    assert {f"span_{name}" for name in NOTED} < set(ANNOTATED)
+    assert {form for _, form, _ in found} == {"", *FORMS}
+    assert {level for _, form, level in found if form} == set(LEVELS)
+
+
+def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:
+    one, other = judgment("a", HAWKS), judgment("a", WELL, SCORE, draw=1)
+    found = keyed(rows(study(tmp_path, [one, other])))
+    assert found["span_errors", "", ""]["value"] == 1.5
+    assert found["span_errors", "", ""]["n"] == 2
+    # 1 of 3 predicted, and people's 2 spans were to be found twice
+    assert of(found, "exact", "pooled") == pytest.approx([1 / 3, 1 / 4, 2 / 7])
+
+
+def test_without_people_s_marks_nothing_is_compared(tmp_path: Path) -> None:
+    found = keyed(rows(study(tmp_path, JUDGED, gold=False)))
+    assert {name for name, _, _ in found} == set(ANNOTATED) - {
+        *("span_precision", "span_recall", "span_f1")
+    }
+
+
+def test_only_texts_of_systems_are_compared(tmp_path: Path) -> None:
+    damaged = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
+    found = rows(study(tmp_path, damaged))
+    assert {(row["perturbation"], row["degree"]) for row in found} == {("typos", "minor")}
+    assert not any(row.get("form") for row in found)
+
+
+def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> None:
+    bare = [judgment("a", {**HAWKS, "category": None}), judgment("b")]
+    found = keyed(rows(study(tmp_path, bare)))
+    assert of(found, "exact", "pooled") == pytest.approx([1, 1 / 3, 1 / 2])
+    for level in LEVELS:
+        assert of(found, "tokens_category", level) == [None] * 3
+        assert found["span_f1", "exact_category", level]["note"] == NO_CATEGORIES
+    # one that lists nothing misses what people marked, of whatever kind
+    clean = keyed(rows(study(tmp_path, [judgment("a"), judgment("b")])))
+    assert of(clean, "exact_category", "pooled") == [None, 0, 0]
+
+
+def test_without_a_parsed_reply_there_is_no_number(tmp_path: Path) -> None:
+    found = keyed(rows(study(tmp_path, [judgment("a", HAWKS, status="unparsed")])))
+    assert {row["value"] for row in found.values()} == {None}
+    assert found["span_match_rate", "", ""]["note"] == NOTHING
+    missing = {name: row["n_missing"] for (name, _, _), row in found.items()}
+    assert missing.pop("span_severity") == 0  # it counts errors
+    assert set(missing.values()) == {1}
+
+
+def test_intervals_are_over_sources(tmp_path: Path) -> None:
+    found = keyed(rows(study(tmp_path, JUDGED[:3], copies=8)))
+    for statistic in ("span_match_rate", "span_errors"):
+        row = found[statistic, "", ""]
+        assert row["lo"] < row["value"] < row["hi"] and "sources" in row["method"]
+    row = found["span_f1", "tokens", "pooled"]
+    assert row["value"] == pytest.approx(4 / 12) and row["lo"] < row["value"] < row["hi"]
+
+
+def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
+    found = rows(study(tmp_path, JUDGED[:1], share=0.4))
+    assert all("of a share of the items: 2 of 5" in row["note"] for row in found)
+
+
+def test_what_is_not_found_is_wrong_in_every_form() -> None:
+    one = Prediction.of([HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED])
+    tokens, gold = words_of(TEXTS["a"]), [Span(4, 9, "name")]
+    assert one.counts(gold, tokens, "exact") == (1, 3, 1)
+    assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
+    assert one.placeless == 1
+
+
+def judgments(*spans: list[Row] | None) -> Any:
+    told = [
+        {"judge": "both", "target": name, "draw": 0, "status": "ok", "value": 4.0, "spans": own}
+        for name, own in zip(TEXTS, spans, strict=False)
+    ]
+    return table_of("judgments", told)
+
+
+def test_a_derived_judge_is_collected_where_any_of_its_judgments_lists_errors() -> None:
+    cell = ("systems", "both", "true")
+    spec = {"dataset": "d", "derived": ["both"]}
+    merged = marked(judgments([HAWKS], None), spec, cell)
+    assert [len(one or []) for one in merged["spans"].to_pylist()] == [1, 0]
+    assert set(merged["judge"].to_pylist()) == {"both"} and merged["value"].to_pylist() == [4, 4]
+    assert len(marked(judgments(None, None), spec, cell)) == 0
+    # a judge of its own is told whole, whatever came of it
+    assert len(marked(judgments(None, None), {"dataset": "d", "derived": []}, cell)) == 2

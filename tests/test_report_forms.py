@@ -87,7 +87,7 @@ def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> No
     assert "Of 6 differences drawn, 3 have an interval that does not hold 0." in drawn.summary
     gaps = drawn.table
     assert list(lines(gaps)) == ["analyze", "few"]
-    for judge, *told in (("analyze", 0.12, "[0.02, 0.22]"), ("few", 0.09, "[−0.01, 0.19]")):
+    for judge, *told in (("analyze", 0.12, "[0.020, 0.220]"), ("few", 0.09, "[−0.010, 0.190]")):
         cells = lines(gaps)[judge].cells
         assert [cell.sort for cell in cells] == pytest.approx(told[:1] * 3)
         assert {cell.interval for cell in cells} == set(told[1:])

@@ -10,6 +10,7 @@ from metajudge.plan.judges import annotators, card_hash, engine_of, parser_of, s
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
     AnyPerturbation,
+    DerivedJudge,
     GivenPerturbation,
     GradedPerturbation,
     Judge,
@@ -18,6 +19,8 @@ from metajudge.schema.cards import (
 from metajudge.schema.cards.perturbations import Degree
 
 UNDAMAGED = {"original", "systems"}
+FEW = 3
+"""So many members of an ensemble are named beside it."""
 ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
 """Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
 depends on them."""
@@ -167,7 +170,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
             for name, judge in plan.judges.items()
         }
         | {
-            name: {"engine": "derived", "form": f"{card.combine} of {', '.join(card.members)}"}
+            name: {"engine": "derived", "form": _made_of(card)}
             for name, card in plan.derived.items()
         },
         "aspects": {name: card.name for name, card in plan.aspects.items()},
@@ -177,3 +180,10 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         },
         "output": f"{out}/report/index.html",
     }
+
+
+def _made_of(card: DerivedJudge) -> str:
+    """Return what a judge is made of, in words: a few members by name, more by number."""
+    few = len(card.members) <= FEW
+    told = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
+    return f"{told}; errors merged by {card.supervisor.model}" if card.supervisor else told

@@ -204,3 +204,5 @@ OF_OTHERS: dict[str, Statistic] = {
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
 }
 """Prefix -> a statistic about another one, whose label stands for {}."""
+APART = {"difference", "contribution", "detectable"}
+"""Those of two values of the other, written as it is."""

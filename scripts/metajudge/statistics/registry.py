@@ -6,6 +6,7 @@ A listed name never changes its meaning. docs/statistics.md is generated from th
 from metajudge.statistics.annotated import ANNOTATED
 from metajudge.statistics.derived import (
     ANY,
+    APART,
     CONFUSION,
     CONSTRUCTED,
     DHP,
@@ -387,6 +388,8 @@ def statistic(name: str) -> Statistic:
     for prefix in sorted(OF_OTHERS, key=len, reverse=True):
         if name.startswith(prefix + "_"):
             rest = name.removeprefix(prefix + "_")
-            inner = STATISTICS[rest].label if rest in STATISTICS else rest.replace("_", " ")
-            return OF_OTHERS[prefix]._replace(label=OF_OTHERS[prefix].label.format(inner))
+            own, of = OF_OTHERS[prefix], STATISTICS.get(rest)
+            label = own.label.format(of.label if of else rest.replace("_", " "))
+            apart = prefix in APART and of is not None and of.kind == "correlation"
+            return own._replace(label=label, kind="correlation" if apart else own.kind)
     raise KeyError(name)

@@ -31,7 +31,6 @@ def _errors(spec: Mapping[str, Any], scores: Sequence[pa.Table]) -> dict[str, Li
         [read_table("judgments", path) for path in spec["lists"]],
         scores,
         min_annotators=spec["min_annotators"],
-        steps=spec["steps"],
     )
     texts = texts_of(spec["targets"])
     if "merged" not in spec:

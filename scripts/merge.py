@@ -53,7 +53,7 @@ def _heard(
         name: [read_table(name, place.format(name, member)) for member in told["members"]]
         for name in ("judgments", "scores")
     }
-    return heard(**tables, min_annotators=told["min_annotators"], steps=told["steps"])
+    return heard(**tables, min_annotators=told["min_annotators"])
 
 
 def _shown(errors: Any) -> Iterator[Row]:

@@ -35,9 +35,10 @@ def judged(*draws: tuple[str, Sequence[dict[str, Any]] | None]) -> pa.Table:
     return table_of("judgments", rows)
 
 
-def scored(value: float | None) -> pa.Table:
+def scored(value: float | None, draws: int = 2, target: str = "t") -> pa.Table:
     cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
-    return table_of("scores", [{**cell, "target": "t", "value": value}])
+    told = {"target": target, "value": value, "n_draws": draws, "n_missing": 0}
+    return table_of("scores", [{**cell, **told}])
 
 
 def whys(found: Any) -> list[list[str]]:
@@ -50,20 +51,32 @@ def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
         judged(("ok", [])),
         judged(("ok", [error("other")])),
     ]
-    found = heard(judgments, [scored(3.5), scored(4), scored(None)], min_annotators=2, steps=2)
+    found = heard(judgments, [scored(3.5), scored(4), scored(None)], min_annotators=2)
     assert whys(found) == [["second"], []]
-    assert not heard(
-        judgments, [scored(3.5), scored(None), scored(None)], min_annotators=2, steps=2
-    )
+    assert not heard(judgments, [scored(3.5), scored(None), scored(None)], min_annotators=2)
 
 
 @pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
 def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
     judgments = [judged(("ok", [error(name)])) for name in "abcde"]
     scores = [scored(value) for value in (5, 5, 5, 5, last)]
-    found = heard(judgments, scores, min_annotators=3, steps=1)
+    found = heard(judgments, scores, min_annotators=3)
     # at 4 the fifth is two deviations away, and less than a point
     assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
+
+
+@pytest.mark.parametrize("draws", [3, 7, 97])
+def test_an_outlier_of_means_of_draws_is_one_exactly(draws: int) -> None:
+    """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float decides."""
+    judgments = [judged(("ok", [error(name)])) for name in "abcde"]
+    scores = [*(scored(5, draws) for _ in "abcd"), scored(5 - (2 * draws - 1) / draws, draws)]
+    assert whys(heard(judgments, scores, min_annotators=3)) == [["a"], ["b"], ["c"], ["d"]]
+
+
+def test_a_text_that_a_member_was_not_given_is_left_out() -> None:
+    judgments = [judged(("ok", [error(name)])) for name in "ab"]
+    assert heard(judgments, [scored(3), scored(3)], min_annotators=1)
+    assert not heard(judgments, [scored(3), scored(3, target="other")], min_annotators=1)
 
 
 def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
@@ -71,7 +84,7 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
         judged(("ok", [error("short", 2, **CAT)])),
         judged(("ok", [error("much longer", 4, **CAT)])),
     ]
-    lists = heard(judgments, [scored(3), scored(3)], min_annotators=1, steps=1)
+    lists = heard(judgments, [scored(3), scored(3)], min_annotators=1)
     [one] = by_rule(lists, {"t": TEXT})["t"].errors or ()
     assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
 
@@ -81,7 +94,6 @@ def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> Non
         [judged(("ok", [error("why")])), judged(("ok", []))],
         [scored(3), scored(5)],
         min_annotators=1,
-        steps=1,
     )
     assert [target for target, _ in with_errors(lists)] == ["t"]
     said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"

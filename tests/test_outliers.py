@@ -72,3 +72,10 @@ def test_order_shift_and_mirror_do_not_matter(scores: list[int], seed: int, by: 
     assert outliers([scores[k] for k in order]) == [found[k] for k in order]
     assert outliers([by - score for score in scores]) == found
     assert not any(found) or len(scores) >= 5
+
+
+def test_fractions_are_taken_exactly() -> None:
+    thirds = [Fraction(5), Fraction(5), Fraction(5), Fraction(5), Fraction(10, 3)]
+    assert outliers(thirds, step=Fraction(1, 3)) == [False] * 4 + [True]
+    with pytest.raises(ValueError, match="is not 0"):
+        outliers(thirds, step=1)

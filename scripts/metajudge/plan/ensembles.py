@@ -1,6 +1,5 @@
 """Judges made of others: what they must be, and what jobs that merge and tables need of them."""
 
-from math import lcm
 from typing import Any
 
 from metajudge.cells import pack
@@ -49,21 +48,8 @@ def _told(plan: Plan, name: str) -> dict[str, Any]:
     card = plan.derived[name]
     assert card.supervisor is not None
     own = {"form", *Decoding.model_fields}
-    return {**heard_of(plan, name), **card.supervisor.model_dump(mode="json", include=own)}
-
-
-def heard_of(plan: Plan, name: str) -> dict[str, Any]:
-    """Return which members an ensemble hears, and how their scores are spaced.
-
-    A score is the mean of at most so many whole numbers; `steps` of these make a point.
-    """
-    card = plan.derived[name]
-    most = max(plan.judges[member].draws for member in card.members)
-    return {
-        "members": card.members,
-        "min_annotators": card.min_annotators,
-        "steps": lcm(*range(1, most + 1)),
-    }
+    heard = card.model_dump(mode="json", include={"members", "min_annotators"})
+    return {**heard, **card.supervisor.model_dump(mode="json", include=own)}
 
 
 def ensembles_of(plan: Plan, dataset: str) -> dict[str, Any]:

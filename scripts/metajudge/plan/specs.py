@@ -15,7 +15,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
-from metajudge.plan.ensembles import ensembles_of, heard_of, merging
+from metajudge.plan.ensembles import ensembles_of, merging
 from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.judges import (
     annotators,
@@ -196,7 +196,6 @@ class Specs(GradedSpecs):
         told = {
             "criterion": split(cell.aspect)[1],
             "lists": [f"{self.out}/judgments/{place.format(name)}" for name in card.members],
-            "steps": heard_of(self.plan, cell.judge)["steps"],
             **self._located(*cell[:3]),
         }
         if card.supervisor is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -38,23 +39,23 @@ def heard(
     scores: Sequence[pa.Table],
     *,
     min_annotators: int,
-    steps: int,
 ) -> dict[str, Lists]:
     """Return target -> the lists of errors that are merged, in the order of the members.
 
     Tables of judgments and of scores, one per member. A member is heard with the first of its draws
-    that was parsed, if it has a score and that is no outlier among the members' (methods.md 5). A
-    target of which fewer than `min_annotators` members have a score is left out. Scores are whole
-    numbers of 1 / `steps`.
+    that was parsed, if it has a score and that is no outlier among the members' (methods.md 5).
+    Targets that a member was not given are left out, and those of which fewer than `min_annotators`
+    members have a score.
     """
-    values = [_column(table, "value") for table in scores]
+    values = [_means(table) for table in scores]
     errors = [_first_lists(table) for table in judgments]
     found = dict[str, Lists]()
-    for target in sorted(set[str]().union(*values)):
-        own = [each.get(target) for each in values]
-        if sum(score is not None for score in own) < min_annotators:
+    for target in sorted(set(values[0]).intersection(*values)):
+        own = [each[target] for each in values]
+        known = [score for score in own if score is not None]
+        if len(known) < min_annotators:
             continue
-        far = outliers(own, step=Fraction(1, steps))
+        far = outliers(own, step=Fraction(1, lcm(*(score.denominator for score in known))))
         found[target] = [
             listed[target]
             for listed, score, out in zip(errors, own, far, strict=True)
@@ -99,8 +100,16 @@ def _said(answer: Row | None, text: str) -> Listed:
     return Listed(locate_errors(read.errors, text), f"errors merged by supervisor: {read.rule}")
 
 
-def _column(table: pa.Table, name: str) -> dict[str, Any]:
-    return dict(zip(table["target"].to_pylist(), table[name].to_pylist(), strict=True))
+def _means(scores: pa.Table) -> dict[str, Fraction | None]:
+    """Return target -> the score, a mean of whole numbers: exact, which a float is not."""
+    names = ["target", "value", "n_draws", "n_missing"]
+    return {
+        row["target"]: None
+        if row["value"] is None
+        else Fraction(round(row["value"] * draws), draws)
+        for row in scores.select(names).to_pylist()
+        for draws in [row["n_draws"] - row["n_missing"]]
+    }
 
 
 def _first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:

@@ -12,7 +12,7 @@ _TOLERANCE = 1e-6
 
 
 def outliers(
-    scores: Sequence[float | None],
+    scores: Sequence[float | Fraction | None],
     *,
     step: float | Fraction = 1,
     origin: float | Fraction = 0,
@@ -20,7 +20,8 @@ def outliers(
     """Return |x - mean| >= 2 sd and |x - mean| >= 1 of each score x, sd with n below.
 
     scores (members,), None = missing: never an outlier and not counted; origin + k step for whole
-    k, where `step` may be a fraction such as 1/3 (means of three draws). With the integers k, their
+    k, where `step` may be a fraction such as 1/3 (means of three draws). Scores that are fractions
+    are taken exactly, floats at the nearest step. With the integers k, their
     number n, sum S and sum of squares Q: (n k - S)² >= 4 (n Q - S²) and |n k - S| step >= n.
     Shape (members,). All false where all scores are equal, and of fewer than 5 members always:
     none can be more than sqrt(n - 1) deviations away. ValueError for a step that is not above 0 or
@@ -37,7 +38,12 @@ def outliers(
     return [one is not None and one**2 >= spread and one * width >= n * POINTS for one in far]
 
 
-def _place(score: float, width: Fraction, start: Fraction) -> int:
+def _place(score: float | Fraction, width: Fraction, start: Fraction) -> int:
+    if isinstance(score, Fraction):
+        exact = (score - start) / width
+        if exact.denominator == 1:
+            return exact.numerator
+        raise ValueError(f"the score {score} is not {start} + k * {width} for a whole k")
     steps = (score - float(start)) / float(width)
     if not abs(steps) < 2**53 or abs(steps - round(steps)) > _TOLERANCE:
         raise ValueError(f"the score {score} is not {start} + k * {width} for a whole k")

@@ -179,6 +179,23 @@ def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
     assert seen == {True, False}
 
 
+def test_what_is_left_to_be_merged_is_counted_exactly(study: Study, ran: Counter[str]) -> None:
+    def counted() -> list[str]:
+        """Return what is wanted, in the store, and to be asked."""
+        done = study.metajudge("check")
+        assert done.returncode == 0, done.stdout[-3000:]
+        [line] = re.findall(r"\n +errors merged for supervised, \S+ (.*)", done.stdout)
+        return line.split()[:3]
+
+    n = str(ran["super"])
+    assert counted() == [n, n, "0"]
+    card = study.folder / "config" / "judges" / "supervised.yaml"
+    kept = card.read_text(encoding="utf-8")
+    card.write_text(kept.replace("model: super", "max_tokens: 99\n  model: super"), "utf-8")
+    assert counted() == [n, "0", n]
+    card.write_text(kept, encoding="utf-8")
+
+
 def test_what_merging_cost_is_told(study: Study, ran: Counter[str]) -> None:
     [row] = [
         row

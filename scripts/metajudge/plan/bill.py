@@ -18,7 +18,11 @@ NO_PRICE = "-"
 
 def estimates(plan: Plan, specs: Specs) -> list[Estimate]:
     """Return what each model of a study that is asked will be asked."""
-    return [Estimate(plan, specs, name) for name in plan.models if plan.is_asked(name)]
+    told = [Estimate(plan, specs, name) for name in plan.models if plan.is_asked(name)]
+    asked = [one for each in told for one in each.asked]
+    for each in told:
+        each.supervise(asked)
+    return told
 
 
 def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:

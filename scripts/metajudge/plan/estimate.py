@@ -5,7 +5,7 @@ make stand in for them: what is told of those is an upper bound.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from metajudge.plan.analyses import lacking
 from metajudge.plan.imagined import Imagined, unmade
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
+from metajudge.plan.supervised import asked_of_supervisor
 from metajudge.plan.writing import Asked, asked_of_writers
 from metajudge.replies.found import Found
 from metajudge.replies.pace import Pace, read_pace
@@ -40,6 +41,7 @@ from metajudge.schema.cards import (
     Limits,
     OpenAIModel,
     Price,
+    PromptedModel,
 )
 
 SAMPLE = 200
@@ -119,6 +121,16 @@ class Estimate:
         for work in islice(job.work(found), 0, None, step):
             self._counted.append(spelled(work.request.prompt))
             self._spelled += len(work.request.prompt)
+
+    def supervise(self, asked: Iterable[Asked]) -> None:
+        """Count what the model is asked as a supervisor, once it is known what judges are asked."""
+        if not isinstance(self.card, PromptedModel):
+            return
+        open_ = {(one.dataset, one.name) for one in asked if one.missing}
+        for dataset in self.plan.datasets:
+            texts = Imagined(self.plan, self.specs.out, dataset)
+            own = {judge for place, judge in open_ if place == dataset}
+            self.asked += asked_of_supervisor(self.specs, self.card, self.store, texts, own)
 
     @property
     def limits(self) -> Limits:

@@ -11,7 +11,6 @@ from metajudge.plan.imagined import Imagined, longest, unmade
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
     COMPARED,
-    MERGES,
     ORIGINAL,
     REFEREE,
     REFERENCES,
@@ -21,16 +20,12 @@ from metajudge.plan.writers import (
     graded,
     lowered,
     parts_of,
-    supervisors,
     writer_of,
 )
-from metajudge.prompts import messages, rated, to_merge_names, to_write
+from metajudge.prompts import messages, rated, to_write
 from metajudge.replies.analyses import Question
-from metajudge.replies.pricing import CHARACTERS
 from metajudge.schema.cards import Anchoring, GradedPerturbation, References
 from metajudge.shares import share_of
-
-NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
 class Asked(NamedTuple):
@@ -66,8 +61,6 @@ def asked_of_writers(
     plan, dataset = specs.plan, texts.dataset
     if analyses:
         yield from _analysed(specs, model, dataset, analyses)
-    if not Path(f"{specs.out}/made/{dataset}/{MERGES}{model}.parquet").is_file():
-        yield from _merged(specs, model, texts)
     missing = unmade(plan, texts.place, dataset)
     for name in sorted(missing.intersection(plan.written(dataset))):
         writer = writer_of(plan, dataset, name)
@@ -99,12 +92,13 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
     filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
     prompts, characters = len(filled) * tries, sum(map(len, filled)) * tries
     counts = (prompts * draws, prompts * draws, prompts, characters)
-    return _bound(texts.dataset, name, card.model, counts, card.max_tokens)
+    return at_most(texts.dataset, name, card.model, counts, card.max_tokens)
 
 
-def _bound(
+def at_most(
     dataset: str, name: str, model: str, counts: tuple[int, int, int, int], most: int
 ) -> Asked:
+    """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply."""
     return Asked(dataset, name, model, *counts, most, replied=None, bound=True)
 
 
@@ -119,28 +113,7 @@ def _analysed(
         prompts = (one.messages(spec)[0]["content"] for one in questions)
         characters = sum(map(len, prompts)) * told["attempts"]
         counts = (requests, requests, requests, characters)
-        yield _bound(dataset, f"analyses for {judge}", model, counts, told["max_tokens"])
-
-
-def _merged(specs: Specs, model: str, texts: Imagined) -> Iterator[Asked]:
-    """Yield what a supervisor is asked at most: about every text, with the longest lists."""
-    plan, dataset = specs.plan, texts.dataset
-    for judge in supervisors(plan, dataset).get(model, []):
-        card = plan.derived[judge]
-        members, told = [plan.judges[name] for name in card.members], card.supervisor
-        assert told is not None
-        lists = [
-            [{**NO_ERROR, "explanation": "?" * one.max_tokens * CHARACTERS}] for one in members
-        ]
-        requests = characters = 0
-        for cell in plan.cells_of(dataset, ""):
-            share = min(one.share for one in members)
-            for subject in texts.of(cell.perturbation, share) if cell.judge == judge else []:
-                shown = to_merge_names(subject.text, lists)
-                [message] = messages(told.form, plan.templates[told.form], **shown)
-                requests, characters = requests + 1, characters + len(message["content"])
-        counts = (requests, requests, requests, characters)
-        yield _bound(dataset, f"errors merged for {judge}", model, counts, told.max_tokens)
+        yield at_most(dataset, f"analyses for {judge}", model, counts, told["max_tokens"])
 
 
 class _Graded:
@@ -194,7 +167,7 @@ class _Graded:
             characters += len(message["content"]) * each * card.attempts
         requests = len(self._items(share)) * each * card.attempts
         counts = (requests, requests, requests, characters)
-        return _bound(dataset, f"{self.name}, {part}", model, counts, card.max_tokens)
+        return at_most(dataset, f"{self.name}, {part}", model, counts, card.max_tokens)
 
     def _comparisons(self, part: str, anchors: Anchoring) -> Asked:
         """Return what a comparator is asked: each text with every anchor, in both orders."""
@@ -207,7 +180,7 @@ class _Graded:
         characters = len(self._longest(anchors)) * pairs * 2
         counts = (pairs * 2, pairs * 2, pairs * 2, characters)
         name = f"{COMPARED}{self.name}, {part}"
-        return _bound(dataset, name, anchors.model, counts, anchors.max_tokens)
+        return at_most(dataset, name, anchors.model, counts, anchors.max_tokens)
 
     def _longest(self, anchors: Anchoring) -> str:
         """Return the longest question that there may be."""

@@ -1,0 +1,57 @@
+"""What a supervisor is asked: to make one list of the errors that members of an ensemble found."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from metajudge.cells import split
+from metajudge.engines.asked import Request, request_of
+from metajudge.parsing.locate import LocatedSpan
+from metajudge.prompts import messages, to_merge_names
+from metajudge.schema.cards import Decoding, PromptedModel
+from metajudge.schema.tables import read_table, texts_of
+from metajudge.scoring.annotators import heard, with_errors
+
+Row = dict[str, Any]
+Cell = tuple[str, str, str]
+"""(perturbation, judge, aspect)."""
+
+
+def questions(
+    spec: Mapping[str, Any], model: PromptedModel, cell: Cell
+) -> Iterator[tuple[Row, Request]]:
+    """Yield what is asked for one cell of an ensemble, each with the first columns of its answer.
+
+    `spec` is that of the job; judgments, scores and texts of the cell must be there.
+    """
+    perturbation, judge, aspect = cell
+    told, (plain, criterion) = spec["ensembles"][judge], split(aspect)
+    texts = texts_of(f"{spec['results']}/targets/{spec['dataset']}/{perturbation}.parquet")
+    decoding = Decoding(**{name: told[name] for name in Decoding.model_fields})
+    known = {"judge": judge, "kind": "merge", "aspect": plain, "criterion": criterion}
+    tables = {
+        name: [read_table(name, path) for path in paths]
+        for name, paths in members_files(spec, cell).items()
+    }
+    lists_of = heard(**tables, min_annotators=told["min_annotators"])
+    for target, lists in with_errors(lists_of):
+        shown = to_merge_names(texts[target], [list(map(_shown, one)) for one in lists if one])
+        filled = messages(told["form"], spec["templates"][told["form"]], **shown)
+        about = f"errors of {target} by {judge}"
+        request = request_of(model, decoding, filled, seed=spec["seed"], about=about)
+        yield {**known, "target": target}, request
+
+
+def members_files(spec: Mapping[str, Any], cell: Cell) -> dict[str, list[str]]:
+    """Return where the members' judgments and scores of a cell are, in the order of the members."""
+    perturbation, judge, aspect = cell
+    place = f"{spec['results']}/{{}}/{spec['dataset']}/{perturbation}/{{}}/{aspect}.parquet"
+    members = spec["ensembles"][judge]["members"]
+    return {
+        name: [place.format(name, member) for member in members] for name in ("judgments", "scores")
+    }
+
+
+def _shown(error: LocatedSpan) -> Row:
+    """Return an error as a prompt shows it."""
+    names = ("location", "explanation", "severity", "category")
+    return {name: getattr(error, name) for name in names}

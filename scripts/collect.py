@@ -79,21 +79,15 @@ def _all_marked(spec: dict[str, Any], place: str) -> pa.Table:
     """Return the judgments of the cells whose judges list errors, one after the other."""
     cells = [cell for cell in unpack(spec["cells"]) if cell[1] in spec["annotators"]]
     tables = [
-        marked(read_table("judgments", place.format("judgments", "/".join(cell))), spec, cell)
+        _placed(
+            "marked",
+            read_table("judgments", place.format("judgments", "/".join(cell))),
+            spec["dataset"],
+            cell,
+        )
         for cell in cells
     ]
     return pa.concat_tables([SCHEMAS["marked"].empty_table(), *tables])
-
-
-def marked(judgments: pa.Table, spec: dict[str, Any], cell: tuple[str, str, str]) -> pa.Table:
-    """Return a cell's judgments with the errors they list; the value is null where not parsed.
-
-    None of a derived judge that only takes its members' scores: no judgment of it lists errors.
-    """
-    derived = cell[1] in spec["derived"]
-    if derived and judgments["spans"].null_count == len(judgments):
-        judgments = judgments.slice(0, 0)
-    return _placed("marked", judgments, spec["dataset"], cell)
 
 
 def _placed(name: str, judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:

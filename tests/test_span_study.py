@@ -131,10 +131,14 @@ def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Pa
     assert told["span_match_rate"]["value"] == pytest.approx(2 / 3)
     assert (told["span_errors"]["value"], told["span_errors"]["n_missing"]) == (3, 12)
     marked = read_table("marked", results / "collected" / "rotowire" / "marked.parquet")
-    # what only takes others' scores lists nothing
-    assert set(marked["judge"].to_pylist()) == {"same", "wrong"} and len(marked) == 12 + 24
+    assert set(marked["judge"].to_pylist()) == {"same", "wrong", "both"}
+    assert len(marked) == 12 + 24 + 12  # the mean of both has one list of a text, merged by rule
+    both = {row["statistic"]: row for row in rows(results, "spans") if row["judge"] == "both"}
+    assert both["span_errors"]["n"] == 12
+    # Owls and Owls won overlap by half, which makes them one: 4 errors in 10 texts, 3 in two
+    assert both["span_errors"]["value"] == pytest.approx((10 * 4 + 2 * 3) / 12)
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
-    assert page.count('<div class="marking">') == 6 * 3  # people and two judges
+    assert page.count('<div class="marking">') == 6 * 4  # people and three judges
     assert MARK not in page and "&lt;script&gt;&#34;&amp;" in page
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from collect import marked
 from metajudge.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import SCHEMAS, table_of, write_table
@@ -90,7 +89,12 @@ def study(
     ]
     items = [{"dataset": "d", "item": name} for name in TEXTS]
     empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")}
-    told = {"dataset": "d", "seed": 1, "data_sha": "0", "judges": {"j": {"share": share}}}
+    told = {
+        "dataset": "d",
+        "seed": 1,
+        "data_sha": "0",
+        "judges": {"j": {"share": share, "engine": "openai"}},
+    }
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
     return DatasetStudy(
@@ -239,20 +243,27 @@ def test_what_is_not_found_is_wrong_in_every_form() -> None:
     assert one.placeless == 1
 
 
-def judgments(*spans: list[Row] | None) -> Any:
-    told = [
-        {"judge": "both", "target": name, "draw": 0, "status": "ok", "value": 4.0, "spans": own}
-        for name, own in zip(TEXTS, spans, strict=False)
+def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
+    judged = [
+        judgment("a", HAWKS, rule="mean of members; errors merged by rule+dropped"),
+        judgment("b", rule="mean of members; no member lists an error"),
+        judgment("c", spans=None, rule="mean of members; no errors: supervisor truncated, cut"),
+        judgment("d", spans=None, status="not_applicable", rule="too few members with a score"),
     ]
-    return table_of("judgments", told)
+    own = study(tmp_path, judged)
+    own.spec["judges"]["j"]["engine"] = "derived"
+    found = keyed(rows(own))
+    told = {name: (row["value"], row["n"], row["n_missing"]) for (name, *_), row in found.items()}
+    assert told["span_errors"] == (0.5, 2, 2) and told["span_clean"] == (0.5, 2, 2)
+    assert told["span_dropped"] == (0.5, 2, 2)
+    assert found["span_recall", "exact", "pooled"]["n_missing"] == 2
+    # its list comes with no verdict that it could contradict
+    assert "span_best_with_severe" not in told and "span_superseded" in told
 
 
-def test_a_derived_judge_is_collected_where_any_of_its_judgments_lists_errors() -> None:
-    cell = ("systems", "both", "true")
-    spec = {"dataset": "d", "derived": ["both"]}
-    merged = marked(judgments([HAWKS], None), spec, cell)
-    assert [len(one or []) for one in merged["spans"].to_pylist()] == [1, 0]
-    assert set(merged["judge"].to_pylist()) == {"both"} and merged["value"].to_pylist() == [4, 4]
-    assert len(marked(judgments(None, None), spec, cell)) == 0
-    # a judge of its own is told whole, whatever came of it
-    assert len(marked(judgments(None, None), {"dataset": "d", "derived": []}, cell)) == 2
+def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Path) -> None:
+    own = study(tmp_path, [judgment(name, spans=None) for name in "abcd"])
+    own.spec["judges"]["j"]["engine"] = "derived"
+    found = keyed(rows(own))
+    row = found["span_errors", "", ""]
+    assert (row["value"], row["n_missing"]) == (None, 4) and row["note"]

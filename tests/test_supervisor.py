@@ -185,7 +185,7 @@ def test_what_is_left_to_be_merged_is_counted_exactly(study: Study, ran: Counter
         done = study.metajudge("check")
         assert done.returncode == 0, done.stdout[-3000:]
         [line] = re.findall(r"\n +errors merged for supervised, \S+ (.*)", done.stdout)
-        return line.split()[:3]
+        return str(line).split()[:3]
 
     n = str(ran["super"])
     assert counted() == [n, n, "0"]

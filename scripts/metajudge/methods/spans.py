@@ -2,7 +2,8 @@
 
 Every draw is an annotation of its own: what is told is what one annotation is like, and the
 interval is over sources. Annotations without a parsed reply are counted in `n_missing`, whatever
-they list; those that could not be asked for are not planned. Methods.md 5, after paper 004.
+they list, and so are texts of which an ensemble has no list; those that could not be asked for are
+not planned. Methods.md 5, after paper 004.
 """
 
 import re
@@ -15,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from metajudge.methods.study import Codes, DatasetStudy
-from metajudge.parsing.annotation import Contradictions
+from metajudge.parsing.annotation import COUNTED, Contradictions
 from metajudge.schema.slugs import slug
 from metajudge.schema.tables import read_table
 from metajudge.statistics.estimate import NO_CATEGORIES, Estimate
@@ -32,8 +33,8 @@ from metajudge.statistics.spans import (
 
 NOT_FOUND: Final = "not_found"
 FOUND: Final = ("exact", "normalised", "fuzzy")
-NOTED: Final = ("dropped", "superseded", "unread", *(one.name for one in fields(Contradictions)))
-"""What a judgment's rule names behind plus signs."""
+NOTED: Final = (*COUNTED, *(one.name for one in fields(Contradictions)))
+"""What a judgment's rule names behind plus signs; of lists that have no verdict the first three."""
 FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
 """How spans are compared, in the column `form`: equal ones, or the words that they touch; with
 `category` what both call the error has to be the same, too."""
@@ -46,14 +47,15 @@ def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
     cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in read_table("marked", study.spec["marked"]).to_pylist():
-        if row["status"] != "not_applicable":
+        if row["status"] != "not_applicable" or _is_derived(study, row["judge"]):
             cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
     gold = Gold(study, study.spec["gold"]) if study.spec["gold"] else None
     found = []
     for (judge, aspect, perturbation), told in sorted(cells.items()):
         name, _, degree = perturbation.partition(".")
         place = {"perturbation": name, "degree": degree or None}
-        one, shared = Annotations(study, told), study.told_share(judge)
+        noted_of = COUNTED if _is_derived(study, judge) else NOTED
+        one, shared = Annotations(study, told, noted_of), study.told_share(judge)
         for statistic, estimate in one.told():
             noted = estimate.with_note(shared)
             found.append(study.row(judge, aspect, statistic, "", noted, **place))
@@ -64,12 +66,20 @@ def rows(study: DatasetStudy) -> list[Row]:
     return found
 
 
-class Annotations:
-    """The annotations of one cell: those that were parsed, and how many were not."""
+def _is_derived(study: DatasetStudy, judge: str) -> bool:
+    """Return whether a judge is made of others: it has a text's list of errors, or has it not."""
+    return bool(study.spec["judges"][judge]["engine"] == "derived")
 
-    def __init__(self, study: DatasetStudy, told: Sequence[Row]) -> None:
-        self.study = study
-        self.parsed = [row for row in told if row["status"] == "ok"]
+
+class Annotations:
+    """The annotations of one cell: those that were parsed, and how many were not.
+
+    `noted` is what is told of their rules.
+    """
+
+    def __init__(self, study: DatasetStudy, told: Sequence[Row], noted: Sequence[str]) -> None:
+        self.study, self.noted = study, noted
+        self.parsed = [row for row in told if row["status"] == "ok" and row["spans"] is not None]
         self.missing = len(told) - len(self.parsed)
 
     @cached_property
@@ -82,7 +92,7 @@ class Annotations:
 
     def told(self) -> Iterator[tuple[str, Estimate]]:
         """Yield what the annotations are like: each statistic and its estimate."""
-        lists = [row["spans"] or [] for row in self.parsed]
+        lists = [row["spans"] for row in self.parsed]
         errors = [len(one) for one in lists]
         yield "span_errors", self._share(errors, [1] * len(lists), "over annotations")
         yield "span_clean", self._share([not one for one in lists], [1] * len(lists))
@@ -110,7 +120,7 @@ class Annotations:
         for kind in FOUND:
             yield f"span_match_{kind}", self._share([each[kind] for each in kinds], spans)
         rules = [(row["rule"] or "").split("+")[1:] for row in self.parsed]
-        for name in NOTED:
+        for name in self.noted:
             yield f"span_{name}", self._share([name in each for each in rules], [1] * len(rules))
 
     def _share(
@@ -178,7 +188,7 @@ class Gold:
     def agreement(self, given: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         names = [row["target"] for row in given.parsed]
-        predicted = [Prediction.of(row["spans"] or []) for row in given.parsed]
+        predicted = [Prediction.of(row["spans"]) for row in given.parsed]
         note = _left_out(predicted)
         for form in FORMS:
             bare = form.endswith("category") and not any(

@@ -15,6 +15,8 @@ SEVERITIES: Final = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 OVERALL: Final = Scale(1, 5, 1, VERDICTS)
 MOST: Final = 8
 """So many errors of an annotation are kept."""
+COUNTED: Final = ("dropped", "superseded", "unread")
+"""What is counted of the errors that an annotation lists."""
 SEVERE: Final = 4
 """An error of this severity or more does not go with the best verdict."""
 _SEVERITY: Final = Scale(1, 5, 1, SEVERITIES)
@@ -77,7 +79,7 @@ class Annotation:
     @property
     def reading(self) -> Reading:
         """Return what parsers tell; the rule names what is counted behind a plus sign."""
-        counts = {name: getattr(self, name) for name in ("dropped", "superseded", "unread")}
+        counts = {name: getattr(self, name) for name in COUNTED}
         counts |= asdict(self.contradictions)
         rule = "+".join([self.rule, *(name for name, count in counts.items() if count)])
         return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
@@ -97,9 +99,11 @@ def read_merged(text: str, _: Scale | None) -> Reading:
     read = found.reading._replace(value=None, label=None)
     if found.status not in ("ok", "unparsed", "out_of_range"):
         return read
-    if found.errors or found.clean:
-        return read._replace(status="ok", rule="listed" if found.errors else "no_errors")
-    return read._replace(status="unparsed", rule="no_list")
+    if not found.errors and not found.clean:
+        return read._replace(status="unparsed", rule="no_list")
+    counted = [name for name in COUNTED if getattr(found, name)]
+    rule = "+".join(["listed" if found.errors else "no_errors", *counted])
+    return read._replace(status="ok", rule=rule)
 
 
 def read_annotation(text: str) -> Annotation:

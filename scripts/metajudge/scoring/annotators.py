@@ -17,6 +17,8 @@ Row = dict[str, Any]
 MERGED: Final = "merged"
 """The parser of a supervisor's replies."""
 BY_RULE: Final = "errors merged by rule"
+DROPPED: Final = "+dropped"
+"""Behind the rule of a list of which errors were left out."""
 NOT_HEARD: Final = "no errors: too few members with a score"
 NOTHING: Final = "no member lists an error"
 
@@ -68,7 +70,7 @@ def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, L
     """Return target -> the errors of several lists as one, merged by rule."""
     merged = {target: merge_spans(own, texts[target]) for target, own in lists.items()}
     return {
-        target: Listed([error.span for error in one.errors], BY_RULE)
+        target: Listed([error.span for error in one.errors], BY_RULE + DROPPED * bool(one.dropped))
         for target, one in merged.items()
     }
 

@@ -37,7 +37,8 @@ def _errors(spec: Mapping[str, Any], scores: Sequence[pa.Table]) -> dict[str, Li
         return by_rule(lists, texts)
     own = {name: spec["cell"][name] for name in ("judge", "aspect")}
     own["criterion"] = spec["criterion"]
-    answers = read_table("answers", spec["merged"]).to_pylist()
+    names = [*own, "target", "text", "finish", "status"]
+    answers = read_table("answers", spec["merged"], names).to_pylist()
     return by_supervisor(lists, texts, [row for row in answers if own.items() <= row.items()])
 
 

@@ -114,6 +114,17 @@ def test_a_comparator_is_right_where_it_names_the_better_and_nowhere_else() -> N
     assert comparator_accuracy(outcomes, outcomes, outcomes > 5).value is None
 
 
+def test_pairs_within_a_source_count_as_often_as_it_is_drawn() -> None:
+    rng = np.random.default_rng(1)
+    weights = rng.multinomial(12, [1 / 12] * 12, size=2000)
+    own = np.arange(12)
+    right = np.where(own < 6, 1.0, -1.0)
+    every = np.ones(12, dtype=bool)
+    within = comparator_accuracy(right, np.ones(12), every, np.array([own, own]), weights)
+    # that of a share of 12 sources
+    assert (within.lo, within.hi) == pytest.approx((0.25, 0.75), abs=0.05)
+
+
 def test_the_usual_errors_of_a_rating_that_no_text_has_lie_between_its_neighbours() -> None:
     counts, rating = np.array([6, 4, 0, 1]), np.array([0, 0, 4, -1])
     assert usual_counts(counts, rating, 5).tolist() == [5, 3.75, 2.5, 1.25, 0]

@@ -182,6 +182,13 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
         assert ON_OTHERS in other["method"]
 
 
+def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
+    found = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
+    for aspect in ASPECTS:
+        told_of = one(found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2)
+        assert ON_OTHERS in told_of["method"]
+
+
 def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
     each = [row["value"] for row in of(told(), "error_correlation", aspect="true")]
     mean = one(told(), "error_correlation_mean", aspect="true")

@@ -205,3 +205,16 @@ def test_what_merging_cost_is_told(study: Study, ran: Counter[str]) -> None:
     assert row["value"] == pytest.approx(ran["super"] * (7 + 2 * 3) / 1e6)
     page = (results(study) / "report" / "index.html").read_text(encoding="utf-8")
     assert "lists of errors merged by super" in page
+
+
+def test_replies_that_a_supervisor_gave_are_kept_while_its_list_is_not_written(
+    study: Study, ran: Counter[str]
+) -> None:
+    path = results(study) / "made" / "demo-dialogue" / "merges.super.parquet"
+    kept = path.read_bytes()
+    path.unlink()
+    done = study.metajudge("replies", "prune", "--yes")
+    assert done.returncode != 0 and "demo-dialogue: merges.super" in done.stdout
+    path.write_bytes(kept)
+    done = study.metajudge("replies", "prune")
+    assert done.returncode == 0, done.stdout

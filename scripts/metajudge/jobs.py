@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from metajudge.engines.asking import settled
 from metajudge.plan import Plan
 from metajudge.plan.analyses import lacking
 from metajudge.plan.specs import Specs
-from metajudge.plan.writers import ANALYSES, made_files
+from metajudge.plan.writers import ANALYSES, made_files, made_of
 from metajudge.replies.planning import Cell, Job, planned
 from metajudge.replies.probing import read_findings
 from metajudge.replies.store import Store
@@ -85,13 +85,16 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
     found: dict[str, list[Keys]] = {}
     for study_job in jobs_of(plan, home, out):
         if whole and study_job.later:
-            raise UserError(
-                "not all texts of this study are there: which replies it uses is not known",
-                where=f"study {plan.study.study}",
-                got=", ".join(study_job.later),
-                todo="run the study first",
-            )
+            raise _unknown(plan, study_job.later)
         found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
+    unmade = [
+        f"{dataset}: {name}"
+        for dataset in plan.datasets
+        for name in made_of(plan, dataset)
+        if not (out / "made" / dataset / f"{name}.parquet").is_file()
+    ]
+    if whole and unmade:
+        raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):
         keys = map(_keys, out.glob(f"made/{pattern}"))
         found.setdefault(_shard(plan, model), []).extend(keys)
@@ -99,6 +102,15 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
         keys = map(_keys_of_draft, out.glob("drafts/*/*.yaml"))
         found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
     return {shard: np.unique(np.concatenate(keys)) for shard, keys in found.items() if keys}
+
+
+def _unknown(plan: Plan, missing: Iterable[str]) -> UserError:
+    return UserError(
+        "not all texts of this study are there: which replies it uses is not known",
+        where=f"study {plan.study.study}",
+        got=", ".join(missing),
+        todo="run the study first",
+    )
 
 
 def _shard(plan: Plan, model: str) -> str:

@@ -196,7 +196,7 @@ def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from metajudge.cli import snakemake
     from metajudge.jobs import of_endpoints
-    from metajudge.plan.writers import makers_of
+    from metajudge.plan.writers import makers_of, supervisors
     from metajudge.replies import batch
     from metajudge.replies.store import Store
 
@@ -218,6 +218,10 @@ def export_batch(told: Arguments) -> int:
                     f"  after these come {count} cells of {one.dataset} about {place}: "
                     f"{maker} has yet to be asked (metajudge run)"
                 )
+    for dataset in plan.datasets:
+        for model, ensembles in supervisors(plan, dataset).items():
+            what = f"the errors that {', '.join(ensembles)} has of {dataset}"
+            print(f"after all come {what}: {model} merges them (metajudge run)")
     return 0
 
 

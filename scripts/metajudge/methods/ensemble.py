@@ -6,7 +6,7 @@ scores, as in scoring/derived.py.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -108,6 +108,7 @@ class View:
     scores: Floats
     people: Floats
     one_scale: bool
+    """Whether they all score on people's scale, in every aspect of the dataset."""
     _found: dict[tuple[Subset, bytes], Mapping[Place, Replicated]] = field(default_factory=dict)
 
     def values(self, subset: Subset) -> Floats:
@@ -153,10 +154,11 @@ def _absent(study: DatasetStudy, judge: str, members: Sequence[str], why: str) -
 def _rows(study: DatasetStudy, own: Ensemble) -> Iterator[Row]:
     """Yield an ensemble's rows, aspect by aspect, then the means over aspects in each wording."""
     averaged: dict[str | None, dict[Where, list[Told]]] = defaultdict(dict)
-    for aspect in study.spec["aspects"]:
-        if (view := _view(study, own, aspect)) is None:
-            continue
-        told = [*_told(view)]
+    views = {name: _view(study, own, name) for name in study.spec["aspects"]}
+    known = {name: view for name, view in views.items() if view is not None}
+    one_scale = all(view.one_scale for view in known.values())  # else their mean were of two kinds
+    for aspect, view in known.items():
+        told = [*_told(replace(view, one_scale=one_scale))]
         for one in told:
             averaged[split(aspect)[1]].setdefault(one.where, []).append(one)
         yield from _signed(study, own, aspect, told)

@@ -19,8 +19,10 @@ PACKAGES: dict[str, list[str]] = {
     "grade.py": ["numpy"],
     "write_references.py": ["jinja2", "numpy", "rapidfuzz", "sacrebleu"],
     "analyse.py": ["jinja2"],
+    "merge.py": ["jinja2"],
+    "locate": ["rapidfuzz"],
 }
-"""Script or engine -> the packages whose behaviour shows in its output."""
+"""Script, engine or what some jobs do -> the packages whose behaviour shows in the output."""
 PACKAGES["report.py"] = sorted(
     {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
 )

@@ -123,7 +123,10 @@ def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
     """
     if not plan.is_prompted(judge.model):
         return {}
-    shots = {"shots": judge.shots.n} if judge.shots else {}
+    shots: dict[str, Any] = {"shots": judge.shots.n} if judge.shots else {}
+    if (told := judge.annotation) is not None:
+        rules = "" if told.rules else ", no rules"
+        shots["annotation"] = f"score in {told.score}, severity in {told.severity}{rules}"
     alike = card_hash(judge.model_copy(update={"judge": "", "scale": None}))
     points = {name: sizes for name in plan.datasets if (sizes := _points(plan, name, judge.judge))}
     return {"temperature": judge.temperature, **shots, "alike": alike, "points": points}

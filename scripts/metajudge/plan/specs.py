@@ -181,7 +181,7 @@ class Specs(GradedSpecs):
             "judgments": f"{self.out}/judgments/{place}",
             "scores": f"{self.out}/scores/{place}",
         }
-        return self._spec("score.py", fields)
+        return self._spec("score.py", fields, packages=self._locating(judge))
 
     def _located(self, dataset: str, perturbation: str, judge: str) -> dict[str, str]:
         """Return where the texts are in which the errors that a judge lists are located."""
@@ -215,6 +215,9 @@ class Specs(GradedSpecs):
         }
         return self._spec("merge.py", fields, ENGINES[self.plan.models[model].engine])
 
+    def _locating(self, judge: str) -> str:
+        return "locate" if self.plan.annotates(judge) else ""
+
     def derive(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
         """Return the spec that makes one cell of a derived judge from its members' cells."""
         card = self.plan.derived[judge]
@@ -228,7 +231,7 @@ class Specs(GradedSpecs):
             "judgments": f"{self.out}/judgments/{place.format(judge)}",
             "scores": f"{self.out}/scores/{place.format(judge)}",
         }
-        return self._spec("derive.py", fields)
+        return self._spec("derive.py", fields, packages=self._locating(judge))
 
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""

@@ -16,7 +16,7 @@ from metajudge.prompts import messages, to_merge_names
 from metajudge.replies.pricing import CHARACTERS
 from metajudge.replies.store import Store
 from metajudge.schema.cards import PromptedModel, Supervisor
-from metajudge.scoring.supervising import Cell, members_files, questions
+from metajudge.scoring.supervising import Cell, members_files, questions, texts_file
 
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
@@ -43,8 +43,8 @@ def asked_of_supervisor(
 
 
 def _is_there(spec: Mapping[str, Any], cell: Cell) -> bool:
-    every = members_files(spec, cell)
-    return all(Path(path).is_file() for paths in every.values() for path in paths)
+    every = [path for paths in members_files(spec, cell).values() for path in paths]
+    return all(Path(path).is_file() for path in [*every, texts_file(spec, cell)])
 
 
 def _exactly(

@@ -13,6 +13,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from metajudge.schema.cards import Annotation, Aspect, Scale
+from metajudge.schema.cards.annotation import MOST_ERRORS
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
@@ -177,10 +178,10 @@ def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, Any]]]) -> d
     """Return the names of a supervisor's prompt: the text, and annotators' lists of errors in it.
 
     An error has location, explanation, severity and category, each None where it is not told;
-    `categories` says whether any has one.
+    `categories` says whether any has one, `most` how many are kept.
     """
     categories = any(error["category"] for errors in lists for error in errors)
-    return {"text": text, "lists": lists, "categories": categories}
+    return {"text": text, "lists": lists, "categories": categories, "most": MOST_ERRORS}
 
 
 def plain(value: float | None) -> float | None:

@@ -23,9 +23,9 @@ def questions(
 
     `spec` is that of the job; judgments, scores and texts of the cell must be there.
     """
-    perturbation, judge, aspect = cell
+    _, judge, aspect = cell
     told, (plain, criterion) = spec["ensembles"][judge], split(aspect)
-    texts = texts_of(f"{spec['results']}/targets/{spec['dataset']}/{perturbation}.parquet")
+    texts = texts_of(texts_file(spec, cell))
     decoding = Decoding(**{name: told[name] for name in Decoding.model_fields})
     known = {"judge": judge, "kind": "merge", "aspect": plain, "criterion": criterion}
     tables = {
@@ -41,6 +41,11 @@ def questions(
         yield {**known, "target": target}, request
 
 
+def texts_file(spec: Mapping[str, Any], cell: Cell) -> str:
+    """Return where the texts of a cell are."""
+    return f"{spec['results']}/targets/{spec['dataset']}/{cell[0]}.parquet"
+
+
 def members_files(spec: Mapping[str, Any], cell: Cell) -> dict[str, list[str]]:
     """Return where the members' judgments and scores of a cell are, in the order of the members."""
     perturbation, judge, aspect = cell
@@ -52,6 +57,7 @@ def members_files(spec: Mapping[str, Any], cell: Cell) -> dict[str, list[str]]:
 
 
 def _shown(error: LocatedSpan) -> Row:
-    """Return an error as a prompt shows it."""
-    names = ("location", "explanation", "severity", "category")
-    return {name: getattr(error, name) for name in names}
+    """Return an error as a prompt shows it: every text of it in one line, as labels begin lines."""
+    told = {name: getattr(error, name) for name in ("location", "explanation", "category")}
+    lines = {name: " ".join(text.split()) if text else text for name, text in told.items()}
+    return {**lines, "severity": error.severity}

@@ -127,7 +127,7 @@ def comparator_accuracy(
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is higher; used
     (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
     those of both anchors; in a resample with weights (resamples, sources) a pair counts as often as
-    one source is drawn times the other. Without both there is no interval.
+    one source is drawn times the other, or as its only one is. Without both there is no interval.
     Source: paper 002, table 6; methods.md 3 for neighbouring ratings alone.
     """
     right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
@@ -138,7 +138,7 @@ def comparator_accuracy(
     if sources is None or weights is None:
         return found
     first, second = sources[:, used]
-    times = weights[:, first] * weights[:, second]
+    times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
     with np.errstate(invalid="ignore"):  # a resample may hold no pair
         replicates = dot(times.astype(np.float64), right) / times.sum(axis=1)
     return with_interval(found, replicates, np.unique(sources[:, used]).size)

@@ -96,8 +96,11 @@ class _Forms:
         )
         yield from filter(None, (reached, gaps))
 
-    def drawn(self, gaps: Table) -> Figure:
-        """Return the differences from each model's first judge as a figure, beside their table."""
+    def drawn(self, gaps: Table) -> Figure | Table:
+        """Return the differences from each model's first judge as a figure, beside their table.
+
+        The table alone where none is defined.
+        """
         others = [(judges, judge) for judges in self.models.values() for judge in judges[1:]]
         series = signs([judge.id for _, judge in others[:MOST_SIGNS]])
         rows = [
@@ -106,6 +109,8 @@ class _Forms:
             for name in self._names
             if (row := self._gap(judges, judge, name)) and row.value is not None
         ]
+        if not rows:
+            return gaps
         points = [
             Point(self.report.aspect(name), judge.id, row.value or 0.0, row.lo, row.hi)
             for name, judge, row in rows
@@ -189,5 +194,6 @@ def about(report: Report, judge: Judge) -> str:
         plural(shots, "rated text") if shots else "",
         "" if heat is None else f"temperature {heat:g}",
         plural(card["draws"], "draw"),
+        card.get("annotation", ""),
     ]
     return ", ".join(filter(None, told))

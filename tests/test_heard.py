@@ -124,7 +124,7 @@ def planned(folder: Path, ensemble: dict[str, Any], prompt: str | None = None) -
         "models/loop": {"model": "loop", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
         "judges/one": {"judge": "one", "model": "loop", "form": "score-only"},
         "judges/two": {"judge": "two", "model": "loop", "form": "error-list"},
-        "judges/all": {"judge": "all", "members": ["one", "two"], **ensemble},
+        "judges/both": {"judge": "both", "members": ["one", "two"], **ensemble},
     }
     cards["judges/one"]["parser"] = cards["judges/two"]["parser"] = "annotation"
     cards["judges/three"] = {"judge": "three", "model": "loop", "form": "score-only"}
@@ -137,7 +137,7 @@ def planned(folder: Path, ensemble: dict[str, Any], prompt: str | None = None) -
         (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
     study = {
         **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
-        "judges": ["one", "two", "three", "all"],
+        "judges": ["one", "two", "three", "both"],
     }
     return load_plan(study, running.HOME, source="s.yaml")
 
@@ -174,7 +174,21 @@ def test_an_ensemble_lists_errors_if_all_its_members_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert planned(tmp_path, LED).annotates("all")
-    assert planned(tmp_path, {}).annotates("all")
+    assert planned(tmp_path, LED).annotates("both")
+    assert planned(tmp_path, {}).annotates("both")
     mixed = planned(tmp_path, {"members": ["one", "three"]})
-    assert not mixed.annotates("all") and not mixed.annotates("three")
+    assert not mixed.annotates("both") and not mixed.annotates("three")
+
+
+def test_no_ensemble_has_the_name_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "config" / "judges" / "all.yaml"
+    path.parent.mkdir(parents=True)
+    card = {"judge": "all", "members": ["rules", "length"]}
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    study = {
+        **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
+        "judges": ["rules", "length", "all"],
+    }
+    with pytest.raises(UserError, match="or one that tables use otherwise"):
+        load_plan(study, running.HOME, source="s.yaml")

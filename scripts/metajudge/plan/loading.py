@@ -173,18 +173,20 @@ def _judges(
     derived: dict[str, DerivedJudge] = {}
     for name in study.judges:
         card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        if isinstance(card, DerivedJudge):
-            derived[name] = card
-            continue
-        each = [_of_column(card, column) for column in card.columns] or [card]
-        for judge in each:
-            if judge.judge in judges or judge.judge in RESERVED:
+        own: list[Judge | DerivedJudge] = [card]
+        if isinstance(card, Judge) and card.columns:
+            own = [_of_column(card, column) for column in card.columns]
+        for judge in own:
+            if judge.judge in {*judges, *derived, *RESERVED}:
                 raise UserError(
                     "two judges have one id, or one that tables use otherwise",
                     where=f"{source}, key judges",
                     got=judge.judge,
                 )
-            judges[judge.judge] = judge
+            if isinstance(judge, DerivedJudge):
+                derived[judge.judge] = judge
+            else:
+                judges[judge.judge] = judge
     return judges, derived
 
 

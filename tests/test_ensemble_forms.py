@@ -1,0 +1,81 @@
+"""One model as five annotators, each in another form, and a supervisor: from cards to report."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import running
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+FORMS = [
+    *("annotator", "annotator-integers", "annotator-exchanged"),
+    *("annotator-severity-words", "annotator-no-rules"),
+]
+VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+
+
+def say(body: Body) -> Said:
+    """Answer in the scales that the prompt asks for: an error on the first word, and a verdict."""
+    prompt = body["messages"][0]["content"]
+    if body["model"] == "supervisor":
+        return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])
+    [text] = re.findall(r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps):\n", prompt, re.DOTALL)
+    number = 1 + body["seed"] % 4
+    severity = str(number) if "Severity: <a whole" in prompt else SEVERITIES[number - 1]
+    verdict = str(5 - number) if "Overall score: <a whole" in prompt else VERDICTS[4 - number]
+    place = " ".join(text.split()[:2])
+    error = f"Error 1:\nLocation: {place}\nExplanation: Not so.\nSeverity: {severity}"
+    return reply(f"{error}\n\nOverall score: {verdict}\nExplanation of the score: as said.")
+
+
+def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
+    card = {"judge": "together", "members": FORMS, "combine": "supervisor", "min_annotators": 3}
+    (tmp_path / "config" / "judges").mkdir(parents=True)
+    (tmp_path / "config" / "judges" / "together.yaml").write_text(
+        yaml.safe_dump(card | {"supervisor": {"model": "supervisor"}}), encoding="utf-8"
+    )
+    study = running.write_study(
+        tmp_path,
+        aspects=["naturalness"],
+        judges=[*FORMS, "together"],
+        perturbations=[],
+        methods=["agreement", "ensemble"],
+    )
+    with serve(say) as endpoint:
+        for name in ("judge", "supervisor"):
+            limits = {"backoff": 0.01, "timeout": 60}
+            told = {"base_url": endpoint.url, "probe": False, "limits": limits}
+            running.write_card(tmp_path, "models", name, **told)
+        done = running.run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-4000:]
+        counts = Counter(body["model"] for body in endpoint.asked)
+        again = running.run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        assert again.returncode == 0 and len(endpoint.asked) == counts.total()
+    results = tmp_path / "results" / "small"
+    place = "judgments/demo-dialogue/systems/{}/naturalness.parquet"
+    judged = {name: pq.read_table(results / place.format(name)).to_pylist() for name in FORMS}
+    texts = len(judged["annotator"])
+    assert counts == {"judge": 5 * texts, "supervisor": texts}
+    for rows in judged.values():
+        assert {row["status"] for row in rows} == {"ok"}
+        for row in rows:
+            [span] = row["spans"]  # a severity and a verdict of any scale are read as 1 to 5
+            assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
+    merged = pq.read_table(results / place.format("together")).to_pylist()
+    assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)
+    found = subsets(running.rows(results, "ensemble"))
+    assert len(found) == 31 and None not in found.values()
+
+
+def subsets(rows: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Return the members of each subset -> its pooled correlation."""
+    place = {"aspect": "naturalness", "statistic": "pearson", "level": "pooled"}
+    own = [row for row in rows if place.items() <= row.items()]
+    return {row["judge_b"]: row["value"] for row in own}

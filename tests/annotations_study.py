@@ -11,6 +11,7 @@ from metajudge.annotations.answers import Known
 from metajudge.annotations.errors import Error, cells_of, errors_of
 from metajudge.annotations.pages import SPAN, Draw, Page, make
 from metajudge.plan import Plan
+from metajudge.schema.tables import read_table
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 
@@ -25,7 +26,7 @@ class AnnotationsStudy(VotesStudy):
 
     `careful` finds a doubled word in every text, `hasty` one in every third, words that are not
     there in the next, and names no place in the one after that; each in two aspects, of which
-    fluency hides the source.
+    fluency hides the source. No two explanations are the same.
     """
 
     def __init__(self, folder: Path, marked: str = "", items: int = 12) -> None:
@@ -74,10 +75,11 @@ class AnnotationsStudy(VotesStudy):
         found = {"start": start, "end": start + 7, "location": "the the", "match": "exact"}
         lost = {"location": f"a horse{marked}", "match": "not_found"}
         nowhere = {"location": None, "match": "not_found"}
+        says = {"careful": "Said", "hasty": "Told"}[judge]
         rows = [
             {"judge": judge, "kind": "score", "target": f"t{n:02}", "aspect": aspect, "key": "k"}
             | {"draw": 0, "value": 3.0, "status": "ok", "rule": "labelled", "parser": "x@1"}
-            | {"spans": [span | {"explanation": f"Said of {n}.{marked}", "severity": 4.0}]}
+            | {"spans": [span | {"explanation": f"{says} of {n}.{marked}", "severity": 4.0}]}
             for n in range(items)
             for span in [(found, lost, nowhere)[n % 3] if judge == "hasty" else found]
         ]
@@ -86,6 +88,14 @@ class AnnotationsStudy(VotesStudy):
     def judgments(self, judge: str, aspect: str) -> Path:
         """Return the file of a cell's judgments."""
         return self.out / "judgments" / "news" / "systems" / judge / f"{aspect}.parquet"
+
+    def change(self, judge: str, change: Callable[[dict[str, Any]], object]) -> None:
+        """Change the rows of a judge's judgments, each in its place."""
+        for aspect in ("fluency", "adequacy"):
+            rows = read_table("judgments", self.judgments(judge, aspect)).to_pylist()
+            for row in rows:
+                change(row)
+            self._write("judgments", str(self.judgments(judge, aspect)), rows)
 
     def ask(
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2

@@ -66,6 +66,54 @@ def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None
     assert order != sorted(order)
 
 
+def categorise(row: dict[str, Any], every: int = 1) -> None:
+    """Name the kind of error in a judgment of every so many texts."""
+    for span in row["spans"] if int(row["target"][1:]) % every == 0 else ():
+        span["category"] = "doubled"
+
+
+def test_the_kind_of_an_error_is_shown_if_all_have_one(study: AnnotationsStudy) -> None:
+    def shown(*judges: str) -> int:
+        [page], _ = study.ask(study.plan(), *judges, errors=99, voters=1)
+        return study.html(page).count("doubled</dd>")
+
+    study.change("careful", categorise)
+    assert (shown(), shown("careful")) == (0, 24)
+    # a judge that names some kinds could be told from one that names all
+    study.change("hasty", lambda row: categorise(row, every=2))
+    assert (shown(), shown("hasty")) == (0, 0)
+    study.change("hasty", categorise)
+    assert shown() == 48
+
+
+def repeat(row: dict[str, Any]) -> None:
+    """Let `hasty` explain in the words of `careful`: every third of its errors is then the same."""
+    for span in row["spans"]:
+        span["explanation"] = span["explanation"].replace("Told", "Said")
+
+
+def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy) -> None:
+    study.change("hasty", repeat)
+    [page], draws = study.ask(study.plan(), errors=99, voters=1)
+    assert [len(draw.errors) for draw in draws] == [24, 24]
+    assert len(page.questions) == 24 + 16 == study.html(page).count("<legend>How good is")
+    assert len({one.error.shown for one in page.questions}) == 40
+    # where the kind is shown, errors of different kinds look different
+    study.change("careful", categorise)
+    study.change("hasty", lambda row: row["spans"][0].update(category="repeated"))
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].questions) == 48
+    # where it is not, they do not
+    study.change("hasty", lambda row: row["spans"][0].update(category=None))
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].questions) == 40
+
+
+def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
+    study.change("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
+    [page], [draw] = study.ask(study.plan(), "careful", errors=99, voters=1)
+    assert (draw.of, len(page.questions)) == (16, 16)
+    assert min(one.error.target for one in page.questions) == "t04"
+
+
 def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
     pages, _ = study.ask(study.plan(), voters=3)
     assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
@@ -119,6 +167,9 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="a number from 1") as error:
         study.ask(study.plan(), errors=0)
     assert "--errors" in str(error.value)
+    with pytest.raises(UserError, match="too many voters") as error:
+        study.ask(study.plan(), voters=10_000)
+    assert "1 to 9999" in str(error.value)
     with pytest.raises(UserError, match="no judge annotates") as error:
         study.ask(study.plan(judges=["length"]))
     assert "parser: annotation" in str(error.value)

@@ -11,9 +11,11 @@ import pytest
 from annotations_study import AnnotationsStudy, content
 from metajudge.annotations.answers import COUNTS, Found, read, write
 from metajudge.annotations.errors import Error
+from metajudge.annotations.pages import page_id
 from metajudge.plan import Plan
 from metajudge.schema.errors import UserError, UserErrors
 from running import run, write_card
+from test_annotations import repeat
 
 
 @pytest.fixture
@@ -73,6 +75,33 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     assert told["", "", "why", "alpha_nominal"]["n"] == 48
 
 
+def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: AnnotationsStudy) -> None:
+    """Of 24 errors each, the judges share 8: two voters are asked about these once."""
+    study.change("hasty", repeat)
+    plan = study.plan()
+    for page in study.ask(plan, errors=99)[0]:
+        study.judge(page, honest)
+    found = answers(study, plan)
+    assert len(found.verdicts) == 2 * 48
+    told = numbers(found)
+    for judge in ("careful", "hasty"):
+        row = told[judge, "", "why", "explanation_ok"]
+        assert (row["n"], row["n_missing"]) == (48, 0)
+    assert told["hasty", "fluency", "span", "span_ok"]["value"] == pytest.approx(1 / 3)
+    # nobody agrees twice about what was asked once
+    assert told["", "", "why", "alpha_nominal"]["n"] == 40
+    assert told["hasty", "", "why", "alpha_nominal"]["n"] == 24
+
+
+def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: AnnotationsStudy) -> None:
+    """What `hasty` shares with `careful` is no sample of what it finds."""
+    study.change("hasty", repeat)
+    plan = study.plan()
+    for page in study.ask(plan, "careful", errors=99)[0]:
+        study.judge(page, honest)
+    assert {row["judge"] for row in answers(study, plan).verdicts} == {"careful"}
+
+
 def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:
     """Of three voters one sent nothing, and one left explanations of adequacy open."""
     plan = study.plan()
@@ -87,6 +116,44 @@ def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy)
     # what one voter alone says agrees with nobody
     row = told["careful", "adequacy", "why", "alpha_nominal"]
     assert (row["value"], row["n_missing"], row["note"]) == (None, 12, "no unit with 2 ratings")
+
+
+def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
+    """The same answers from another browser count once; other answers are refused."""
+    plan = study.plan()
+    page = study.ask(plan, "careful", errors=99)[0][0]
+    paths = [study.judge(page, honest, voter) for voter in ("one", "two")]
+    found = answers(study, plan)
+    row = numbers(found)["careful", "", "span", "span_ok"]
+    assert (found.ballots, row["n"], row["n_missing"]) == (1, 24, 24)
+    study.judge(page, lambda _: ("error", "vague"), "two")
+    with pytest.raises(UserErrors) as errors:
+        answers(study, plan)
+    told = str(errors.value)
+    assert "a page was answered twice" in told and all(str(path.name) in told for path in paths)
+
+
+def test_pages_for_two_voters_and_for_three_do_not_mix(study: AnnotationsStudy) -> None:
+    plan = study.plan()
+    paths = [
+        study.judge(study.ask(plan, voters=number)[0][-1], honest, f"of{number}")
+        for number in (2, 3)
+    ]
+    with pytest.raises(UserErrors) as errors:
+        answers(study, plan)
+    told = str(errors.value)
+    assert "pages for different numbers of voters" in told and "2 and 3" in told
+    assert all(str(path.name) in told for path in paths)
+
+
+def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
+    """Of 4 errors that are on all pages, both voters of the second round owe verdicts but one."""
+    plan = study.plan()
+    few, more = (study.ask(plan, "careful", errors=number)[0] for number in (4, 6))
+    for page in (*few, more[0]):
+        study.judge(page, honest, f"{page.file}{len(page.questions)}")
+    row = numbers(answers(study, plan))["careful", "", "span", "span_ok"]
+    assert (row["n"], row["n_missing"]) == (2 * 4 + 6, 6)
 
 
 def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
@@ -155,15 +222,29 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
     bad("page", voter="q", survey=good["survey"].replace("1of2", "2of2"))
     bad("many", voter="r", survey=good["survey"].replace("1of2", "1of99999"))
     bad("mind", answers=good["answers"] | {why: "vague"})
+
+    def page(name: str, told: dict[str, str], voter: tuple[int, int] = (1, 2)) -> None:
+        bad(name, voter=name, survey=page_id(told, voter), answers=told)
+
+    def both(name: str) -> dict[str, str]:
+        return {f"{name}-span": "error", f"{name}-why": "vague"}
+
+    one, two = [name.partition("-")[0] for name in names if name.endswith("-span")][:2]
+    page("empty", {})
+    page("ninth", both(one), (9, 2))
+    page("half", {f"{one}-span": "error"})
+    page("again", both(one) | both(f"{one}.{one}"))
+    page("unlike", both(f"{one}.{two}"))
     path.with_name("torn.json").write_text('{"survey": ', "utf-8")
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     assert {name: one.what.partition(":")[0] for name, one in told.items()} == {
         "option": "there is no such option",
-        **dict.fromkeys(["foreign", "part"], "these answers belong to other questions"),
+        **dict.fromkeys(["foreign", "part", "unlike"], "these answers belong to other questions"),
         **dict.fromkeys(
-            ["less", "page", "many"], "a question has no answer, or an answer no question"
+            ["less", "page", "many", "empty", "ninth", "half", "again"],
+            "a question has no answer, or an answer no question",
         ),
         "torn": "this is no file of answers",
         path.stem: "a voter has answered twice, and otherwise",
@@ -210,3 +291,4 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout
     assert (study.out / "annotations" / "annotations.csv").is_file()
+    assert "report does not show these" in done.stdout

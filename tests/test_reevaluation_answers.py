@@ -146,6 +146,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
     bad("option", voter="o", answers={**good["answers"], ids[0]: "D"})
     bad("voters", voter="v", survey=f"9{good['survey']}")
     bad("none", voter="n", survey="")
+    bad("empty", voter="e", survey=page_id([], "1"), answers={})
     bad("nobody", voter="z", survey=page_id(ids, "0"))
     bad("mind", answers=dict.fromkeys(ids, "C"))
     other("foreign", "q0-1")
@@ -158,7 +159,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
     told = {Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors}
     incomplete = "a question has no answer, or an answer no question"
     assert told == {
-        **dict.fromkeys(["less", "voters", "none", "nobody"], incomplete),
+        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], incomplete),
         "option": "there is no such option",
         **dict.fromkeys(
             ["foreign", "itself", "single", "three", "unnamed"],

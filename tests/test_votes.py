@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metajudge.ballots import id_of
 from metajudge.cells import split
 from metajudge.report.html import script_hash
 from metajudge.schema.errors import UserError, UserErrors
@@ -303,6 +304,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
     less = {one: good["answers"][one] for one in ids[1:]}
     bad("less", {**good, "answers": less})
     bad("option", {**good, "voter": "o", "answers": {**good["answers"], ids[0]: "E"}})
+    bad("empty", {**good, "survey": id_of([]), "answers": {}})
     bad("foreign", {**good, "answers": {"q0": "A"}})
     bad("mind", {**good, "answers": dict.fromkeys(ids, "D")})
     bad("list", {**good, "answers": {one: ["A"] for one in ids}})
@@ -313,7 +315,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     assert {name: one.what.partition(":")[0] for name, one in told.items()} == {
-        "less": "a question has no answer, or an answer no question",
+        **dict.fromkeys(["less", "empty"], "a question has no answer, or an answer no question"),
         "option": "there is no such option",
         "foreign": "these answers belong to other questions",
         **dict.fromkeys(["list", "torn", "deep", "folder"], "this is no file of answers"),

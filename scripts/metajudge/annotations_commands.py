@@ -54,4 +54,5 @@ def read_answers(told: Arguments) -> int:
     print("\n".join(found.lines()))
     for path in write(found, out / "annotations"):
         print(path)
+    print("The study's report does not show these: the workflow cannot ask people.")
     return 0

@@ -25,6 +25,8 @@ MAKE_TEXTS = (
     "make the texts first: metajudge run, with the study's file, or snakemake texts --configfile, "
     "with the same file"
 )
+MOST_VOTERS = 9999
+"""The names of pages say how many voters there are, in so many digits as are read back."""
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of COMPARED, were the texts the other way round."""
 
@@ -79,10 +81,14 @@ class Page(Protocol):
 
 
 def check_numbers(**numbers: int) -> None:
-    """Raise UserError for an option of the command line that is below 1."""
+    """Raise UserError for an option of the command line that is below 1, or for too many voters."""
     for name, number in numbers.items():
         if number < 1:
             raise UserError("this is a number from 1", where=f"--{name}", got=number)
+    if (voters := numbers.get("voters", 1)) > MOST_VOTERS:
+        raise UserError(
+            "these are too many voters", where="--voters", got=voters, allowed=f"1 to {MOST_VOTERS}"
+        )
 
 
 def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:

@@ -22,22 +22,24 @@ class Ballot(NamedTuple):
     answers: dict[str, str]
 
 
-def ballots(folder: Path, check: Callable[[Ballot, str], None]) -> list[Ballot]:
-    """Return what the files of a folder hold; a file that is there twice counts once.
+def ballots(folder: Path, check: Callable[[Ballot, str], None]) -> dict[str, Ballot]:
+    """Return path -> what a file of a folder holds; a file that is there twice counts once.
 
     `check` is given each with its path and raises UserError for what is no answer. Raises
     UserErrors with all faults of all files, and UserError where there is no file.
     """
-    found: dict[tuple[str, str], Ballot] = {}
+    found: dict[str, Ballot] = {}
+    first: dict[tuple[str, str], str] = {}
     faults: list[UserError] = []
     for path in sorted(folder.glob("*.json")):
         try:
             ballot = ballot_in(path)
             check(ballot, str(path))
-            if found.setdefault((ballot.survey, ballot.voter), ballot) != ballot:
+            before = first.setdefault((ballot.survey, ballot.voter), str(path))
+            if found.setdefault(before, ballot) != ballot:
                 raise UserError(
                     "a voter has answered twice, and otherwise",
-                    where=str(path),
+                    where=f"{path}, beside {before}",
                     todo="keep the file that counts, and take the other away",
                 )
         except UserError as error:
@@ -46,7 +48,7 @@ def ballots(folder: Path, check: Callable[[Ballot, str], None]) -> list[Ballot]:
         raise UserErrors(faults)
     if not found:
         raise UserError("there are no answers", where=str(folder), todo="put the files here")
-    return list(found.values())
+    return found
 
 
 def id_of(questions: Iterable[str]) -> str:
@@ -55,12 +57,13 @@ def id_of(questions: Iterable[str]) -> str:
 
 
 def check_answers(
-    ballot: Ballot, page: str, options: Callable[[str], Collection[str] | None], where: str
+    ballot: Ballot, page: str | None, options: Callable[[str], Collection[str] | None], where: str
 ) -> None:
     """Raise UserError unless a ballot answers all questions of one of a study's pages.
 
-    `page` is the name of the page that has just these questions; `options` returns what may be
-    answered to one, None for a question that the study does not ask.
+    `page` is the name of the page that has just these questions, None if none has; a page has one
+    at least. `options` returns what may be answered to a question, None to one that the study does
+    not ask.
     """
     allowed = {name: options(name) for name in ballot.answers}
     if unknown := [name for name, told in allowed.items() if told is None]:
@@ -71,7 +74,7 @@ def check_answers(
             todo="the study's seed, texts, judgments or cards were changed since its pages were "
             "made: ask again, or use those of that time",
         )
-    if page != ballot.survey:
+    if page != ballot.survey or not ballot.answers:
         raise UserError(
             "a question has no answer, or an answer no question",
             where=where,

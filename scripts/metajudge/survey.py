@@ -99,7 +99,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]
     """
     known = {survey.id: survey for survey in surveys(plan)}
     given: dict[str, list[Ballot]] = {one.task: [] for one in known.values()}
-    for ballot in ballots(folder, partial(_check, known)):
+    for ballot in ballots(folder, partial(_check, known)).values():
         given[ballot.task].append(ballot)
     told = [one for one in known.values() if given[one.task]]
     card = {

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,8 +14,9 @@ from metajudge.annotations.errors import Error, annotators, cells_of, errors_of,
 from metajudge.annotations.pages import LABELS, SPAN, WHY, page_id, questions_on
 from metajudge.ballot_pages import check_made
 from metajudge.ballot_tables import NUMBERS, Row, Table, numbers_of, write_tables, written
-from metajudge.ballots import Ballot, ballots, check_answers
+from metajudge.ballots import Ballot, ballots, check_answers, id_of
 from metajudge.plan import Plan
+from metajudge.schema.errors import UserError, UserErrors
 from metajudge.statistics.alpha import krippendorff_alpha
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.validity import (
@@ -44,9 +45,13 @@ SHARES: Final = {
 
 
 class Verdict(NamedTuple):
-    """What one voter, by number, says of an error's passage and explanation; OPEN: nothing."""
+    """What one voter, by number, says of an error's passage and explanation; OPEN: nothing.
+
+    `asked` are the errors that look the same, of which it was said at once.
+    """
 
     error: Error
+    asked: tuple[Error, ...]
     voter: int
     span: str
     why: str
@@ -102,11 +107,17 @@ class Known:
     def __init__(self, plan: Plan, errors: Iterable[Error]) -> None:
         self._errors = {name_of(plan, error): error for error in errors}
 
-    def about(self, question: str) -> tuple[Error, str] | None:
-        """Return the error of a question, and whether its passage is meant or its explanation."""
-        name, _, what = question.partition("-")
-        error = self._errors.get(name)
-        return (error, what) if error and what in questions_on(error) else None
+    def about(self, question: str) -> tuple[tuple[Error, ...], str] | None:
+        """Return the errors of a question, and whether passage is meant or explanation.
+
+        Of several errors, which look the same.
+        """
+        names, _, what = question.partition("-")
+        found = [self._errors.get(name) for name in names.split(".")]
+        errors = tuple(filter(None, found))
+        if len(errors) < len(found) or len({one.shown for one in errors}) > 1:
+            return None
+        return (errors, what) if what in questions_on(errors[0]) else None
 
     def options(self, question: str) -> list[str] | None:
         """Return what can be answered to a question, None to one that the study does not ask."""
@@ -120,7 +131,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
     Raises UserErrors for what are no answers to its questions.
     """
     known = Known(plan, _errors(plan, out))
-    given = ballots(folder, partial(_check, known))
+    given = once(ballots(folder, partial(_check, known)))
     verdicts = list(verdicts_of(known, given))
     rows = [dict(zip(VERDICTS, _told(one), strict=True)) for one in verdicts]
     missing = missing_of(verdicts, given)
@@ -143,41 +154,95 @@ def _errors(plan: Plan, out: Path) -> list[Error]:
 
 def _check(known: Known, ballot: Ballot, where: str) -> None:
     """Raise UserError unless a ballot answers all questions of one of the study's pages."""
-    page = page_id(ballot.answers, voter_of(ballot) or (1, 1))
-    check_answers(ballot, page, known.options, where)
+    check_answers(ballot, _page(known, ballot), known.options, where)
+
+
+def _page(known: Known, ballot: Ballot) -> str | None:
+    """Return the name of the page that has a ballot's questions.
+
+    None, if no page has: a page has all questions on each of its errors, and each error once.
+    """
+    voter, asked = voter_of(ballot), filter(None, map(known.about, ballot.answers))
+    times = Counter(errors for errors, _ in asked)
+    whole = all(number == len(questions_on(errors[0])) for errors, number in times.items())
+    each = Counter(error for errors in times for error in errors)
+    return page_id(ballot.answers, voter) if voter and whole and set(each.values()) == {1} else None
 
 
 def voter_of(ballot: Ballot) -> tuple[int, int] | None:
     """Return the number of the voter whose page it is, and of how many; None: it does not say."""
     told = VOTER.fullmatch(ballot.survey.partition("-")[0])
-    return (int(told[1]), int(told[2])) if told else None
+    voter = (int(told[1]), int(told[2])) if told else None
+    return voter if voter and voter[0] <= voter[1] else None
+
+
+def once(given: Mapping[str, Ballot]) -> list[Ballot]:
+    """Return what the files say, path -> ballot, each page once: it is for one voter.
+
+    Raises UserErrors for a page that was answered in two ways, and where the same errors are on
+    pages for different numbers of voters: nobody knows who gave which answers.
+    """
+    first: dict[str, str] = {}
+    pages: dict[str, Ballot] = {}
+    faults = []
+    for path, ballot in given.items():
+        made = first.setdefault(id_of(ballot.answers), path)
+        before = first.setdefault(ballot.survey, path)
+        if _voters(given[made]) != _voters(ballot):
+            numbers = f"{_voters(given[made])} and {_voters(ballot)}"
+            faults.append(_mixed("pages for different numbers of voters", path, made, numbers))
+        elif pages.setdefault(ballot.survey, ballot).answers != ballot.answers:
+            faults.append(_mixed("a page was answered twice, and otherwise", path, before))
+    if faults:
+        raise UserErrors(faults)
+    return list(pages.values())
+
+
+def _mixed(what: str, path: str, other: str, got: str | None = None) -> UserError:
+    return UserError(
+        what,
+        where=f"{path}, beside {other}",
+        got=got,
+        todo="a page is for one person, and goes with those that were made at once with it: keep "
+        "the files that count, and take the others away",
+    )
+
+
+def _voters(ballot: Ballot) -> int:
+    """Return for how many voters pages were made of which a ballot answers one."""
+    voter = voter_of(ballot)
+    assert voter, "the ballot was checked"
+    return voter[1]
 
 
 def verdicts_of(known: Known, given: Iterable[Ballot]) -> Iterator[Verdict]:
     """Yield what each voter says of each error of the page, in the order of the study's errors."""
     for voter, ballot in enumerate(given, start=1):
-        said: dict[Error, dict[str, str]] = {}
+        said: dict[tuple[Error, ...], dict[str, str]] = {}
         for question, answer in ballot.answers.items():
             asked = known.about(question)
             assert asked, "the ballot was checked"
             said.setdefault(asked[0], {})[asked[1]] = answer
-        for error, told in sorted(said.items(), key=lambda one: one[0].place):
-            span = told.get(SPAN, OPEN) if error.location else "no_span"
-            yield Verdict(error, voter, span, told[WHY])
+        errors = [(error, own) for own in said for error in own]
+        for error, own in sorted(errors, key=lambda one: one[0].place):
+            told = said[own]
+            yield Verdict(error, own, voter, told.get(SPAN, "no_span"), told[WHY])
 
 
 def missing_of(verdicts: Sequence[Verdict], given: Sequence[Ballot]) -> dict[Error, int]:
     """Return how many verdicts on each error are not there, or not whole.
 
-    A page says how many voters there are: of those who sent nothing, verdicts are missing.
+    A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
+    asked about more errors later has pages with other questions.
     """
+    made = [(id_of(ballot.answers), _voters(ballot)) for ballot in given]
     whole: Counter[Error] = Counter()
-    planned: dict[Error, int] = {}
+    planned: dict[Error, dict[str, int]] = {}
     for one in verdicts:
-        voters = (voter_of(given[one.voter - 1]) or (1, 1))[1]
-        planned[one.error] = max(voters, planned.get(one.error, 0))
+        questions, voters = made[one.voter - 1]
+        planned.setdefault(one.error, {})[questions] = voters
         whole[one.error] += is_whole(one)
-    return {error: max(0, number - whole[error]) for error, number in planned.items()}
+    return {error: sum(voters.values()) - whole[error] for error, voters in planned.items()}
 
 
 def is_whole(one: Verdict) -> bool:
@@ -195,12 +260,13 @@ def statistics(seed: int, verdicts: Sequence[Verdict], missing: dict[Error, int]
     datasets = sorted({dataset for dataset, _ in items})
     stratum = np.array([datasets.index(dataset) for dataset, _ in items], dtype=np.int64)
     weights = pair_weights(stream(seed, "annotations", "bootstrap"), stratum)
+    code = {item: number for number, item in enumerate(items)}
     found = []
     for place, own in _places(verdicts).items():
-        errors = list(dict.fromkeys(one.error for one in own))
-        source = np.array([items.index(_item(error)) for error in errors], dtype=np.int64)
-        estimates = agreement(own, errors, source, weights)
+        estimates = agreement(own, code, weights)
         if place[0]:
+            errors = list(dict.fromkeys(one.error for one in own))
+            source = np.array([code[_item(error)] for error in errors], dtype=np.int64)
             lost = sum(missing[error] for error in errors)
             counts = counts_of(own, errors)
             estimates = {
@@ -238,22 +304,24 @@ def counts_of(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[n
 
 
 def agreement(
-    verdicts: Sequence[Verdict],
-    errors: Sequence[Error],
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
 ) -> dict[tuple[str, str], Estimate]:
-    """Return for each question how far voters agree; on passages only where there is one."""
+    """Return for each question how far voters agree; on passages only where there is one.
+
+    code: (dataset, item) -> column of `weights`. What was asked of several errors at once is one
+    thing to agree on.
+    """
     voters = sorted({one.voter for one in verdicts})
-    at = {error: number for number, error in enumerate(errors)}
+    at = {asked: number for number, asked in enumerate(dict.fromkeys(v.asked for v in verdicts))}
+    source = np.array([code[_item(asked[0])] for asked in at], dtype=np.int64)
     found = {}
     for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        ratings = np.full((len(voters), len(errors)), np.nan)
+        ratings = np.full((len(voters), len(at)), np.nan)
         for one in verdicts:
             answer = one.span if question == SPAN else one.why
             if question in questions_on(one.error) and answer != OPEN:
-                ratings[voters.index(one.voter), at[one.error]] = answers.index(answer)
-        asked = np.array([question in questions_on(error) for error in errors])
+                ratings[voters.index(one.voter), at[one.asked]] = answers.index(answer)
+        asked = np.array([question in questions_on(own[0]) for own in at])
         found[question, "alpha_nominal"] = krippendorff_alpha(
             ratings[:, asked],
             level="nominal",

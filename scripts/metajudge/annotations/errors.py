@@ -51,6 +51,16 @@ class Error(NamedTuple):
         return self[:6]
 
     @property
+    def shown(self) -> tuple[str | int | float | None, ...]:
+        """Return what tells it from others for people, who do not know whose it is.
+
+        An ensemble may list an error in the words of a member. The kind of error is left out, since
+        not all pages show it.
+        """
+        place = self.dataset, self.target, self.aspect, self.location, self.start, self.end
+        return (*place, self.explanation, self.severity)
+
+    @property
     def parts(self) -> tuple[str, str, str] | None:
         """Return the text before the passage, the passage, and the text behind it, if it is there.
 
@@ -108,7 +118,10 @@ def file_of(out: Path, cell: Cell) -> Path:
 
 
 def errors_of(plan: Plan, out: Path, cells: Iterable[Cell]) -> list[Error]:
-    """Return all errors of some cells, whose judgments are in `out`, beside items and texts."""
+    """Return all errors of some cells, whose judgments are in `out`, beside items and texts.
+
+    As in spans.csv, those of a reply count whose status is ok.
+    """
     subjects: dict[str, Subjects] = {}
     found: list[Error] = []
     for cell in cells:
@@ -120,8 +133,8 @@ def errors_of(plan: Plan, out: Path, cells: Iterable[Cell]) -> list[Error]:
 
 def _errors(cell: Cell, path: Path, subjects: Subjects) -> Iterator[Error]:
     texts = {one.target: one for one in subjects.of(SET)}
-    rows = read_table("judgments", path, ["target", "draw", "spans"]).to_pylist()
-    for row in rows:
+    rows = read_table("judgments", path, ["target", "draw", "spans", "status"]).to_pylist()
+    for row in (row for row in rows if row["status"] == "ok"):
         one = texts[row["target"]]
         spans: list[dict[str, Any]] = row["spans"] or []
         for number, span in enumerate(spans, start=1):

@@ -1,7 +1,7 @@
 """The pages on which people judge errors: the form of paper 004, for each error two questions.
 
 All voters of a task judge the same errors, each in an order of their own. Nobody is told which
-judge annotated one.
+judge annotated one. Errors that look the same are asked about once.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -58,12 +58,16 @@ LABELS: Final = {SPAN: OF_SPANS, WHY: OF_EXPLANATIONS}
 
 
 class AskedError(NamedTuple):
-    """An error as a page shows it; `source` where people may see it."""
+    """An error as a page shows it; `source` where people may see it, `category` if it has any.
+
+    `name` is that of the error, or, with dots, those of all that look like it.
+    """
 
     name: str
     told: Aspect
     error: Error
     source: str | None
+    category: str | None
 
     @property
     def severity(self) -> str | None:
@@ -170,19 +174,32 @@ def draws_of(seed: int, errors: Iterable[Error], most: int) -> list[Draw]:
 def pages_of(plan: Plan, draws: Sequence[Draw], voters: int) -> Iterator[Page]:
     """Yield the pages of each task, for each voter one: all judges' errors are mixed."""
     for task in dict.fromkeys(card.task for card in plan.datasets.values()):
-        own = [
-            asked(plan, one)
-            for draw in draws
-            for one in draw.errors
-            if plan.datasets[one.dataset].task == task
-        ]
+        errors = [one for draw in draws for one in draw.errors]
+        own = asked(plan, [one for one in errors if plan.datasets[one.dataset].task == task])
         for voter in range(1, voters + 1) if own else ():
             order = stream(plan.study.seed, "annotations", "page", task, voter)
             yield Page(task, voter, voters, [own[at] for at in order.permutation(len(own))])
 
 
-def asked(plan: Plan, error: Error) -> AskedError:
-    """Return an error as people are shown it."""
-    shown = plan.scale_of(error.dataset, error.aspect).source_visible
-    told = plan.aspect_of(error.dataset, error.aspect)
-    return AskedError(name_of(plan, error), told, error, error.source or None if shown else None)
+def asked(plan: Plan, errors: Sequence[Error]) -> list[AskedError]:
+    """Return a task's errors as people are shown them, those that look the same once.
+
+    The kind of error is shown if all have one: else it would tell some judges from others.
+    """
+    kinds = all(one.category for one in errors)
+    alike: dict[tuple[object, ...], list[Error]] = {}
+    for one in sorted(errors, key=lambda one: one.place):
+        alike.setdefault((*one.shown, one.category if kinds else None), []).append(one)
+    return [_asked(plan, own, kinds=kinds) for own in alike.values()]
+
+
+def _asked(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> AskedError:
+    name, one = ".".join(name_of(plan, error) for error in alike), alike[0]
+    visible = plan.scale_of(one.dataset, one.aspect).source_visible
+    return AskedError(
+        name,
+        plan.aspect_of(one.dataset, one.aspect),
+        one,
+        one.source or None if visible else None,
+        one.category if kinds else None,
+    )

@@ -138,7 +138,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
     Raises UserErrors for what are no answers to its questions.
     """
     known = Known(plan, _texts(plan, out))
-    given = ballots(folder, partial(_check, known))
+    given = ballots(folder, partial(_check, known)).values()
     tally = tallied(known, given)
     rows = [row for name in plan.datasets for row in _statistics(plan.study.seed, name, tally)]
     pairs = [_pair_row(one, told) for one, told in tally.items() if isinstance(one, Pair)]

@@ -64,7 +64,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> F
     """
     hopes = _expected(expected) if expected else {}
     asked = Questions(plan, chain.from_iterable(pairs_of(plan, out).values()))
-    given = ballots(folder, partial(_check, asked))
+    given = ballots(folder, partial(_check, asked)).values()
     tally = tallied(asked, given)
     tables: dict[str, tuple[list[str], list[Row]]] = {"votes.csv": (VOTES, [])}
     cards = []

@@ -146,11 +146,12 @@ def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[i
     one begins or ends. A long text is shortened far from every error, and where very much of it is
     marked it ends early. What has no length lies over nothing.
     """
-    placed = [
+    spans = (
         (max(one.start, 0), min(one.end, len(text)), at)
         for at, one in enumerate(errors)
-        if one.start is not None and one.end is not None and one.start < one.end
-    ]
+        if one.start is not None and one.end is not None
+    )
+    placed = [one for one in spans if one[0] < one[1]]
     cuts = sorted({0, len(text), *(end for one in placed for end in one[:2])})
     found, over = list[Piece](), list[list[int]]()
     for start, end in pairwise(cuts):

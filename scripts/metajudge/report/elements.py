@@ -9,6 +9,8 @@ from metajudge.report.rows import Row
 
 LONGEST = 600
 """A longer table is not shown: its file is named instead."""
+LONG = 1000
+"""Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,11 @@ class Group:
 
     parts: Sequence[Part]
     told: Sequence[tuple[str, str]] = ()
+
+    @property
+    def long(self) -> bool:
+        """Return whether what is told may have to be scrolled."""
+        return sum(len(one) for _, one in self.told) > LONG
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ COMPARED = (
 HINT = (
     "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
     "more severe (the small number, up to 5); point at a marked place, or go there with the tab "
-    "key, for what is told of it at the foot of the window. Where this is long, press tab again to "
-    "scroll: it then has all errors that overlap there."
+    "key, for what is told of it at the foot of the window. Where much is told of errors that "
+    "overlap, the tab key goes into all of it after the last of them, to scroll."
 )
 
 

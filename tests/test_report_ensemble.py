@@ -33,8 +33,8 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
     spread, means, whiskers, dots = (values for _, values in drawn[5:])
     assert (len(dots), len(means), len(spread), len(whiskers)) == (12, 8, 8, 4)
     first, fourth = dots[:3], dots[9:]
-    for one, below in zip(first, fourth, strict=True):
-        assert (below["x"] - one["x"], below["y"] - one["y"]) == pytest.approx((0, HIGH))
+    for above, below in zip(first, fourth, strict=True):
+        assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx((0, HIGH))
     assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
     low, high, most = first
     assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]

@@ -18,7 +18,8 @@ from test_methods import ASPECTS, CONSTANT, one
 Row = dict[str, Any]
 DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
 MEANS = [(1, 0.3), (2, 0.5)]
-PANELS = [Panel(f"p{at}", DOTS, MEANS, 2, 0.35, 0.62) for at in range(4)]
+SPREAD, ENDS = [(1, 0.1, 0.45), (2, 0.35, 0.62)], [(2, 0.35, 0.62)]
+PANELS = [Panel(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
 
 
 def layers(spec: Row) -> list[tuple[str, list[Row]]]:
@@ -28,19 +29,20 @@ def layers(spec: Row) -> list[tuple[str, list[Row]]]:
 def test_every_dot_has_its_place_in_its_own_panel() -> None:
     drawn = layers(panels_spec(PANELS, x="members"))
     kinds = [kind for kind, _ in drawn]
-    assert kinds == ["rule", *["text"] * 4, "line", "rule", "point"]
-    dots, means, whiskers = drawn[-1][1], drawn[5][1], drawn[6][1]
-    assert (len(dots), len(means), len(whiskers)) == (12, 8, 4)
+    assert kinds == ["rule", *["text"] * 4, "rule", "line", "rule", "point"]
+    spread, means, whiskers, dots = (values for _, values in drawn[5:])
+    assert (len(dots), len(means), len(spread), len(whiskers)) == (12, 8, 8, 4)
     first, fourth = dots[:3], dots[9:]
-    assert [(b["x"] - a["x"], b["y"] - a["y"]) for a, b in zip(first, fourth, strict=True)] == [
-        (0, HIGH)
-    ] * 3
+    for above, below in zip(first, fourth, strict=True):
+        assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx((0, HIGH))
     assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
     low, high, most = first
     assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
     assert (low["y"] - high["y"]) == pytest.approx(2 * (high["y"] - most["y"]), abs=0.05)
     assert means[0]["y"] == pytest.approx((low["y"] + high["y"]) / 2, abs=0.02)
     assert whiskers[0]["y2"] < most["y"] < whiskers[0]["y"]
+    assert spread[1] == whiskers[0] and spread[0]["x"] == low["x"]
+    assert spread[0]["y2"] < high["y"] < low["y"] < spread[0]["y"]
 
 
 def test_ticks_hold_everything_and_are_few() -> None:
@@ -113,7 +115,15 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
     assert "Effective judges" in [line.head for line in errors.bodies[0].lines]
     assert len(rest.blocks) == 8  # three statistics at three levels, but for the one above
     assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
-    assert "From one member, on average, to all 3: Fluency from " in figure.summary
+    assert "From one member, on average, to all 3, with intervals: Fluency from " in figure.summary
+    means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
+    known = [row for row in means if row["level"] == "pooled" and row["lo"] is not None]
+    assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(' opacity="0.35"') == len(
+        known
+    )
+    assert [key.text for key in figure.keys][2:] == [
+        *("95 % interval of that mean", "95 % interval of all members"),
+    ]
 
 
 def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from metajudge.report.rows import Row
 
 LONGEST = 600
 """A longer table is not shown: its file is named instead."""
+LONG = 1000
+"""Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
 
 
 @dataclass(frozen=True)
@@ -148,26 +150,41 @@ class Heading:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a text: plain, a gap, or marked, with a `shade` and what is told of it.
+    """A part of a text: plain, a gap, or marked with a `shade`; `sign` stands behind it.
 
-    `sign` stands behind it; `id` names what is told, None for a part that is not marked.
+    `told` are the places, in what is told of its group, of what is told of it; none if not marked.
     """
 
     text: str
     gap: bool = False
     shade: str = ""
-    told: Sequence[str] = ()
+    told: Sequence[int] = ()
     sign: str = ""
-    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Neighbouring parts of a text that share errors, and what is told of each error, by id."""
+
+    parts: Sequence[Part]
+    told: Sequence[tuple[str, str]] = ()
+
+    @property
+    def long(self) -> bool:
+        """Return whether what is told may have to be scrolled."""
+        return sum(len(one) for _, one in self.told) > LONG
 
 
 @dataclass(frozen=True)
 class Marking:
-    """A text as one marks it: who, what else they say, and the errors that are nowhere in it."""
+    """A text as one marks it: who, what else they say, and the errors that are nowhere in it.
+
+    `who` is the id of a judge, "" for people.
+    """
 
     who: str
     about: str
-    parts: Sequence[Part]
+    groups: Sequence[Group]
     nowhere: Sequence[str] = ()
 
 

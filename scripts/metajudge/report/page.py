@@ -9,6 +9,7 @@ from metajudge.report.html import environment_of, script_hash
 from metajudge.report.report import Report
 from metajudge.report.sections import SECTIONS
 from metajudge.report.sections.judges import measured
+from metajudge.report.sections.spans import MOST_ERRORS
 
 TICKS = re.compile(r"`([^`]*)`")
 SCORE = re.compile(
@@ -29,6 +30,7 @@ def render(report: Report, templates: Path) -> str:
         measured=measured(report),
         sections=found,
         style=Markup(style),
+        errors=range(1, MOST_ERRORS + 1),
         script=Markup(script),
         script_hash=script_hash(script),
     )

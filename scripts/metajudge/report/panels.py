@@ -1,4 +1,4 @@
-"""Small multiples as SVG: dots over whole numbers, and the line of their means, in each panel.
+"""Small multiples as SVG: dots over whole numbers, their means and intervals, in each panel.
 
 All panels share both scales and everything has its place in pixels, titles and ticks too: as in
 charts.py, no layout depends on how a font measures text.
@@ -25,18 +25,19 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 MOST_TICKS = 8
 MINUS = "\N{MINUS SIGN}"
 Dot = tuple[int, float]
+Ends = tuple[int, float, float]
+"""A whole number, and the lower and the upper end of an interval over it."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Dots over whole numbers, the means of those over each, and the interval of one number's."""
+    """Dots over whole numbers and the means of those over each; the intervals of means and dots."""
 
     title: str
     dots: Sequence[Dot]
     means: Sequence[Dot]
-    at: int = 0
-    lo: float | None = None
-    hi: float | None = None
+    spread: Sequence[Ends] = ()
+    ends: Sequence[Ends] = ()
 
 
 def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
@@ -54,8 +55,9 @@ def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
         _words([mark for at, _ in each for mark in place.numbers(at)], SOFT, "center", 11),
         _words([place.title(at, panel) for at, panel in each], INK, "left", 12),
         _words([foot], SOFT, "center", 12),
+        _intervals(place, [panel.spread for panel in panels], RED, 5, 0.35),
         _means(place, panels),
-        _intervals(place, panels),
+        _intervals(place, [panel.ends for panel in panels], INK, 1.3, 1),
         _dots(place, panels),
     ]
     chart = alt.layer(*layers).properties(
@@ -81,8 +83,8 @@ class _Place:
     def of(cls, panels: Sequence[Panel]) -> "_Place":
         """Return the scales that hold everything of all panels; ticks are multiples of a step."""
         dots = [dot for panel in panels for dot in (*panel.dots, *panel.means)]
-        ends = (end for panel in panels for end in (panel.lo, panel.hi) if end is not None)
-        values = [*(value for _, value in dots), *ends]
+        ends = [one[1:] for panel in panels for one in (*panel.spread, *panel.ends)]
+        values = [*(value for _, value in dots), *(end for one in ends for end in one)]
         low, high = min(values), max(values)
         for step in STEPS:
             first, last = floor(low / step), ceil(high / step)
@@ -162,19 +164,17 @@ def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
     return drawn
 
 
-def _intervals(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+def _intervals(
+    place: _Place, panels: Sequence[Sequence[Ends]], colour: str, width: float, opacity: float
+) -> "alt.Chart":
     import altair as alt
 
     values = [
-        {
-            "x": place.x(number, panel.at),
-            "y": place.y(number, panel.lo),
-            "y2": place.y(number, panel.hi),
-        }
+        {"x": place.x(number, at), "y": place.y(number, lo), "y2": place.y(number, hi)}
         for number, panel in enumerate(panels)
-        if panel.lo is not None and panel.hi is not None
+        for at, lo, hi in panel
     ]
-    chart = _chart(values).mark_rule(stroke=INK, strokeWidth=1.3)
+    chart = _chart(values).mark_rule(stroke=colour, strokeWidth=width, opacity=opacity)
     drawn: alt.Chart = chart.encode(**_at(), y2=alt.Y2("y2"))
     return drawn
 

@@ -1,7 +1,7 @@
 """Statistics of the errors that judges list, and of how well they meet those that people marked.
 
-A part of the registry. A span is an error that quotes words of the text; an annotation is one reply
-in which a judge lists errors.
+A part of the registry. A span is an error that quotes words of the text; an annotation is one list
+of errors with its verdict: a reply of a judge, or what an ensemble makes of its members' lists.
 """
 
 from metajudge.statistics.derived import OURS, POSITIVE, SHARE, Statistic
@@ -57,10 +57,18 @@ ANNOTATED: dict[str, Statistic] = {
         "Errors beside none", "percent", "annotations that list errors and say none", SHARE, OURS
     ),
     "span_best_with_severe": Statistic(
-        "Severe but best", "percent", "severe errors under the best verdict", SHARE, OURS
+        "Severe but best",
+        "percent",
+        "annotations with severe errors and the best verdict",
+        SHARE,
+        OURS,
     ),
     "span_less_without_errors": Statistic(
-        "Lower without errors", "percent", "no errors under a lower verdict", SHARE, OURS
+        "Lower without errors",
+        "percent",
+        "annotations with no errors and a lower verdict",
+        SHARE,
+        OURS,
     ),
     "span_other_verdicts": Statistic(
         "Several verdicts", "percent", "annotations with different verdicts", SHARE, OURS

@@ -1,5 +1,6 @@
 """Ensembles: what subsets of judges reach, what each member adds, how their errors go together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from metajudge.report.charts import svg
@@ -19,7 +20,7 @@ from metajudge.report.elements import (
     figures,
 )
 from metajudge.report.numbers import listed, plural
-from metajudge.report.panels import Panel, panels_spec
+from metajudge.report.panels import Ends, Panel, panels_spec
 from metajudge.report.report import Dataset, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import per_dataset
@@ -195,11 +196,12 @@ def _figure(report: Report, dataset: Dataset, own: _Ensemble) -> Figure | None:
     ]
     summary = (
         f"{label(MAIN[0])} over all targets pooled, of every subset of the members by its size. "
-        f"From one member, on average, to all {own.size}: {listed(told)}."
+        f"From one member, on average, to all {own.size}, with intervals: {listed(told)}."
     )
     keys = [
         Key("●", "blue", "a subset of the members"),
         Key("–", "red", "mean of all subsets of a size"),
+        Key("▮", "red", "95 % interval of that mean"),
         Key("|", "ink", "95 % interval of all members"),
     ]
     drawn = svg(panels_spec(panels, x="members"))
@@ -207,7 +209,7 @@ def _figure(report: Report, dataset: Dataset, own: _Ensemble) -> Figure | None:
 
 
 def _panel(report: Report, own: _Ensemble, aspect: str) -> Panel:
-    """Return an aspect's subsets, the means of those of a size, and the interval of the whole."""
+    """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
     subsets = own.subsets(*MAIN, aspect)
     means = own.subsets(f"subset_mean_{MAIN[0]}", MAIN[1], aspect)
     whole = own.at(*MAIN, aspect, TOGETHER.join(own.members), own.size)
@@ -215,10 +217,14 @@ def _panel(report: Report, own: _Ensemble, aspect: str) -> Panel:
         _aspect(report, aspect),
         [(row.k, row.value or 0.0) for row in subsets],
         [(row.k, row.value or 0.0) for row in means],
-        own.size,
-        whole.lo if whole else None,
-        whole.hi if whole else None,
+        _ends(means),
+        _ends([whole] if whole else []),
     )
+
+
+def _ends(rows: Sequence[Row]) -> list[Ends]:
+    """Return the intervals of the rows that have one, over the size of their subsets."""
+    return [(row.k, row.lo, row.hi) for row in rows if row.lo is not None and row.hi is not None]
 
 
 def _subsets(report: Report, title: str, own: _Ensemble) -> Table:

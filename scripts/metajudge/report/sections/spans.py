@@ -1,14 +1,16 @@
 """Spans: what errors judges list, whether these are found, and whether people marked them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
-from metajudge.report.annotated import DRAWN, Error, Judged, Reading, pieces
+from metajudge.report.annotated import DRAWN, LEAST, Error, Judged, Reading, grouped, pieces
 from metajudge.report.elements import (
     Block,
     Cell,
     Column,
     Fold,
+    Group,
     Marked,
     Marking,
     Part,
@@ -39,10 +41,14 @@ KINDS = {
 }
 LEVELS = {"pooled": "all texts together", "by_text": "mean over texts"}
 SOURCE = "tables/spans.csv"
+MOST_ERRORS, MOST_MARKINGS = 40, 400
+"""Errors that are shown of a marked text, and marked texts of a dataset."""
 LEAD = (
     "Some judges list errors and quote where they are. Is what they quote in the text, and, where "
-    "people marked errors too, is it what people marked? Every reply counts, also several to one "
-    "text."
+    "people marked errors too, is it what people marked? An annotation is one list of errors with "
+    "its verdict: a judge's reply, or what an ensemble makes of its members' lists. Every one "
+    f"counts, also several of one text. Below the tables are {DRAWN} texts of each dataset with "
+    f"the errors in them, spread over its aspects, but at least {LEAST} for each aspect."
 )
 COMPARED = (
     "Errors that people marked are of no aspect, so that each of a judge's lists is compared with "
@@ -51,9 +57,10 @@ COMPARED = (
     "they are quoted again.",
 )
 HINT = (
-    f"Up to {DRAWN} texts, drawn by the study's seed, with the first reply of each judge. The "
-    "darker, the more severe (the small number, up to 5); point at a marked place, or go there "
-    "with the tab key, for what is told of it at the foot of the window."
+    "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
+    "more severe (the small number, up to 5); point at a marked place, or go there with the tab "
+    "key, for what is told of it at the foot of the window. Where much is told of errors that "
+    "overlap, the tab key goes into all of it after the last of them, to scroll."
 )
 
 
@@ -141,12 +148,23 @@ def _views(report: Report, dataset: Dataset) -> Iterator[Block]:
     """Yield, for each aspect, texts with the errors that each judge lists in them."""
     texts = report.annotated.get(dataset.id, [])
     ids = (f"error-{dataset.id}-{number}" for number in count(1))
-    for aspect in dataset.aspects:
-        own = [one for one in texts if aspect in one.readings]
-        if own:
-            shown = [_marked(report, one, aspect, ids) for one in own]
-            name = f"{dataset.name}, {report.aspect(aspect)}: texts with the errors in them"
-            yield Fold(name, [Text(HINT, style="small"), *shown])
+    aspects = [one for one in dataset.aspects if any(one in text.readings for text in texts)]
+    for aspect in aspects:
+        own = [_marked(report, one, aspect, ids) for one in texts if aspect in one.readings]
+        shown, left = _first(own, max(MOST_MARKINGS // len(aspects), 1))
+        more = f" {plural(left, 'more marked text is', 'more marked texts are')} left out here."
+        name = f"{dataset.name}, {report.aspect(aspect)}: texts with the errors in them"
+        yield Fold(name, [Text(HINT + more * bool(left), style="small"), *shown])
+
+
+def _first(texts: Sequence[Marked], most: int) -> tuple[list[Marked], int]:
+    """Return texts with at most so many markings in all, and how many of these are left out."""
+    found, left = list[Marked](), most
+    for one in texts[:most]:
+        kept = one.markings[:left]
+        left -= len(kept)
+        found += [replace(one, markings=kept)] if kept else []
+    return found, sum(len(one.markings) for one in texts) - (most - left)
 
 
 def _marked(report: Report, text: Judged, aspect: str, ids: Iterator[str]) -> Marked:
@@ -161,39 +179,60 @@ def _marked(report: Report, text: Judged, aspect: str, ids: Iterator[str]) -> Ma
 
 
 def _marking(text: str, reading: Reading, ids: Iterator[str]) -> Marking:
-    found, over = pieces(text, reading.errors)
-    last = {error: at for at, own in enumerate(over) for error in own}
-    parts = [_part(one, reading, over, last, ids) for one in found]
+    errors = (reading.errors or [])[:MOST_ERRORS]
+    found = grouped(*pieces(text, errors))
+    shown = {at for group in found for _, own in group for at in own}
     nowhere = [
-        f"{'not in the text' if one.quoted else 'without a place'}: {_told(one, quoted=True)}"
-        for one in reading.errors
-        if one.start is None
+        f"{_unmarked(one)}: {_told(one, quoted=True)}"
+        for at, one in enumerate(errors)
+        if at not in shown
     ]
-    errors = plural(len(reading.errors), "error")
-    value = f"; verdict {reading.value:g}" if reading.value is not None else ""
-    failed = STATUSES.get(reading.status, "") if reading.status not in {"ok", ""} else ""
-    return Marking(reading.judge or "people", failed or f"{errors}{value}", parts, nowhere)
+    if left := len(reading.errors or []) - len(errors):
+        nowhere.append(f"{plural(left, 'more error is', 'more errors are')} left out here")
+    style = "" if reading.judge else "people"
+    groups = [_group(one, errors, style, ids) for one in found]
+    return Marking(reading.judge, _about(reading), groups, nowhere)
 
 
-def _part(
-    piece: Piece,
-    reading: Reading,
-    over: Sequence[Sequence[int]],
-    last: dict[int, int],
+def _about(reading: Reading) -> str:
+    """Return how many errors a reading lists and its verdict, or why there are none."""
+    if reading.status not in {"ok", ""}:
+        return STATUSES[reading.status]
+    errors = "no list" if reading.errors is None else plural(len(reading.errors), "error")
+    return errors if reading.value is None else f"{errors}; verdict {reading.value:g}"
+
+
+def _unmarked(error: Error) -> str:
+    """Return why an error is marked nowhere in the text as it is shown."""
+    if error.start is None or error.end is None:
+        return "not in the text" if error.quoted else "without a place"
+    return "in the part that is not shown" if error.start < error.end else "of no length"
+
+
+def _group(
+    group: Sequence[tuple[Piece, Sequence[int]]],
+    errors: Sequence[Error],
+    style: str,
     ids: Iterator[str],
-) -> Part:
-    if piece.kind != "error":
-        return Part(piece.text, gap=piece.kind == "gap")
-    own = [(at, reading.errors[at]) for at in over[piece.number]]
-    ends = [str(one.severity) for at, one in own if one.severity and last[at] == piece.number]
-    worst = max(one.severity for _, one in own)
-    return Part(
-        piece.text,
-        shade=(f"shade-{worst}" if reading.judge else "people") + " several" * (len(own) > 1),
-        told=[_told(one) for _, one in own],
-        sign=" ".join(ends),
-        id=next(ids),
-    )
+) -> Group:
+    """Return neighbouring pieces and, once, what is told of each error over any of them."""
+    last = {error: at for at, (_, own) in enumerate(group) for error in own}
+    place = {error: at for at, error in enumerate(sorted(last))}
+    parts = []
+    for at, (piece, own) in enumerate(group):
+        levels = [errors[one].severity for one in own]
+        ends = [errors[one].severity for one in own if last[one] == at]
+        shade = style or f"shade-{max(levels, default=0)}"
+        parts.append(
+            Part(
+                piece.text,
+                gap=piece.kind == "gap",
+                shade=shade + " several" * (len(own) > 1) if own else "",
+                told=[place[one] for one in own],
+                sign=" ".join(str(level) for level in ends if level),
+            )
+        )
+    return Group(parts, [(next(ids), _told(errors[one])) for one in place])
 
 
 def _told(error: Error, *, quoted: bool = False) -> str:

@@ -131,34 +131,14 @@ def analyses_for(dataset, model):
 
 def located_in(cell):
     """Return the file of the texts in which the errors of a cell's replies are located, if any."""
-    place = f"{OUT}/targets/{cell.dataset}/{cell.perturbation}.parquet"
-    return [place] if PLAN.annotates(cell.judge) else []
+    return list(SPECS.located(cell.dataset, cell.perturbation, cell.judge).values())
 
 
 def errors_for(cell):
     """Return what the list of errors of an ensemble's cell is made of, none if it has none."""
-    if not PLAN.annotates(cell.judge):
-        return []
-    told, place = PLAN.derived[cell.judge], f"{{}}/{cell.aspect}.parquet"
-    members = f"{OUT}/judgments/{cell.dataset}/{cell.perturbation}/{place}"
-    merged = [f"{MERGES}{told.supervisor.model}"] if told.supervisor else []
-    lists = [members.format(name) for name in told.members]
-    return lists + located_in(cell) + made_files(cell.dataset, merged)
-
-
-def merged_of(dataset, model):
-    """Return the members' judgments and scores that a supervisor's lists are made of, and texts."""
-    names = supervisors(PLAN, dataset)[model]
-    cells = [cell for cell in PLAN.cells_of(dataset) if cell.judge in names]
-    members = [
-        f"{OUT}/{folder}/{dataset}/{cell.perturbation}/{member}/{cell.aspect}.parquet"
-        for cell in cells
-        for member in PLAN.derived[cell.judge].members
-        for folder in ("judgments", "scores")
-    ]
-    sets = dict.fromkeys(cell.perturbation for cell in cells)
-    texts = [f"{OUT}/targets/{dataset}/{name}.parquet" for name in sets]
-    return [*dict.fromkeys(members), *texts]
+    told = SPECS.errors(cell.dataset, cell.perturbation, cell.judge, cell.aspect)
+    merged = [told["merged"]] if "merged" in told else []
+    return [*told["lists"], told["targets"], *merged] if told else []
 
 
 def merge_spec(dataset, model):

@@ -37,7 +37,7 @@ for _dataset in DATASETS:
             name:
                 f"merge_{_dataset}_{_model}"
             input:
-                merged_of(_dataset, _model),
+                SPECS.merged_of(_dataset, _model),
             output:
                 f"{OUT}/made/{_dataset}/{MERGES}{_model}.parquet",
             log:

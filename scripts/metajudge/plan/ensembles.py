@@ -32,12 +32,17 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
             )
 
 
-def merging(plan: Plan, dataset: str, model: str) -> dict[str, Any]:
-    """Return what a supervisor's lists of errors depend on, beside the model and the lists."""
+def merging(plan: Plan, out: str, dataset: str, model: str) -> dict[str, Any]:
+    """Return what a supervisor's lists of errors depend on, beside the model and the lists.
+
+    `out` is the folder of the study's results.
+    """
     names = supervisors(plan, dataset)[model]
     cells = [cell for cell in plan.cells_of(dataset) if cell.judge in names]
     forms = {told.form for name in names if (told := plan.derived[name].supervisor)}
     return {
+        "dataset": dataset,
+        "results": out,
         "ensembles": {name: _told(plan, name) for name in names},
         "cells": pack(cell[1:] for cell in cells),
         "templates": {form: plan.templates[form] for form in sorted(forms)},

@@ -15,8 +15,8 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
-from metajudge.plan.ensembles import ensembles_of, merging
-from metajudge.plan.grading import GradedSpecs
+from metajudge.plan.combining import EnsembleSpecs
+from metajudge.plan.ensembles import ensembles_of
 from metajudge.plan.judges import (
     annotators,
     aspects_told,
@@ -33,14 +33,14 @@ from metajudge.plan.judges import (
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell
-from metajudge.plan.writers import MERGES, SYSTEMS, analyses_of, graded, made_of, spender
+from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
 from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, Judge, OpenAIModel
 
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
 
-class Specs(GradedSpecs):
+class Specs(EnsembleSpecs):
     """The specs of a study's jobs."""
 
     def preflight(self) -> str:
@@ -176,62 +176,12 @@ class Specs(GradedSpecs):
         fields = {
             "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
             **self.parsing(dataset, judge, aspect, perturbation),
-            **self._located(dataset, perturbation, judge),
+            **self.located(dataset, perturbation, judge),
             "input": f"{self.out}/replies/{place}",
             "judgments": f"{self.out}/judgments/{place}",
             "scores": f"{self.out}/scores/{place}",
         }
-        return self._spec("score.py", fields, packages=self._locating(judge))
-
-    def _located(self, dataset: str, perturbation: str, judge: str) -> dict[str, str]:
-        """Return where the texts are in which the errors that a judge lists are located."""
-        place = f"{self.out}/targets/{dataset}/{perturbation}.parquet"
-        return {"targets": place} if self.plan.annotates(judge) else {}
-
-    def _errors(self, cell: Cell, place: str) -> dict[str, Any]:
-        """Return what the errors of an ensemble are made of, and by whom."""
-        if not self.plan.annotates(cell.judge):
-            return {}
-        card = self.plan.derived[cell.judge]
-        told = {
-            "criterion": split(cell.aspect)[1],
-            "lists": [f"{self.out}/judgments/{place.format(name)}" for name in card.members],
-            **self._located(*cell[:3]),
-        }
-        if card.supervisor is None:
-            return told
-        merged = f"{self.out}/made/{cell.dataset}/{MERGES}{card.supervisor.model}.parquet"
-        return {**told, "merged": merged}
-
-    def merge(self, dataset: str, model: str) -> str:
-        """Return the spec of the lists of errors that a supervisor merges for ensembles."""
-        fields = {
-            **merging(self.plan, dataset, model),
-            "dataset": dataset,
-            "seed": self.plan.study.seed,
-            **self._asking(model),
-            "results": self.out,
-            "output": f"{self.out}/made/{dataset}/{MERGES}{model}.parquet",
-        }
-        return self._spec("merge.py", fields, ENGINES[self.plan.models[model].engine])
-
-    def _locating(self, judge: str) -> str:
-        return "locate" if self.plan.annotates(judge) else ""
-
-    def derive(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
-        """Return the spec that makes one cell of a derived judge from its members' cells."""
-        card = self.plan.derived[judge]
-        place = f"{dataset}/{perturbation}/{{}}/{aspect}.parquet"
-        fields = {
-            "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
-            "combine": card.combine,
-            "min_annotators": card.min_annotators,
-            "inputs": [f"{self.out}/scores/{place.format(name)}" for name in card.members],
-            **self._errors(Cell(dataset, perturbation, judge, aspect), place),
-            "judgments": f"{self.out}/judgments/{place.format(judge)}",
-            "scores": f"{self.out}/scores/{place.format(judge)}",
-        }
-        return self._spec("derive.py", fields, packages=self._locating(judge))
+        return self._spec("score.py", fields, packages=self.locating(judge))
 
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""

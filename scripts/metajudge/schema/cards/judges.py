@@ -264,7 +264,10 @@ class DerivedJudge(Card):
         if self.min_annotators > len(self.members):
             raise ValueError(f"min_annotators is above the {len(self.members)} members")
         if (self.combine == "supervisor") != (self.supervisor is not None):
-            raise ValueError("combine: supervisor and the key supervisor go together")
+            raise ValueError(
+                "combine: supervisor and the key supervisor go together: write "
+                "`supervisor: {model: …}`, or combine: mean without it"
+            )
         return self
 
 

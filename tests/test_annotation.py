@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metajudge.parsing import parse
 from metajudge.parsing.annotation import MOST, Annotation, read_annotation
-from metajudge.parsing.judgment import ErrorSpan
+from metajudge.parsing.judgment import ErrorSpan, Scale
 
 PLAIN = """Error 1:
 Location: Al Horford
@@ -193,6 +194,46 @@ def test_contradictions_and_what_cannot_be_read_are_counted() -> None:
     assert several.value == 2 and several.contradictions.other_verdicts == 2
     unread = read_annotation(PLAIN.replace("Severity: 4", "Severity: high"))
     assert unread.unread == 1 and [one.severity for one in unread.errors] == [None, 2]
+
+
+HUNDRED = Scale(0, 100, 5)
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "value", "rule"),
+    [
+        ("Overall score: 75", "ok", 75, "labelled.labelled"),
+        ("Overall score: **75/100**", "ok", 75, "labelled.labelled"),
+        ("Overall score: 0 out of 100", "ok", 0, "labelled.labelled"),
+        ("Overall score: 100%", "ok", 100, "labelled.labelled"),
+        ('{"errors": [], "overall_score": 35.0}', "ok", 35, "json.labelled"),
+        ("Overall score: 87", "out_of_range", None, "labelled.labelled.off_grid"),
+        ("Overall score: 105", "out_of_range", None, "labelled.labelled.outside"),
+        ("Overall score: 4/5", "out_of_range", None, "labelled.labelled.denominator"),
+        ("Overall score: Good", "unparsed", None, "unread_verdict"),
+        ("Overall score: from 0 (worst) to 100 (best)", "unparsed", None, "unread_verdict"),
+        ("75", "ok", 75, "free.bare"),
+    ],
+)
+def test_a_verdict_is_on_the_scale_that_is_given(
+    said: str, status: str, value: float | None, rule: str
+) -> None:
+    found = read_annotation(said, HUNDRED)
+    assert (found.status, found.value, found.rule) == (status, value, rule)
+    assert found.contradictions.less_without_errors == (value is not None and value < 100)
+
+
+def test_the_best_verdict_is_the_scale_s_top() -> None:
+    told = PLAIN.replace("Fair", "{}")
+    for score, severe in (("100", 1), ("95", 0), ("5", 0)):
+        found = read_annotation(told.format(score), HUNDRED)
+        assert found.errors == (HORFORD, POINTS) and found.value == float(score)
+        assert found.contradictions.best_with_severe == severe
+
+
+def test_a_verdict_without_a_scale_is_none() -> None:
+    with pytest.raises(ValueError, match="the parser annotation needs a scale"):
+        parse(PLAIN, scale=None, finish="stop", parser="annotation")
 
 
 def test_a_list_that_is_begun_anew_replaces_the_first() -> None:

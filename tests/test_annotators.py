@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metajudge.parsing import annotation as parser
-from metajudge.parsing.judgment import ErrorSpan
+from metajudge.parsing.judgment import ErrorSpan, Scale
 from metajudge.prompts import annotating, load, rated
 from metajudge.prompts.filled import Form
 from metajudge.schema.cards import Annotation, Aspect, Criterion, Wording
@@ -28,12 +28,15 @@ ASPECT = Aspect.model_validate(
 VARIANTS = [
     {"score": score, "severity": severity, "rules": rules, "categories": categories}
     for score, severity, rules, categories in product(
-        ("categories", "integers"),
+        ("categories", "integers", "percent"),
         ("integers", "categories"),
         (True, False),
         ([], ["Wrong name", "Wrong number"]),
     )
 ]
+EMPTY = Criterion(criterion="empty", name="", definition="")
+SCALES = (parser.OVERALL, Scale(cards.PERCENT.min, cards.PERCENT.max, cards.PERCENT.step))
+"""That of words and 1 to 5, and that of 0 to 100."""
 ASPECTS = {
     path.stem: read_card("aspect", path) for path in sorted((CONFIG / "aspects").glob("*.yaml"))
 }
@@ -71,6 +74,8 @@ def told_scale(prompt: str, label: str) -> list[str]:
     [allowed] = re.findall(rf"^{label}: <(.+)>$", told_form(prompt), re.MULTILINE)
     if allowed == "a whole number from 1 to 5":
         return ["1", "2", "3", "4", "5"]
+    if allowed == "a multiple of 5 from 0 to 100":
+        return ["0", "25", "50", "75", "100"]
     return re.fullmatch(r"one of: (.*)", allowed)[1].split(", ")  # type: ignore[index]
 
 
@@ -91,7 +96,9 @@ def test_the_form_s_words_are_those_that_the_parser_reads() -> None:
 def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any]) -> None:
     prompt = asked(**keys)
     scores, severities = told_scale(prompt, "Overall score"), told_scale(prompt, "Severity")
+    scale = SCALES[keys["score"] == "percent"]
     for place, (score, severity) in enumerate(zip(scores, severities, strict=True), start=1):
+        value = float(score) if score.isdecimal() else place
         error, rest = told_form(prompt).split("\n\nError 2:\n(and so on)\n")
         category = (keys["categories"] or [None])[-1]
         for label, said in {
@@ -105,20 +112,21 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any])
             error = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", error, flags=re.MULTILINE)
             rest = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", rest, flags=re.MULTILINE)
         second = error.replace("Error 1", "Error 2").replace("the red milk", "None")
-        found = parser.read_annotation(f"{error}\n\n{second}\n{rest}")
+        found = parser.read_annotation(f"{error}\n\n{second}\n{rest}", scale)
         assert "<" not in error + rest
-        assert (found.status, found.value, found.unread) == ("ok", place, 0)
+        assert (found.status, found.value, found.unread) == ("ok", value, 0)
         assert found.rationale == "One thing is off."
         first = ErrorSpan("the red milk", "Milk is white.", place, category)
         assert found.errors == (first, first._replace(location=None))
-        clean = parser.read_annotation(f"No Error\n{rest}")
-        assert (clean.value, clean.errors, clean.clean) == (place, (), True)
+        clean = parser.read_annotation(f"No Error\n{rest}", scale)
+        assert (clean.value, clean.errors, clean.clean) == (value, (), True)
     assert 'write the line "No Error"' in prompt
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
 def test_a_model_that_only_repeats_the_lines_has_not_answered(keys: dict[str, Any]) -> None:
-    assert parser.read_annotation(told_form(asked(**keys))).status == "unparsed"
+    echo = told_form(asked(**keys))
+    assert parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).status == "unparsed"
 
 
 def test_the_form_tells_task_quality_source_text_rules_steps_and_both_scales() -> None:
@@ -152,6 +160,29 @@ def test_a_variant_changes_what_it_says_and_nothing_else() -> None:
 def test_what_an_aspect_is_unlike_need_not_be_told() -> None:
     prompt = asked(ASPECT.model_copy(update={"unlike": []}))
     assert "Annotate this quality and nothing else.\n" in prompt and "mistake" not in prompt
+
+
+@pytest.mark.parametrize("keys", VARIANTS, ids=str)
+def test_a_judge_that_was_taught_is_told_little(keys: dict[str, Any]) -> None:
+    told = annotating(Annotation(**keys), "summarization")
+    prompt = filled("distilled", **rated(ASPECT.in_task("qa"), FIVE), **told)
+    assert "in one quality: clarity. The text is a summary.\n\nClarity: How clear it is." in prompt
+    assert "\n\nSource:\nTHE SOURCE\n\nText to annotate:\nTHE TEXT\n\n" in prompt
+    assert "at most 8 errors" in prompt
+    for more in ("grammar", "no reply", "clear at once", "Look.", "Rules", "Steps"):
+        assert more not in prompt
+    first, last = told["annotation"]["scores"][0], told["annotation"]["scores"][-1]
+    assert f"from {first} (worst) to {last} (best)" in prompt
+    assert ("in steps of 5" in prompt) == (keys["score"] == "percent")
+    unnamed = filled("distilled", **rated(ASPECT.worded(EMPTY), FIVE), **told)
+    assert "quality" not in unnamed and "larity" not in unnamed
+
+
+def test_the_form_of_a_judge_that_was_taught_is_filled_by_places() -> None:
+    told = rated(ASPECT, FIVE) | annotating(Annotation(score="percent"), "qa")
+    form = Form("distilled", load("distilled", [CONFIG], where=""), told)
+    whole = form.fill({"source": "A", "text": "B"})
+    assert form.prints and whole.prompt == filled("distilled", **told, source="A", text="B")
 
 
 def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
@@ -209,8 +240,7 @@ def test_a_wording_that_withholds_the_meaning_withholds_the_ends(
 
 
 def test_an_annotator_that_is_not_told_what_it_judges_is_not_told_of_qualities() -> None:
-    empty = ASPECT.worded(Criterion(criterion="empty", name="", definition=""))
-    prompt = asked(empty)
+    prompt = asked(ASPECT.worded(EMPTY))
     assert "quality" not in prompt and "clarity" not in prompt.lower()
 
 

@@ -24,7 +24,7 @@ from metajudge.schema.cards import (
     OpenAIModel,
     RatedAspect,
 )
-from metajudge.schema.cards.annotation import OVERALL
+from metajudge.schema.cards.annotation import OVERALL, PERCENT
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import read_card
 from running import HOME
@@ -66,7 +66,7 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
         ({"annotation": {"categories": ["Name", "name"]}}, "named twice"),
         ({"annotation": {"categories": ["Na\nme"]}}, "should match pattern"),
         ({"annotation": {"categories": [""]}}, "should match pattern"),
-        ({"annotation": {"score": "words"}}, "'categories' or 'integers'"),
+        ({"annotation": {"score": "words"}}, "'integers' or 'percent'"),
     ],
 )
 def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> None:
@@ -106,6 +106,24 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     )
     assert scored["scale"]["labels"] == [*VERDICTS]
     assert scored["parser"] == "annotation" and scored["settings"] == {}
+
+
+def test_a_score_in_percent_has_twenty_one_values_and_no_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config" / "judges").mkdir(parents=True)
+    card = {"judge": "hundred", "model": "judge", "form": "distilled"}
+    (tmp_path / "config" / "judges" / "hundred.yaml").write_text(
+        json.dumps(card | {"annotation": {"score": "percent"}}), encoding="utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of("hundred", aspects=["naturalness"])
+    assert scale_of(plan, "demo-dialogue", "hundred", "naturalness") == PERCENT
+    facts = facts_of(plan, "demo-dialogue", "hundred")
+    assert facts["ends"]["naturalness"] == [0, 100]
+    assert facts["grid"]["naturalness"] == [*range(0, 101, 5)]
+    spec = Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred", "naturalness")
+    assert json.loads(spec)["scale"] == {"min": 0, "max": 100, "step": 5, "labels": []}
 
 
 def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
@@ -243,7 +261,7 @@ def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     assert "Excellent, that it is just what a person would say here" in message["content"]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "annotate"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("annotate", "distilled")])
 def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
     bare = ASPECT.model_copy(update={"unlike": [], "worst": None, "best": None, "steps": ["Go."]})
     full = ASPECT.model_copy(update={"steps": ["Go."]})

@@ -119,7 +119,12 @@ def test_a_supervisor_gives_no_verdict() -> None:
     assert (read.status, read.value, read.errors) == ("ok", None, ())
 
 
-def planned(folder: Path, ensemble: dict[str, Any], prompt: str | None = None) -> Any:
+def planned(
+    folder: Path,
+    ensemble: dict[str, Any],
+    prompt: str | None = None,
+    judges: Sequence[str] = (),
+) -> Any:
     cards: dict[str, dict[str, Any]] = {
         "models/loop": {"model": "loop", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
         "judges/one": {"judge": "one", "model": "loop", "form": "score-only"},
@@ -137,7 +142,7 @@ def planned(folder: Path, ensemble: dict[str, Any], prompt: str | None = None) -
         (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
     study = {
         **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
-        "judges": ["one", "two", "three", "both"],
+        "judges": ["one", "two", "three", *judges, "both"],
     }
     return load_plan(study, running.HOME, source="s.yaml")
 
@@ -168,6 +173,24 @@ def test_what_no_ensemble_can_be(
     monkeypatch.chdir(tmp_path)
     with pytest.raises((UserError, UserErrors), match=what):
         planned(tmp_path, ensemble, prompt)
+
+
+@pytest.mark.parametrize("combine", [{}, LED])
+@pytest.mark.parametrize("members", [["one", "hundred"], ["hundred", "more"], ["three", "more"]])
+def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, combine: dict[str, Any], members: list[str]
+) -> None:
+    """A point of 1 to 5 is none of its scale, and its mean with others is on no scale."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config" / "judges").mkdir(parents=True)
+    for name in ("hundred", "more"):
+        card = {"judge": name, "model": "loop", "form": "annotate"}
+        path = tmp_path / "config" / "judges" / f"{name}.yaml"
+        path.write_text(yaml.safe_dump({**card, "annotation": {"score": "percent"}}))
+    told = "lists no errors" if combine and "three" in members else "that score from 1 to 5"
+    with pytest.raises(UserError, match=told) as error:
+        planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
+    assert error.value.where == "judges/both.yaml, key members"
 
 
 def test_an_ensemble_lists_errors_if_all_its_members_do(

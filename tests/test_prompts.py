@@ -37,7 +37,7 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 """Forms that make a better text of an item -> what they show beside the source."""
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
-    - {"adjust", "quality", "definition", "improve", "shot", "write-reference", *IMPROVING}
+    - {"adjust", "quality", "definition", "kind", "improve", "shot", "write-reference", *IMPROVING}
     - {*DRAFTING.values(), "merge-errors"}
 )
 RATING = ("score-only", "rate-explain", "analyze-rate")

@@ -1,4 +1,4 @@
-"""Annotations: errors with their places and severities, and an overall verdict in words."""
+"""Annotations: errors with their places and severities, and an overall verdict."""
 
 import re
 from dataclasses import asdict, dataclass, replace
@@ -43,8 +43,8 @@ class Contradictions:
     """How often an annotation says what does not go together.
 
     errors_beside_none: errors that are listed although it says that there are none;
-    best_with_severe: errors of severity 4 or 5 under the verdict Excellent; less_without_errors: 1
-    where the verdict is not Excellent and no error is listed; other_verdicts: labelled verdicts of
+    best_with_severe: errors of severity 4 or 5 under the best verdict; less_without_errors: 1
+    where the verdict is not the best and no error is listed; other_verdicts: labelled verdicts of
     another value than the one taken.
     """
 
@@ -85,9 +85,11 @@ class Annotation:
         return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
 
 
-def read_verdict_and_errors(text: str, _: Scale | None) -> Reading:
-    """Return what `read_annotation` finds, as parsers tell it; the scale is always OVERALL."""
-    return read_annotation(text).reading
+def read_verdict_and_errors(text: str, scale: Scale | None) -> Reading:
+    """Return what `read_annotation` finds, as parsers tell it. ValueError without a scale."""
+    if scale is None:
+        raise ValueError("the parser annotation needs a scale: min, max and step")
+    return read_annotation(text, scale).reading
 
 
 def read_merged(text: str, _: Scale | None) -> Reading:
@@ -106,15 +108,15 @@ def read_merged(text: str, _: Scale | None) -> Reading:
     return read._replace(status="ok", rule=rule)
 
 
-def read_annotation(text: str) -> Annotation:
-    """Return the errors that a reply lists, and its last labelled verdict as 1 to 5.
+def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
+    """Return the errors that a reply lists, and its last labelled verdict on the scale.
 
-    Lines with labels or JSON; verdicts Unacceptable to Excellent, severities Neutral to Critical,
-    or integers. A verdict under `overall` is stronger than one under `score`; one without a label
-    counts where there is no labelled one. Of more than MOST errors the most severe are kept, a
-    missing severity being the least. Without a verdict the reply is unparsed, also where it says
-    that there are no errors; what it lists is told all the same. Never raises. Source: paper 004,
-    section 4 and listing 1; methods.md 5.
+    Lines with labels or JSON; verdicts in numbers or, where the scale has them, words, severities 1
+    to 5 or Neutral to Critical. A verdict under `overall` is stronger than one under `score`; one
+    without a label counts where there is no labelled one. Of more than MOST errors the most severe
+    are kept, a missing severity being the least. Without a verdict the reply is unparsed, also
+    where it says that there are no errors; what it lists is told all the same. Never raises.
+    Source: paper 004, section 4 and listing 1; methods.md 5.
     """
     answer, unclosed = without_reasoning(text)
     if unclosed:
@@ -122,7 +124,7 @@ def read_annotation(text: str) -> Annotation:
     if not answer:
         return Annotation("empty", "only_reasoning")
     said, form = _said(answer)
-    verdict, others = _verdict(said, form)
+    verdict, others = _verdict(said, form, scale)
     entries = [entry for entry in said.errors if not entry.says_nothing()]
     said.clean |= len(entries) < len(said.errors) and not entries
     if verdict.status == "unparsed" and not entries and not said.clean and is_refusal(answer):
@@ -142,7 +144,7 @@ def read_annotation(text: str) -> Annotation:
         superseded=said.superseded,
         unread=sum(unread for _, unread in told),
         contradictions=replace(
-            _contradictions(verdict.value, errors, said.clean), other_verdicts=others
+            _contradictions(verdict.value, scale.max, errors, said.clean), other_verdicts=others
         ),
     )
 
@@ -160,25 +162,25 @@ def _said(answer: str) -> tuple[Said, str]:
     return inside, "labelled"
 
 
-def _verdict(said: Said, form: str) -> tuple[Reading, int]:
+def _verdict(said: Said, form: str, scale: Scale) -> tuple[Reading, int]:
     """Return the verdict that counts, and how many others have another value."""
-    read = [(strong, _verdict_of(text)) for strong, text in said.verdicts]
+    read = [(strong, _verdict_of(text, scale)) for strong, text in said.verdicts]
     told = [(strong, one) for strong, one in read if one.status in ("ok", "out_of_range")]
     if told:
         strongest = max(strong for strong, _ in told)
         found = [one for strong, one in told if strong == strongest][-1]
         others = sum(one.value != found.value for _, one in told)
         return found._replace(rule=f"{form}.{found.rule}"), others
-    free = read_score("\n".join(said.remarks), OVERALL)
+    free = read_score("\n".join(said.remarks), scale)
     if free.status in ("ok", "out_of_range") and free.rule.partition(".")[0] in _FREE:
         return free._replace(rule=f"free.{free.rule}"), 0
     return Reading("unparsed", "unread_verdict" if said.verdicts else "no_verdict"), 0
 
 
-def _verdict_of(text: str) -> Reading:
-    if _CHOICES.match(fold(text)):
+def _verdict_of(text: str, scale: Scale) -> Reading:
+    if scale.labels and _CHOICES.match(fold(text)):
         return Reading("unparsed", "several_verdicts")
-    return read_score(f"Rating: {text}", OVERALL)
+    return read_score(f"Rating: {text}", scale)
 
 
 def _errors(entry: Entry) -> list[tuple[ErrorSpan, bool]]:
@@ -235,11 +237,11 @@ def _most_severe(errors: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...]:
 
 
 def _contradictions(
-    value: float | None, errors: tuple[ErrorSpan, ...], clean: bool
+    value: float | None, best: float, errors: tuple[ErrorSpan, ...], clean: bool
 ) -> Contradictions:
     severe = sum((error.severity or 0) >= SEVERE for error in errors)
     return Contradictions(
         errors_beside_none=len(errors) if clean else 0,
-        best_with_severe=severe if value == OVERALL.max else 0,
-        less_without_errors=int(value is not None and value < OVERALL.max and not errors),
+        best_with_severe=severe if value == best else 0,
+        less_without_errors=int(value is not None and value < best and not errors),
     )

@@ -7,11 +7,16 @@ from metajudge.plan.judges import scale_of
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import supervisors
 from metajudge.schema.cards import COMPARE, Decoding, DerivedJudge
+from metajudge.schema.cards.annotation import OVERALL
 from metajudge.schema.errors import UserError
 
 
 def check_derived(plan: Plan, card: DerivedJudge) -> None:
-    """Check that every member is a judge of the study that gives scores, or errors to merge."""
+    """Check that every member is a judge of the study that gives scores, or errors to merge.
+
+    Whose errors are heard is decided in points of 1 to 5, which is the scale of all annotators of
+    an ensemble therefore: their mean is on it too.
+    """
     judges = plan.judges
     for member in card.members:
         if member not in judges or judges[member].form == COMPARE:
@@ -29,6 +34,19 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
                 got=member,
                 allowed=[name for name in judges if plan.annotates(name)],
                 todo="name judges with the key `annotation`, or combine: mean",
+            )
+        if plan.annotates(member) and judges[member].own_scale != OVERALL:
+            raise UserError(
+                "an ensemble is of annotators that score from 1 to 5, as a member's errors are "
+                "left out where its score is a point of that scale away from the others'",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[
+                    name
+                    for name, judge in judges.items()
+                    if plan.annotates(name) and judge.own_scale == OVERALL
+                ],
+                todo="name annotators whose `score` is categories or integers",
             )
 
 

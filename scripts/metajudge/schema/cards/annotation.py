@@ -15,7 +15,10 @@ SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 MOST_ERRORS = 8
 NUMBERS = ("1", "2", "3", "4", "5")
 OVERALL = Scale(min=1, max=5, step=1, labels=[*VERDICTS])
-"""The scale of every annotator, whatever people's is."""
+"""The scale of annotators that say a word or 1 to 5, whatever people's is."""
+PERCENT = Scale(min=0, max=100, step=5)
+"""The scale of the others, and of what is taught to a judge."""
+HUNDREDTHS = tuple(str(score) for score in range(0, 101, 5))
 
 Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 
@@ -26,9 +29,10 @@ class Annotation(Card):
     Each error comes with its place, an explanation and a severity, the score with an explanation.
     """
 
-    score: Literal["categories", "integers"] = Field(
+    score: Literal["categories", "integers", "percent"] = Field(
         "categories",
-        description="The overall score: a word from Unacceptable to Excellent, or 1 to 5.",
+        description="The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 "
+        "in steps of 5.",
     )
     severity: Literal["integers", "categories"] = Field(
         "integers",
@@ -49,10 +53,16 @@ class Annotation(Card):
             raise ValueError("a category of errors is named twice")
         return self
 
+    @property
+    def scale(self) -> Scale:
+        """Return the scale of the overall score; a word and its number are the same on it."""
+        return PERCENT if self.score == "percent" else OVERALL
+
     def told(self) -> dict[str, Any]:
         """Return the name `annotation` of a prompt; both scales are words, the lowest first."""
+        scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
         return {
-            "scores": VERDICTS if self.score == "categories" else NUMBERS,
+            "scores": scores[self.score],
             "severities": NUMBERS if self.severity == "integers" else SEVERITIES,
             "most": MOST_ERRORS,
             **self.model_dump(include={"rules", "categories"}),

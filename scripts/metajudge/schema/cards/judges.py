@@ -156,7 +156,7 @@ class Judge(Decoding):
     annotation: Annotation | None = Field(
         None,
         description="Ask for the errors of a text, with place, explanation and severity, and for "
-        "an overall score from 1 to 5, whatever people's scale; for forms that print "
+        "an overall score on a scale of its own, whatever people's is; for forms that print "
         "`annotation`, such as `annotate`.",
     )
     shots: Shots | None = Field(
@@ -202,6 +202,8 @@ class Judge(Decoding):
     @property
     def own_scale(self) -> Scale | None:
         """Return the scale that is the judge's own, None where it has that of the aspect."""
+        if self.annotation is not None:
+            return self.annotation.scale
         return OVERALL if self.annotates else self.scale
 
     @model_validator(mode="after")
@@ -222,8 +224,8 @@ class Judge(Decoding):
         }
         for key in (key for key, given in unfit.items() if given):
             raise ValueError(
-                f"`{key}` does not go with annotations: their score is one of five words or "
-                "numbers, behind a list of errors; leave it out"
+                f"`{key}` does not go with annotations: their score stands behind a "
+                "list of errors, on a scale of its own; leave it out"
             )
         return self
 

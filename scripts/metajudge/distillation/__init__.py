@@ -1,0 +1,1 @@
+"""A small judge is taught what an ensemble of annotators says."""

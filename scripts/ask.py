@@ -25,7 +25,7 @@ from metajudge.schema.tables import table_of, write_table
 def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str) -> None:
     """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
     model = read_card("model", Path(card)).model_copy(update=spec["model"])
-    model = settled(model, Path(spec["folder"]), Path(spec["data"]))
+    model = settled(model, Path(spec["folder"]), Path(spec["data"]), spec.get("trained"))
     endpoint = model if isinstance(model, OpenAIModel) else None
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None

@@ -30,10 +30,10 @@ def main(spec: dict[str, Any]) -> None:
         data=Path(spec["data"]),
     )
     judges = {name: Judge(**told) for name, told in spec["judges"].items()}
-    targets = Subjects(out, dataset, spec["seed"])
+    targets = Subjects(out, dataset, spec["seed"], spec.get("sample"))
     for perturbation, judge, aspect in unpack(spec["cells"]):
         asked, rated = judges[judge], RatedAspect(**spec["scales"][aspect])
-        subjects = targets.of(perturbation, asked.share)
+        subjects = targets.of(perturbation, asked.share, aspect)
         scale = asked.scale or rated
         name, criterion = split(aspect)
         told = engine.answer(asked, name, scale, subjects)

@@ -246,7 +246,9 @@ def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation()
 class Texts:
     """Stands in for a dataset's texts: one in every set of them."""
 
-    def of(self, perturbation: str, share: float) -> list[Subject]:
+    sample = None
+
+    def of(self, perturbation: str, share: float, aspect: str) -> list[Subject]:
         return [TEXT]
 
 

@@ -120,8 +120,8 @@ def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
     told = {"path": "tuned", "sha256": hashlib.sha256(b"{}").hexdigest()}
     model = card(path="{data}/weights", adapter=told)
     found = settled(model, tmp_path, Path("/data"))
-    assert isinstance(found, VllmModel) and found.adapter is not None
-    assert (found.path, found.adapter.path) == ("/data/weights", f"{tmp_path}/tuned")
+    assert isinstance(found, VllmModel) and found.tuned is not None
+    assert (found.path, found.tuned.path) == ("/data/weights", f"{tmp_path}/tuned")
     with pytest.raises(UserErrors, match="not the one that the card describes"):
         settled(card(adapter=told | {"sha256": "a" * 64}), tmp_path, Path())
 

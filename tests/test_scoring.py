@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from metajudge.parsing.annotation import OVERALL
 from metajudge.schema.tables import table_of
 from metajudge.scoring import score_cell
 from metajudge.scoring.estimators import ESTIMATORS, mode, scores
@@ -103,7 +104,7 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     cell = dict.fromkeys(("dataset", "perturbation", "judge", "aspect"), "x")
     texts = {"a": "It is the the cat.", "b": "The\u00a0the; a horse", "c": "A cat."}
     score = partial(
-        score_cell, answers, cell=cell, scale=None, parser="annotation", estimator="mean"
+        score_cell, answers, cell=cell, scale=OVERALL, parser="annotation", estimator="mean"
     )
     judgments, scores = score(texts=texts)
     assert scores["value"].to_pylist() == [3, 3, 5]

@@ -27,7 +27,7 @@ onstart:
     try:
         if DRAFTS:
             check_keys(SPECS.keys())
-            check_interpreter({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
+            check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
     except UserError as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 

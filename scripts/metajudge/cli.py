@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metajudge import annotations_commands, reevaluate_commands, store_commands, votes_commands
+from metajudge import (
+    annotations_commands,
+    distill_commands,
+    reevaluate_commands,
+    store_commands,
+    votes_commands,
+)
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 
@@ -33,6 +39,8 @@ def main() -> None:
             sys.exit(act(arguments))
         if arguments.command == "targets":
             sys.exit(export_targets(arguments.study, arguments.file, passed, made=arguments.made))
+        if arguments.command == "distill":
+            sys.exit(distill_commands.distill(arguments, passed))
         if arguments.command == "pilot":
             sys.exit(pilot(arguments.study, passed, arguments.share))
         sys.exit(commands[arguments.command](arguments.study, passed))
@@ -56,7 +64,7 @@ def run(study: Path | None, passed: list[str]) -> int:
         status = snakemake(study, target, passed)
         if status:
             return status
-    if _dry(passed):
+    if is_dry(passed):
         return 0
     from metajudge.summary import summary
 
@@ -76,13 +84,13 @@ def draft(study: Path | None, passed: list[str]) -> int:
     from metajudge.plan.drafts import drafts_of
 
     path = study or DEMO
-    plan = _plan(path, drafting=True)
+    plan = plan_of_study(path, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
         print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
         return 0
     status = snakemake(study, "drafts", passed, snakefile="workflow/drafts.smk")
-    if status == 0 and not _dry(passed):
+    if status == 0 and not is_dry(passed):
         print("Drafts, to be read and pasted into the cards that each names:")
         for one in drafts:
             print(f"  {Path('results') / plan.study.study / one.file}")
@@ -103,7 +111,7 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     told = [*passed[:at], *own, *passed[at:]] if at else [*passed, "--config", *own]
     for target in ("asked", "all"):
         status = snakemake(study, target, told)
-        if status or _dry(passed):
+        if status or is_dry(passed):
             return status
     print(conclusions(out))
     print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
@@ -115,14 +123,15 @@ def export_targets(study: Path, file: Path, passed: list[str], *, made: bool) ->
     from metajudge.targets import check_file, export
 
     check_file(file)
-    plan = _plan(study)
+    plan = plan_of_study(study)
     status = snakemake(study, "texts" if made else "texts_unasked", passed)
-    if status == 0 and not _dry(passed):
+    if status == 0 and not is_dry(passed):
         print(export(plan, Path("results") / plan.study.study, file, made=made))
     return status
 
 
-def _plan(study: Path, *, drafting: bool = False) -> "Plan":
+def plan_of_study(study: Path, *, drafting: bool = False) -> "Plan":
+    """Return the plan of a study's file."""
     from metajudge.plan import load_plan
     from metajudge.schema.loading import load_yaml
 
@@ -130,12 +139,17 @@ def _plan(study: Path, *, drafting: bool = False) -> "Plan":
 
 
 def snakemake(
-    study: Path | None, target: str, passed: list[str], *, snakefile: str = "Snakefile"
+    study: Path | None,
+    target: str | list[str],
+    passed: list[str],
+    *,
+    snakefile: str = "Snakefile",
 ) -> int:
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
-    command += [target, "--configfile", str(study or DEMO)]
-    if not _dry(passed):
+    targets = [target] if isinstance(target, str) else target
+    command += [*targets, "--configfile", str(study or DEMO)]
+    if not is_dry(passed):
         command += ["--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
         command += ["--workflow-profile", str(HOME / "profiles" / "default")]
@@ -172,7 +186,8 @@ def results_folder(study: Path | None) -> Path:
     return Path("results") / str(card.study)
 
 
-def _dry(passed: list[str]) -> bool:
+def is_dry(passed: list[str]) -> bool:
+    """Return whether Snakemake is told to run nothing."""
     return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
 
 
@@ -202,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
     _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
+    distill_commands.add_commands(commands)
     votes_commands.add_commands(commands)
     reevaluate_commands.add_commands(commands)
     annotations_commands.add_commands(commands)
@@ -242,7 +258,7 @@ def make_survey(told: argparse.Namespace) -> int:
     """Write the pages of a study's survey."""
     from metajudge.survey import make
 
-    for path in make(_plan(told.study), told.folder, HOME / "workflow" / "survey"):
+    for path in make(plan_of_study(told.study), told.folder, HOME / "workflow" / "survey"):
         print(path)
     return 0
 
@@ -251,7 +267,7 @@ def read_survey(told: argparse.Namespace) -> int:
     """Write a card of weights from the answers to a study's survey."""
     from metajudge.survey import read, write
 
-    card, lines = read(_plan(told.study), told.folder, told.card.stem)
+    card, lines = read(plan_of_study(told.study), told.folder, told.card.stem)
     write(card, told.card)
     print(
         "\n".join(

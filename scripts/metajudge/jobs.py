@@ -43,6 +43,8 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
     for dataset in plan.datasets:
         sets = plan.target_sets(dataset)
         there = {name for name in sets if (out / f"targets/{dataset}/{name}.parquet").is_file()}
+        if not all(Path(path).is_file() for path in specs.sampled(dataset).values()):
+            there = set()
         left = lacking(plan, specs, dataset)
         unwritten = {judge: model for model, judges in left.items() for judge in judges}
         for name, card in plan.models.items():
@@ -55,7 +57,8 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
             counts = Counter(later.values())
             store = Store(Path(plan.study.store), card.served_name)
             findings = read_findings(store, card) if isinstance(card, OpenAIModel) else None
-            model = settled(card, Path(spec["folder"]), Path(spec["data"]))
+            places = (Path(spec["folder"]), Path(spec["data"]), spec.get("trained"))
+            model = settled(card, *places)
             yield StudyJob(dataset, card, planned(spec, model, findings), counts)
 
 

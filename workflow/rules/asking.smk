@@ -32,6 +32,7 @@ for _dataset in DATASETS:
                 f"{OUT}/items/{_dataset}.parquet",
                 f"{OUT}/ratings/{_dataset}.parquet",
                 f"{OUT}/targets/{_dataset}/systems.parquet",
+                FIRST,
             output:
                 f"{OUT}/analyses/{_dataset}/{_model}.parquet",
                 f"{OUT}/made/{_dataset}/analyses.{_model}.parquet",
@@ -60,6 +61,8 @@ for _dataset in DATASETS:
             f"{OUT}/ratings/{_dataset}.parquet",
             *target_sets(_dataset),
             *analyses_for(_dataset, _model),
+            *learnt(_dataset, _model),
+            *FIRST,
         ]
         _parts = scattered(_dataset, _model)
         if _parts:

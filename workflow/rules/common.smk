@@ -13,8 +13,9 @@ sys.path.insert(0, str(HOME / "scripts"))
 
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
-from metajudge.plan.checks import check_interpreter
+from metajudge.plan.distilling import student_of
 from metajudge.plan.inputs import card_files, data_files, unfetched
+from metajudge.plan.interpreters import check_interpreters, check_vllm
 from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.specs import Specs
@@ -22,6 +23,7 @@ from metajudge.plan.writers import (
     MERGES,
     REFEREE,
     REST,
+    WRITTEN,
     Maker,
     analyses_of,
     analysts,
@@ -64,6 +66,9 @@ PYTHON = {
     "vllm": os.environ.get(
         "METAJUDGE_PYTHON_VLLM", str(HOME / ".venv-vllm" / "bin" / "python")
     ),
+    "train": os.environ.get(
+        "METAJUDGE_PYTHON_TRAIN", str(HOME / ".venv-train" / "bin" / "python")
+    ),
 }
 # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs 0.1 s a job.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -71,6 +76,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 DATASETS = list(PLAN.datasets)
 IMPROVED = improvements(PLAN)
 SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
+
+
+# Where a judge learns, nothing is asked before it is known that its model can be trained.
+FIRST = [f"{OUT}/distill/student.json"] if PLAN.taught else []
 
 
 def guard():
@@ -82,7 +91,7 @@ def guard():
             )
     try:
         preflight(json.loads(SPECS.preflight()))
-        check_interpreter(PLAN.models, PYTHON["vllm"])
+        check_interpreters(PLAN, PYTHON)
     except (UserError, UserErrors) as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 
@@ -129,6 +138,28 @@ def analyses_for(dataset, model):
     return [f"{OUT}/analyses/{dataset}/{name}.parquet" for name in sorted(shown)]
 
 
+def learnt(dataset, model):
+    """Return what a judge's model learns first, or what says which texts a judge learns from."""
+    sample = SPECS.sampled(dataset).values()
+    return [*sample, *(SPECS.adapter if SPECS.trained(model) else [])]
+
+
+def sampled():
+    """Return the file that says which texts a judge learns from, of a study where one does."""
+    return list(
+        {path for dataset in PLAN.taught for path in SPECS.sampled(dataset).values()}
+    )
+
+
+def lessons_for(table):
+    """Return what came of a judge's training, for the table of it."""
+    return (
+        [SPECS.lessons[name] for name in ("losses", "export")]
+        if table == "training"
+        else []
+    )
+
+
 def located_in(cell):
     """Return the file of the texts in which the errors of a cell's replies are located, if any."""
     return list(SPECS.located(cell.dataset, cell.perturbation, cell.judge).values())
@@ -149,6 +180,11 @@ def merge_spec(dataset, model):
 def analyse_spec(dataset, model):
     """Return the spec of the analyses by a model, made when a job needs it."""
     return lambda wildcards: SPECS.analyse(dataset, model)
+
+
+def new_spec(dataset, model):
+    """Return the spec of the texts that a model writes to be learnt from."""
+    return lambda wildcards: SPECS.write_new(dataset, model)
 
 
 def improve_spec(dataset):
@@ -263,6 +299,21 @@ def needs(model, asks=True):
     if kind == "ask_gpu" and card.mem_mb:
         found["mem_mb"] = lambda wildcards, attempt: attempt * card.mem_mb
     return found
+
+
+def trainee_needs():
+    """Return what the jobs need of their machine in which a model is trained: all of its card."""
+    return needs(student_of(PLAN)[1].model) if PLAN.taught else {}
+
+
+def trainee_access(checkpoints=False):
+    """Return where the model lies that is trained, and with `checkpoints` where it is saved."""
+    if not PLAN.taught:
+        return ""
+    model = student_of(PLAN)[1].model
+    card = f"{PLAN.folders['model', model]}/{model}.yaml"
+    place = ["--checkpoints", PLAN.distillation.checkpoints] if checkpoints else []
+    return shlex.join(["--card", card, *place])
 
 
 def from_profile(value):

@@ -39,6 +39,7 @@ rule check:
                 *target_sets(dataset, written=False),
             ]
         ],
+        sampled(),
     log:
         f"{OUT}/logs/check.log",
     conda:
@@ -109,6 +110,7 @@ for _name, _card in IMPROVED.items():
         input:
             f"{OUT}/items/{_name}.parquet",
             f"{OUT}/targets/{_name}/references.parquet",
+            FIRST,
         output:
             f"{OUT}/targets/{_name}/original.parquet",
             f"{OUT}/made/{_name}/original.parquet",
@@ -191,6 +193,7 @@ for _name, _card in PLAN.perturbations.items():
         input:
             f"{OUT}/items/{{dataset}}.parquet",
             f"{OUT}/targets/{{dataset}}/original.parquet",
+            FIRST,
         output:
             f"{OUT}/targets/{{dataset}}/{{writing}}.{{degree}}.parquet",
             f"{OUT}/made/{{dataset}}/{{writing}}.{{degree}}.parquet",

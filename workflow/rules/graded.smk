@@ -59,6 +59,7 @@ for _name, _card in graded(PLAN).items():
                 [f"{_place}.trial.parquet", f"{_place}.trial-compared.parquet"]
                 if _part == REST
                 else [],
+                FIRST,
             output:
                 [f"{_place}.{_part}.parquet"],
                 [f"{OUT}/made/{{dataset}}/{_name}.{_part}.parquet"]
@@ -140,6 +141,7 @@ for _name, _card in graded(PLAN).items():
                 f"{OUT}/ratings/{{dataset}}.parquet",
                 f"{OUT}/targets/{{dataset}}/systems.parquet",
                 before(_name, "rated", rating_judge),
+                FIRST,
             output:
                 f"{_place}.rated.parquet",
             log:
@@ -172,6 +174,7 @@ for _name, _card in graded(PLAN).items():
                 if _part != REFEREE
                 else [],
                 before(_name, f"{_part}-compared", comparator),
+                FIRST,
             output:
                 f"{_place}.{_part}-compared.parquet",
                 f"{OUT}/made/{{dataset}}/comparisons.{_name}.{_part}.parquet",

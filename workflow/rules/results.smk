@@ -14,6 +14,7 @@ rule statistics:
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
         lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
+        lambda wildcards: lessons_for(wildcards.table),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:
@@ -31,7 +32,11 @@ rule statistics:
 
 rule table:
     input:
-        expand(f"{OUT}/statistics/{{{{table}}}}/{{dataset}}.parquet", dataset=DATASETS),
+        lambda wildcards: expand(
+            f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
+            table=wildcards.table,
+            dataset=SPECS.tabled(wildcards.table),
+        ),
     output:
         f"{OUT}/tables/{{table}}.csv",
         f"{OUT}/tables/{{table}}.parquet",
@@ -54,6 +59,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
         annotated_files(),
+        [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:
         f"{OUT}/report/index.html",
     log:

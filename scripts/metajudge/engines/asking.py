@@ -4,25 +4,37 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from metajudge.data.files import verify
+from metajudge.data.files import sha256_of, verify
 from metajudge.engines import ENGINES
 from metajudge.engines.asked import Ask, Budget
 from metajudge.engines.within import within
-from metajudge.schema.cards import AskedModel, CommandModel, OpenAIModel, VllmModel
+from metajudge.schema.cards import Adapter, AskedModel, CommandModel, OpenAIModel, VllmModel
+
+CONFIG = "adapter_config.json"
+"""The file that every adapter has."""
 
 
-def settled(card: AskedModel, folder: Path, data: Path) -> AskedModel:
+def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
     """Return a card with the paths and hashes of its files, which requests and engine need.
 
-    `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserError for a
-    file that is not there or not the one that the card describes.
+    `folder` is the card's, `data` what `{data}` in its paths stands for, `trained` the folder of
+    the adapter that the study trains, which may not be there yet. Raises UserError for another file
+    that is not there or not the one that the card describes.
     """
     if not isinstance(card, CommandModel | VllmModel):
         return card
+    if isinstance(card, VllmModel) and trained and Path(trained, CONFIG).is_file():
+        card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
     found = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
     told = {"sha256": hashes} if isinstance(card, CommandModel) else {}
     return found.model_copy(update=told)
+
+
+def adapter_in(folder: Path) -> Adapter:
+    """Return the adapter in a folder, as a card names one that is there."""
+    found = [(path, dict[str, str]()) for path in sorted(folder.glob("adapter_*"))]
+    return Adapter(path=str(folder.absolute()), sha256=sha256_of(found))
 
 
 def asking(card: AskedModel, budget: Budget | None = None) -> Ask:

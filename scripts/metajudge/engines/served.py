@@ -133,8 +133,8 @@ class ServedEngine:
 def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
     """Return the arguments of the server; requests name the model as the card does."""
     names = {"served_model_name": [card.name, token]}
-    if card.adapter:
-        adapter = {"name": card.name, "path": card.adapter.path}
+    if card.tuned:
+        adapter = {"name": card.name, "path": card.tuned.path}
         names = {"served_model_name": [token], "lora_modules": [json.dumps(adapter)]}
     return {
         **arguments(card),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from math import fsum
 from typing import Any
 
@@ -15,10 +16,13 @@ BY_REFERENCE = ":reference."
 
 
 class Subjects:
-    """The sets of targets of one dataset in a study's results, each read once."""
+    """The sets of targets of one dataset in a study's results, each read once.
 
-    def __init__(self, out: str, dataset: str, seed: int) -> None:
-        self.dataset, self.seed = dataset, seed
+    `sample` is the file of those of them that are judged, and on what, where it is not all.
+    """
+
+    def __init__(self, out: str, dataset: str, seed: int, sample: str | None = None) -> None:
+        self.dataset, self.seed, self.sample = dataset, seed, sample
         self.place = f"{out}/targets/{dataset}/{{}}.parquet"
         rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
         self.items = {row["item"]: row for row in rows}
@@ -27,17 +31,33 @@ class Subjects:
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
-    def of(self, perturbation: str, share: float = 1.0) -> list[Subject]:
+    def of(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
         """Return the targets that were made, or those of a share of the items.
 
-        None has the reference that it was made from beside it.
+        With `aspect`, of a sample only those that are judged on it. None has the reference that it
+        was made from beside it.
         """
         if perturbation not in self._sets:
             self._sets[perturbation] = self._read(perturbation)
+        found = self._sets[perturbation]
+        if aspect and self.sample is not None:
+            drawn = self.drawn.get((perturbation, aspect), frozenset())
+            found = [one for one in found if one.target in drawn]
         if share >= 1:
-            return self._sets[perturbation]
+            return found
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
-        return [one for one in self._sets[perturbation] if one.item in chosen]
+        return [one for one in found if one.item in chosen]
+
+    @cached_property
+    def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
+        """Return (set of targets, aspect) -> the targets of the sample; there must be one."""
+        assert self.sample is not None
+        found: dict[tuple[str, str], set[str]] = {}
+        names = ["dataset", "perturbation", "aspect", "target"]
+        for row in read_table("samples", self.sample, names).to_pylist():
+            if row["dataset"] == self.dataset:
+                found.setdefault((row["perturbation"], row["aspect"]), set()).add(row["target"])
+        return {place: frozenset(targets) for place, targets in found.items()}
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""

@@ -99,9 +99,10 @@ def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
         within = path.removeprefix(DATA)
         return os.path.abspath((folder if within == path else data) / within)
 
-    path = card.path and place(card.path)
-    adapter = card.adapter and card.adapter.model_copy(update={"path": place(card.adapter.path)})
-    return card.model_copy(update={"path": path, "adapter": adapter})
+    told: dict[str, Any] = {"path": card.path and place(card.path)}
+    if card.tuned:
+        told["adapter"] = card.tuned.model_copy(update={"path": place(card.tuned.path)})
+    return card.model_copy(update=told)
 
 
 def arguments(card: VllmModel) -> dict[str, Any]:
@@ -117,8 +118,8 @@ def arguments(card: VllmModel) -> dict[str, Any]:
         **card.model_args,
         **card.engine_args,
     }
-    if card.adapter:
-        told |= {"enable_lora": True, "max_lora_rank": _room(Path(card.adapter.path))}
+    if card.tuned:
+        told |= {"enable_lora": True, "max_lora_rank": _room(Path(card.tuned.path))}
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -314,10 +315,10 @@ def _parameters(span: Span) -> Any:
 
 
 def _lora(card: VllmModel) -> Any:
-    if card.adapter is None:
+    if card.tuned is None:
         return None
     request = import_module("vllm.lora.request").LoRARequest
-    return request(card.adapter.sha256, 1, card.adapter.path)
+    return request(card.tuned.sha256, 1, card.tuned.path)
 
 
 def build(card: VllmModel) -> Ask:

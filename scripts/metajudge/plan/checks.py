@@ -1,6 +1,5 @@
 """What must hold between cards, before any job is planned."""
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -367,15 +366,3 @@ def check_expectations(plan: "Plan", source: str) -> None:
                 allowed=known,
                 todo="name perturbations and aspects of the card, or a card that has yours",
             )
-
-
-def check_interpreter(models: Mapping[str, Model], python: str) -> None:
-    """Check that there is an environment with vLLM if a model needs it."""
-    needs = [name for name, model in models.items() if model.engine == "vllm"]
-    if needs and not os.access(python, os.X_OK):
-        raise UserError(
-            "there is no environment with vLLM",
-            where=f"models/{needs[0]}.yaml, key engine",
-            got=python,
-            todo="make env-vllm, or name its interpreter: export METAJUDGE_PYTHON_VLLM=…",
-        )

@@ -78,9 +78,11 @@ def _told(plan: Plan, name: str) -> dict[str, Any]:
 def ensembles_of(plan: Plan, dataset: str) -> dict[str, Any]:
     """Return derived judge -> its members, and how many of them have to score a target.
 
-    `mixed` are the aspects on which the members have different scales.
+    `mixed` are the aspects on which the members have different scales, `student` the judge that
+    learns from it.
     """
-    named = set(plan.judges_of(dataset))
+    named, told = set(plan.judges_of(dataset)), plan.study.distill
+    student = {told.teacher: {"student": told.judge}} if told and told.judge in named else {}
     return {
         name: {
             "members": sorted(card.members),
@@ -90,6 +92,7 @@ def ensembles_of(plan: Plan, dataset: str) -> dict[str, Any]:
                 for aspect in plan.rated_by(name, dataset)
                 if len({_ends(plan, dataset, member, aspect) for member in card.members}) > 1
             ],
+            **student.get(name, {}),
         }
         for name, card in plan.derived.items()
         if name in named

@@ -66,7 +66,8 @@ class Estimate:
         assert isinstance(card, AskedModel)
         self.plan, self.specs, self.model = plan, specs, model
         folder = Path(plan.folders["model", model])
-        self.card = settled(card, folder, Path(plan.study.data))
+        trained = specs.trained(model).get("trained")
+        self.card = settled(card, folder, Path(plan.study.data), trained)
         self.price = _free(card) or card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self._sample = Sample()

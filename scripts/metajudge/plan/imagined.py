@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from metajudge.distillation.sampling import new_target, sample_file
 from metajudge.engines.base import Subject
 from metajudge.engines.subjects import Subjects
 from metajudge.perturb.verdicts import LONGEST
@@ -23,7 +24,8 @@ class Imagined(Subjects):
     """The targets of a dataset; for texts that are not made yet, the longest that may come."""
 
     def __init__(self, plan: Plan, out: str, dataset: str) -> None:
-        super().__init__(out, dataset, plan.study.seed)
+        sample = sample_file(out) if dataset in plan.taught else None
+        super().__init__(out, dataset, plan.study.seed, sample)
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
@@ -38,6 +40,8 @@ class Imagined(Subjects):
             return super()._read(perturbation)
         if perturbation == ORIGINAL:
             return self._originals()
+        if perturbation in self.plan.new_sets(self.dataset):
+            return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
         assert not isinstance(card, GivenPerturbation)  # nobody has to make those
         by_rule = isinstance(card, RulePerturbation) or not card.model
@@ -52,6 +56,27 @@ class Imagined(Subjects):
             )
             for one in self.of(ORIGINAL)
             for step in range(1, texts + 1)
+        ]
+
+    def _new(self, perturbation: str) -> list[Subject]:
+        """Return the texts that a model has yet to write for a judge to learn from."""
+        new = self.plan.distillation.write
+        assert new is not None
+        most = "?" * (new.max_tokens * CHARACTERS)
+        own = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
+        wanted = frozenset().union(*own)
+        return [
+            Subject(
+                target=target,
+                item=item,
+                system=perturbation,
+                perturbation=perturbation,
+                text=f"{most} {target}",
+                source=row["source"],
+            )
+            for item, row in self.items.items()
+            for target in [new_target(item, perturbation)]
+            if target in wanted
         ]
 
     def _originals(self) -> list[Subject]:

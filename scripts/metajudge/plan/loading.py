@@ -16,6 +16,7 @@ from metajudge.plan.checks import (
     check_weights,
     check_writer,
 )
+from metajudge.plan.distilling import check_distillation
 from metajudge.plan.ensembles import check_derived, check_ensembles
 from metajudge.plan.given import given_sets
 from metajudge.plan.graded_checks import check_graded
@@ -66,9 +67,11 @@ def load_plan(
     """
     study: Study = validate_card("study", dict(config), source)
     cards = Cards(_card_folders(home))
+    named = dict.fromkeys(study.datasets, "datasets")
+    named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
     datasets = {
-        name: cards.read("dataset", name, where=f"{source}, key datasets")
-        for name in study.datasets
+        name: cards.read("dataset", name, where=f"{source}, key {key}")
+        for name, key in named.items()
     }
     study = _with_controls(study, datasets.values())
     judges, derived = _judges(cards, study, source)
@@ -79,6 +82,8 @@ def load_plan(
     made = writers(study, datasets, perturbations, judges, derived)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
+    new = study.distill.write if study.distill else None
+    wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
     all_of = (drafter | wanted).items()
     known = {name: cards.read("model", name, where=where) for name, where in all_of}
@@ -90,6 +95,7 @@ def load_plan(
     prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
     forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
     forms |= {card.form: f"{where}form" for where, card in made.items()}
+    forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
     plan = Plan(
         study=study,
@@ -133,6 +139,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_weights(plan, source)
     check_expectations(plan, source)
     _check_annotators(plan, source)
+    check_distillation(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
 

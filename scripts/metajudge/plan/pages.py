@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.plan.applicability import ALONE
+from metajudge.plan.distilling import student_of
 from metajudge.plan.judges import annotators, card_hash, engine_of, parser_of, scale_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
@@ -38,8 +39,8 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
             if one not in UNDAMAGED
             for name, _, degree in [one.partition(".")]
         ]
-        for dataset, card in plan.datasets.items()
-        if not card.gives_texts
+        for dataset in plan.evaluated
+        if not plan.datasets[dataset].gives_texts
     }
     return {dataset: cells for dataset, cells in found.items() if cells}
 
@@ -50,7 +51,8 @@ def annotated(plan: Plan, out: str) -> dict[str, dict[str, str | None]]:
     The texts are those of systems where these are judged, else the originals.
     """
     names, found = set(annotators(plan)), dict[str, dict[str, str | None]]()
-    for dataset, card in plan.datasets.items():
+    for dataset in plan.evaluated:
+        card = plan.datasets[dataset]
         judged = {cell.perturbation for cell in plan.cells_of(dataset) if cell.judge in names}
         one = next((name for name in ("systems", "original") if name in judged), None)
         gold = f"{out}/spans/{dataset}.parquet" if card.gives_spans and one == "systems" else None
@@ -128,7 +130,7 @@ def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
         rules = "" if told.rules else ", no rules"
         shots["annotation"] = f"score in {told.score}, severity in {told.severity}{rules}"
     alike = card_hash(judge.model_copy(update={"judge": "", "scale": None}))
-    points = {name: sizes for name in plan.datasets if (sizes := _points(plan, name, judge.judge))}
+    points = {name: sizes for name in plan.evaluated if (sizes := _points(plan, name, judge.judge))}
     return {"temperature": judge.temperature, **shots, "alike": alike, "points": points}
 
 
@@ -147,6 +149,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         "templates": look_of(home / "workflow", "report/*"),
         "texts": bool(damaged(plan)),
         "annotated": annotated(plan, out),
+        "distilled": _distilled(plan, out),
         "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
         "datasets": {
             name: {
@@ -182,6 +185,18 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
             for name, card in plan.perturbations.items()
         },
         "output": f"{out}/report/index.html",
+    }
+
+
+def _distilled(plan: Plan, out: str) -> dict[str, Any] | None:
+    """Return which judge learnt from which, how, and where the course of its training is told."""
+    if plan.study.distill is None:
+        return None
+    told, (_, model) = plan.study.distill, student_of(plan)
+    return {
+        **told.model_dump(mode="json", exclude={"checkpoints"}),
+        "model": model.name,
+        "log": f"{out}/distill/training.parquet",
     }
 
 

@@ -15,7 +15,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
-from metajudge.plan.combining import EnsembleSpecs
+from metajudge.plan.distilled import DistilledSpecs
 from metajudge.plan.ensembles import ensembles_of
 from metajudge.plan.judges import (
     annotators,
@@ -36,11 +36,13 @@ from metajudge.plan.study import Cell
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
 from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, Judge, OpenAIModel
 
+COUNTS = {"coverage", "cost"}
+"""Tables that count what was done on all datasets."""
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
 
-class Specs(EnsembleSpecs):
+class Specs(DistilledSpecs):
     """The specs of a study's jobs."""
 
     def preflight(self) -> str:
@@ -142,6 +144,8 @@ class Specs(EnsembleSpecs):
             },
             **({"analysts": shown} if shown else {}),
             **self._annotated(dataset, judges.values()),
+            **self.sampled(dataset),
+            **self.trained(model),
             **self._counted(dataset, cells),
             "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
@@ -272,6 +276,8 @@ class Specs(EnsembleSpecs):
         if table == "construction":
             found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
             found["steps"] = steps_of(plan, dataset)
+        if table == "training":
+            found["training"] = self.lessons
         if table == "spans":
             found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
             found["gold"] = self.gold(dataset)
@@ -279,11 +285,17 @@ class Specs(EnsembleSpecs):
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
         return found
 
+    def tabled(self, table: str) -> list[str]:
+        """Return the datasets of a result table: nobody is evaluated on what is learnt from."""
+        if table == "training":
+            return self.plan.taught
+        return [*self.plan.datasets] if table in COUNTS else self.plan.evaluated
+
     def table(self, table: str) -> str:
         """Return the spec that joins the datasets' parts of a result table."""
         fields = {
             "parts": [
-                f"{self.out}/statistics/{table}/{name}.parquet" for name in self.plan.datasets
+                f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
             ],
             "output": f"{self.out}/tables/{table}",
         }
@@ -329,6 +341,7 @@ class Specs(EnsembleSpecs):
             *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
             *(["construction"] if self._builds else []),
             *(["spans"] if annotators(self.plan) else []),
+            *(["training"] if self.plan.taught else []),
             *("coverage", "cost"),
         ]
         return list(dict.fromkeys(found))

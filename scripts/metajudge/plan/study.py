@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from metajudge.cells import joined, split
 from metajudge.plan.applicability import not_applicable
+from metajudge.plan.writers import SYSTEMS, WRITTEN
 from metajudge.prompts import Templates
 from metajudge.schema.cards import (
     ASKED,
@@ -22,6 +23,7 @@ from metajudge.schema.cards import (
     DamageKind,
     Dataset,
     DerivedJudge,
+    Distillation,
     Expectations,
     GivenPerturbation,
     GradedPerturbation,
@@ -66,6 +68,33 @@ class Plan:
     """Form -> its prompt, for judges and writers whose model reads prompts."""
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
+
+    @property
+    def distillation(self) -> Distillation:
+        """Return how a judge of the study learns from another; one must."""
+        assert self.study.distill is not None
+        return self.study.distill
+
+    @cached_property
+    def taught(self) -> list[str]:
+        """Return the datasets that a judge learns from, none of which judges are evaluated on."""
+        return self.study.distill.datasets if self.study.distill else []
+
+    @property
+    def evaluated(self) -> list[str]:
+        """Return the other datasets."""
+        return [name for name in self.datasets if name not in self.taught]
+
+    @cached_property
+    def teachers(self) -> set[str]:
+        """Return the judges that judge what another learns from: the teacher and its members."""
+        teacher = self.distillation.teacher
+        return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
+
+    def new_sets(self, dataset: str) -> list[str]:
+        """Return the sets of texts that models write for a judge to learn from."""
+        new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]
+        return [f"{WRITTEN}{model}" for model in new.models] if new else []
 
     def plain_aspects(self, dataset: str) -> list[str]:
         """Return the aspects of a dataset that the study covers, in the card's order."""
@@ -112,11 +141,15 @@ class Plan:
         if isinstance(card, GivenPerturbation):
             return card.dataset == dataset
         data = self.datasets[dataset]
-        return not data.gives_texts and (not card.tasks or data.task in card.tasks)
+        whole = not data.gives_texts and dataset not in self.taught
+        return whole and (not card.tasks or data.task in card.tasks)
 
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
         methods = set(self.study.methods)
+        if dataset in self.taught:
+            own = [SYSTEMS] if self.datasets[dataset].has_systems else []
+            return [*own, *self.new_sets(dataset)]
         if self.datasets[dataset].gives_texts:
             given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
             return [f"{name}.{degree}" for name, degree in given]
@@ -138,7 +171,8 @@ class Plan:
 
     def improved(self, dataset: str) -> Improvement | None:
         """Return how a model writes a dataset's originals, None where it has them or needs none."""
-        if not self.study.perturbations or self.datasets[dataset].gives_texts:
+        untouched = self.datasets[dataset].gives_texts or dataset in self.taught
+        if untouched or not self.study.perturbations:
             return None
         return self.study.references or self.datasets[dataset].improve
 
@@ -149,7 +183,8 @@ class Plan:
             for name, judge in self.judges.items()
             if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
         ]
-        return own + [name for name, card in self.derived.items() if set(card.members) <= set(own)]
+        own += [name for name, card in self.derived.items() if set(card.members) <= set(own)]
+        return [name for name in own if dataset not in self.taught or name in self.teachers]
 
     def compares(self, judge: str) -> bool:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""

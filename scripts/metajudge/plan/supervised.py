@@ -78,8 +78,8 @@ def _at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]) -> 
     share = min(one.share for one in members)
     lengths = [
         _length(plan, told, subject.text, lists)
-        for perturbation, *_ in cells
-        for subject in texts.of(perturbation, share)
+        for perturbation, _, aspect in cells
+        for subject in texts.of(perturbation, share, aspect)
     ]
     n = len(lengths)
     counts = (n, n, n, sum(lengths))

@@ -29,6 +29,8 @@ ANALYSES = "analyses."
 """With the model behind it, what tables and files call the analyses by a model."""
 MERGES = "merges."
 """The same of the lists of errors that a supervisor merges."""
+WRITTEN = "written."
+"""The same of the texts that a model writes for a judge to learn from."""
 ORIGINAL, SYSTEMS = "original", "systems"
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
 """The parts of a graded set: all candidates at once; or some on trial, then the others; before
@@ -132,13 +134,15 @@ def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
     }
     analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
     merged = {f"{MERGES}{model}": model for model in supervisors(plan, dataset)}
-    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged}
+    new = {name: name.removeprefix(WRITTEN) for name in plan.new_sets(dataset)}
+    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged, **new}
 
 
 def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
     """Return the models that a set of targets, or judges' analyses, wait for."""
-    if name.startswith(ANALYSES):
-        return [name.removeprefix(ANALYSES)]
+    for kind in (ANALYSES, WRITTEN):
+        if name.startswith(kind):
+            return [name.removeprefix(kind)]
     writer = writer_of(plan, dataset, name)
     if isinstance(writer, GradedPerturbation):
         comparator = writer.anchors.model if writer.anchors else None
@@ -149,7 +153,7 @@ def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
 
 def spender(made: str) -> str:
     """Return what the table of costs calls the writer of a file in the folder `made`."""
-    if made.startswith((ANALYSES, MERGES)):
+    if made.startswith((ANALYSES, MERGES, WRITTEN)):
         return made
     return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
 
@@ -185,7 +189,7 @@ def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
 def waiting(plan: "Plan", dataset: str) -> list[str]:
     """Return the sets of targets that are not there before a model has written something."""
     if plan.improved(dataset) is None:
-        return plan.written(dataset)
+        return [*plan.written(dataset), *plan.new_sets(dataset)]
     return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
 
 
@@ -232,3 +236,5 @@ def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
             yield f"{dataset}/{ANALYSES}{model}.parquet", model
         for model in supervisors(plan, dataset):
             yield f"{dataset}/{MERGES}{model}.parquet", model
+        for name in plan.new_sets(dataset):
+            yield f"{dataset}/{name}.parquet", name.removeprefix(WRITTEN)

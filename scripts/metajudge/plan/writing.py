@@ -9,6 +9,7 @@ import orjson
 
 from metajudge.plan.imagined import Imagined, longest, unmade
 from metajudge.plan.specs import Specs
+from metajudge.plan.study import Plan
 from metajudge.plan.writers import (
     COMPARED,
     ORIGINAL,
@@ -16,6 +17,7 @@ from metajudge.plan.writers import (
     REFERENCES,
     SYSTEMS,
     TRIAL,
+    WRITTEN,
     Maker,
     graded,
     lowered,
@@ -62,12 +64,26 @@ def asked_of_writers(
     if analyses:
         yield from _analysed(specs, model, dataset, analyses)
     missing = unmade(plan, texts.place, dataset)
+    if (new := f"{WRITTEN}{model}") in missing:
+        yield _new(plan, texts, new)
     for name in sorted(missing.intersection(plan.written(dataset))):
         writer = writer_of(plan, dataset, name)
         if isinstance(writer, GradedPerturbation):
             yield from _Graded(specs, texts, name.partition(".")[0]).asked(model)
         elif writer.model == model:
             yield _written(specs, texts, name, writer)
+
+
+def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
+    """Return what a writer has to be asked for texts that a judge learns from, where drawn."""
+    card = plan.distillation.write
+    assert card is not None
+    templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
+    seen = [to_write(task, {}, {}, source=one.source, text="") for one in texts.of(name)]
+    filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
+    n = len(filled)
+    counts = (n, n, n, sum(map(len, filled)))
+    return at_most(texts.dataset, name, name.removeprefix(WRITTEN), counts, card.max_tokens)
 
 
 def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:

@@ -56,8 +56,12 @@ class Questions:
 
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""
-        messages = as_messages(self._form_of(number).fill(self._texts(number)).prompt)
+        messages = as_messages(self.prompt(number))
         return Request({**self._alike, "messages": messages}, self.judge.draws, self.about(number))
+
+    def prompt(self, number: int) -> str:
+        """Return the prompt of a question."""
+        return self._form_of(number).fill(self._texts(number)).prompt
 
     def __iter__(self) -> Iterator[Request]:
         """Yield every question as a request."""

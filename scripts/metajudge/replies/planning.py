@@ -172,7 +172,8 @@ def planned(
     scales = {name: RatedAspect(**told) for name, told in spec["scales"].items()}
     asking: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
     analysts = spec.get("analysts", {})
-    texts = _Shown(subjects or Subjects(spec["output"], spec["dataset"], spec["seed"]))
+    place = (spec["output"], spec["dataset"], spec["seed"], spec.get("sample"))
+    texts = _Shown(subjects or Subjects(*place))
 
     def cell(perturbation: str, name: str, aspect: str) -> Questions:
         judge, scale = judges[name], scales[aspect]
@@ -182,12 +183,12 @@ def planned(
             judge,
             aspects[aspect],
             scale,
-            texts.of(perturbation, judge, model, hints),
+            texts.of(perturbation, judge, model, aspect, hints),
             spec["templates"].get(judge.form, {}),
             spec["seed"],
             split(aspect)[1],
             texts.demonstrations(judge, aspect, scale, analysts.get(name)),
-            texts.beside(perturbation, judge, model, hints),
+            texts.beside(perturbation, judge, model, aspect, hints),
             hints,
             spec.get("task", ""),
         )
@@ -200,34 +201,35 @@ class _Shown:
 
     def __init__(self, subjects: Subjects) -> None:
         self.subjects = subjects
-        self._known: dict[tuple[str, bool, str, float, bool], list[Shown]] = {}
+        self._known: dict[tuple[str, bool, str, float, bool, str], list[Shown]] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
         self._hints: dict[tuple[str, str], Hints] = {}
 
     def of(
-        self, perturbation: str, judge: Judge, model: AskedModel, hints: Hints | None = None
+        self, perturbation: str, judge: Judge, model: AskedModel, aspect: str, hints: Hints | None
     ) -> list[Shown]:
         """Return the texts of each question; without those that have no reference to show.
 
         Those of which a judge is told a rating have one.
         """
         if hints is not None:
-            subjects = self.subjects.of(perturbation, judge.share)
+            subjects = self.subjects.of(perturbation, judge.share, aspect)
             return shown(judge, [one for one in subjects if one.target in hints])
         bound = needs_reference(judge, model)
-        kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, bound)
+        own = aspect if self.subjects.sample else ""  # else all aspects share the texts
+        kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, bound, own)
         if kind not in self._known:
-            subjects = self.subjects.of(perturbation, judge.share)
+            subjects = self.subjects.of(perturbation, judge.share, aspect)
             free = [one for one in subjects if not bound or compared(one, "references")[0]]
             self._known[kind] = shown(judge, free)
         return self._known[kind]
 
     def beside(
-        self, perturbation: str, judge: Judge, model: AskedModel, hints: Hints | None = None
+        self, perturbation: str, judge: Judge, model: AskedModel, aspect: str, hints: Hints | None
     ) -> list[tuple[Subject, str]]:
         """Return what cannot be asked for want of a reference, or of a rating, and why."""
         if hints is not None:
-            subjects = self.subjects.of(perturbation, judge.share)
+            subjects = self.subjects.of(perturbation, judge.share, aspect)
             return [
                 (one, "needs_ratings_on_the_scale") for one in subjects if one.target not in hints
             ]
@@ -235,7 +237,7 @@ class _Shown:
             return []
         told = (
             (one, *compared(one, "references"))
-            for one in self.subjects.of(perturbation, judge.share)
+            for one in self.subjects.of(perturbation, judge.share, aspect)
         )
         return [(one, why) for one, references, why in told if not references]
 

@@ -50,7 +50,7 @@ def heard(
     members have a score.
     """
     values = [_means(table) for table in scores]
-    errors = [_first_lists(table) for table in judgments]
+    errors = [first_lists(table) for table in judgments]
     found = dict[str, Lists]()
     for target in sorted(set(values[0]).intersection(*values)):
         own = [each[target] for each in values]
@@ -114,10 +114,10 @@ def _means(scores: pa.Table) -> dict[str, Fraction | None]:
     }
 
 
-def _first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
-    """Return target -> the errors of its first parsed draw."""
+def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
+    """Return target -> the errors of its first parsed draw; of an ensemble some have no list."""
     rows = judgments.select(["target", "draw", "status", "spans"]).to_pylist()
-    parsed = [row for row in rows if row["status"] == "ok"]
+    parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
     ordered = sorted(parsed, key=lambda row: -row["draw"])
     return {row["target"]: [_span(one) for one in row["spans"]] for row in ordered}
 

@@ -21,6 +21,7 @@ from metajudge.schema.cards.data import (
     Select,
     Wording,
 )
+from metajudge.schema.cards.distillation import Distillation, NewTexts, Recipe
 from metajudge.schema.cards.expectations import Expectations, Expected
 from metajudge.schema.cards.improvement import Improvement, References
 from metajudge.schema.cards.judges import (
@@ -66,7 +67,7 @@ from metajudge.schema.cards.perturbations import (
     RulePerturbation,
 )
 from metajudge.schema.cards.study import DAMAGING, PILOT, Caps, Comparison, Confusion, Study
-from metajudge.schema.cards.vllm import Adapter, VllmModel
+from metajudge.schema.cards.vllm import TRAINED, Adapter, VllmModel
 from metajudge.schema.cards.weights import Weights
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "ORACLE",
     "PILOT",
     "PROMPTED",
+    "TRAINED",
     "WRONG_ENDING",
     "Adapter",
     "Analyses",
@@ -109,6 +111,7 @@ __all__ = [
     "Degrees",
     "Demonstration",
     "DerivedJudge",
+    "Distillation",
     "Expectations",
     "Expected",
     "GivenPerturbation",
@@ -122,11 +125,13 @@ __all__ = [
     "MadePerturbation",
     "Mapping",
     "Model",
+    "NewTexts",
     "OpenAIModel",
     "Perturbation",
     "Price",
     "PromptedModel",
     "RatedAspect",
+    "Recipe",
     "RecordedModel",
     "RecordedRows",
     "References",

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from metajudge.schema.cards.base import Card, Slug
+from metajudge.schema.cards.distillation import Distillation
 from metajudge.schema.cards.improvement import References
 
 Method = Literal[
@@ -133,6 +134,9 @@ class Study(Caps):
     )
     comparison: Comparison = Field(Comparison(), description="How judges are compared.")
     confusion: Confusion = Field(Confusion(), description="How the method confusion is computed.")
+    distill: Distillation | None = Field(
+        None, description="Train the model of a judge on what another judge says."
+    )
     exclude_reference_systems: bool = Field(
         True,
         description="Rate judges that compare with references without the systems whose texts are "
@@ -156,6 +160,11 @@ class Study(Caps):
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
         if (needy := sorted(DAMAGING & set(self.methods))) and not self.perturbations:
             raise ValueError(f"the method {needy[-1]} needs `perturbations`")
+        if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
+            raise ValueError(
+                f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "
+                "learnt from says nothing of how good it is"
+            )
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
         return self

@@ -30,6 +30,8 @@ HARMLESS = {
 """Arguments of vLLM's engine that say how it works, not what it answers."""
 
 
+TRAINED = "trained"
+"""In the place of an adapter: the one that the study trains."""
 PLACE = r"^(\{data\}/)?[^{}]+$"
 
 
@@ -72,7 +74,11 @@ class VllmModel(Card):
     quantization: str | None = Field(
         None, description="How weights are made smaller; default: as they are."
     )
-    adapter: Adapter | None = Field(None, description="A LoRA adapter that every request uses.")
+    adapter: Adapter | Literal["trained"] | None = Field(
+        None,
+        description="A LoRA adapter that every request uses; `trained`: the one that the study "
+        "trains (its key `distill`).",
+    )
     extra_body: dict[str, Any] = Field(
         {},
         description="Further fields of every request: chat_template_kwargs (`enable_thinking: "
@@ -132,6 +138,11 @@ class VllmModel(Card):
         return self
 
     @property
+    def tuned(self) -> Adapter | None:
+        """Return the adapter that is there; one that is to be trained is not."""
+        return self.adapter if isinstance(self.adapter, Adapter) else None
+
+    @property
     def served_name(self) -> str:
         """Return the name of the weights."""
         return self.name
@@ -155,12 +166,12 @@ class VllmModel(Card):
     @property
     def files(self) -> dict[str, str]:
         """Return role -> pattern of the files that the card names: the adapter's."""
-        return {"adapter": f"{self.adapter.path}/adapter_{{part}}"} if self.adapter else {}
+        return {"adapter": f"{self.tuned.path}/adapter_{{part}}"} if self.tuned else {}
 
     @property
     def sha256(self) -> dict[str, str]:
         """Return role -> the hash that its files must have."""
-        return {"adapter": self.adapter.sha256} if self.adapter else {}
+        return {"adapter": self.tuned.sha256} if self.tuned else {}
 
     def identity(self) -> dict[str, Any]:
         """Return what of the card changes a reply: the part of it in every request's key."""
@@ -171,7 +182,7 @@ class VllmModel(Card):
             "variant": self.variant,
             "dtype": self.dtype,
             "quantization": self.quantization,
-            "adapter": self.adapter and self.adapter.sha256,
+            "adapter": self.tuned.sha256 if self.tuned else self.adapter,
             "model_args": self.model_args,
             "extra_body": self.extra_body,
         }

@@ -1,0 +1,109 @@
+"""The commands `metajudge distill …`: examples, training, and a card of what was trained."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from metajudge.schema.errors import UserError
+
+if TYPE_CHECKING:
+    from metajudge.plan import Plan
+
+TARGETS = {"export": ["export.json"], "train": ["adapter/adapter_config.json", "export.json"]}
+"""What each command makes, below `distill` in the study's results."""
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command `distill` to a parser's subcommands."""
+    parser = commands.add_parser("distill", help="a small judge that learns from another")
+    actions = parser.add_subparsers(dest="action", required=True)
+    about = {
+        "export": "let the teacher judge the sample, and write the examples",
+        "train": "the same, and train the judge's model",
+        "card": "write a model card of what was trained, for other studies",
+    }
+    for name, told in about.items():
+        action = actions.add_parser(name, help=told)
+        action.add_argument("study", type=Path, help="the study's YAML file")
+    actions.choices["card"].add_argument(
+        "card", type=Path, help="the card to write: config/models/<id>.yaml"
+    )
+
+
+def distill(told: argparse.Namespace, passed: list[str]) -> int:
+    """Do what the command line says; `passed` are options for Snakemake."""
+    from metajudge.cli import is_dry, plan_of_study, snakemake
+
+    plan = plan_of_study(told.study)
+    if plan.study.distill is None:
+        raise UserError(
+            "this study lets no judge learn", where=str(told.study), todo="add the key `distill`"
+        )
+    place = Path("results") / plan.study.study / "distill"
+    if told.action == "card":
+        print("\n".join(write_card(plan, place / "adapter", told.card)))
+        return 0
+    targets = [str(place / name) for name in TARGETS[told.action]]
+    status = snakemake(told.study, targets, passed)
+    if status == 0 and not is_dry(passed):
+        print("\n".join(_counts(place)))
+    return status
+
+
+def _counts(place: Path) -> list[str]:
+    """Return what was exported, and where it lies."""
+    import json
+
+    rows = json.loads((place / "export.json").read_text(encoding="utf-8"))["examples"]
+    lines = []
+    for split in ("train", "held_out"):
+        own = [row for row in rows if row["split"] == split]
+        n, missing = (sum(row[name] for row in own) for name in ("n", "n_missing"))
+        lines.append(f"{place / f'{split}.jsonl'}: {n:,} examples; {missing:,} more have none")
+    adapter = place / "adapter"
+    return [*lines, *([f"{adapter}: the adapter"] if adapter.is_dir() else [])]
+
+
+def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
+    """Write the card of a model with the adapter that a study has trained; return what to do.
+
+    Raises UserError where it is not trained yet, or a card of this name is there.
+    """
+    import yaml
+
+    from metajudge.engines.asking import CONFIG, adapter_in
+    from metajudge.plan.distilling import student_of
+    from metajudge.schema.loading import validate_card
+
+    judge, model = student_of(plan)
+    if not (adapter / CONFIG).is_file():
+        raise UserError(
+            "nothing is trained yet", where=str(adapter), todo="metajudge distill train <study>"
+        )
+    found = adapter_in(adapter)
+    told = model.model_dump(mode="json", exclude_defaults=True) | {
+        "model": path.stem,
+        "adapter": {
+            "path": os.path.relpath(found.path, path.parent.absolute()),
+            "sha256": found.sha256,
+        },
+    }
+    if model.path is not None and not os.path.isabs(model.path) and "{" not in model.path:
+        folder = plan.folders["model", model.model]
+        told["path"] = os.path.relpath(Path(folder) / model.path, path.parent)
+    validate_card("model", told, str(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(yaml.safe_dump(told, sort_keys=False))
+    except FileExistsError:
+        raise UserError(
+            "there is a card of this name", where=str(path), todo="choose another name"
+        ) from None
+    return [
+        f"written: {path}",
+        f"a judge of it is a copy of judges/{judge.judge}.yaml with `model: {path.stem}`",
+        f"elsewhere: vllm serve {model.name} --enable-lora --lora-modules {path.stem}={adapter}",
+    ]

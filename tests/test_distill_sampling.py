@@ -1,0 +1,91 @@
+"""Which texts a judge learns from: what is drawn, what is held out, which sources are the same."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metajudge.distillation.sampling import Drawn, Text, draw, held_out
+from metajudge.distillation.sources import BEGINNING, key_of, same_sources
+
+ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
+
+
+def texts(items: int, systems: int) -> dict[str, list[Text]]:
+    return {
+        f"i{item}": [Text("systems", f"i{item}:s{one}", f"s{one}") for one in range(systems)]
+        for item in range(items)
+    }
+
+
+def drawn(n_texts: int = 4, n_aspects: int = 3, seed: int = 1, items: int = 50) -> list[Drawn]:
+    return draw("d", texts(items, 7), ASPECTS, seed=seed, n_texts=n_texts, n_aspects=n_aspects)
+
+
+def test_of_each_item_n_texts_and_of_each_text_m_aspects() -> None:
+    found = drawn()
+    assert len(found) == len(set(found)) == 50 * 4 * 3
+    assert set(Counter(one.item for one in found).values()) == {12}
+    assert set(Counter(one.text.target for one in found).values()) == {3}
+
+
+def test_where_there_are_fewer_all_are_taken() -> None:
+    assert len(drawn(n_texts=9, n_aspects=5, items=3)) == 3 * 7 * 4
+
+
+def test_every_system_and_aspect_has_its_chance() -> None:
+    """350 draws of 4 of 7: each system about 200 times, within 4 standard deviations of 7."""
+    systems = Counter(one.text.system for one in drawn(n_aspects=1, items=350))
+    assert len(systems) == 7
+    assert all(abs(count - 200) < 4 * (350 * 4 / 7 * 3 / 7) ** 0.5 for count in systems.values())
+    aspects = Counter(one.aspect for one in drawn(items=350))
+    assert all(abs(count - 1050) < 4 * (1400 * 3 / 4 / 4) ** 0.5 for count in aspects.values())
+
+
+def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
+    assert drawn() == drawn() != drawn(seed=2)
+    assert [one for one in drawn(items=60) if int(one.item[1:]) < 50] == drawn()
+    shuffled = {item: own[::-1] for item, own in reversed(texts(50, 7).items())}
+    assert draw("d", shuffled, ASPECTS, seed=1, n_texts=4, n_aspects=3) == drawn()
+
+
+@given(st.sets(st.text(min_size=1), max_size=40), st.floats(0.01, 0.5), st.integers(0, 9))
+def test_at_least_one_source_is_held_out_and_one_is_not(
+    sources: set[str], share: float, seed: int
+) -> None:
+    found = held_out(sources, share, seed=seed, dataset="d")
+    if len(sources) < 2:
+        assert not found
+    else:
+        assert found < sources and len(found) >= max(1, share * len(sources) - 1e-6)
+
+
+LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("The cat sat.", "the  CAT\nsat", True),
+        ("The cat sat.", "The cat sat down.", False),
+        ("caf\u00e9", "cafe\u0301", True),
+        (LONG, LONG[: len(LONG) // 2 + 100], True),  # cut short, and long enough to know
+        (LONG[: len(LONG) // 2 + 100], LONG, True),
+        (LONG, LONG[:100], False),
+        (LONG + "Then it closed.", LONG + "Then it broke.", False),
+        (None, None, False),
+        ("...", "!", False),
+    ],
+)
+def test_a_source_is_known_again_whatever_its_layout(
+    one: str | None, other: str | None, same: bool
+) -> None:
+    assert len(key_of(LONG[: len(LONG) // 2 + 100])) > BEGINNING
+    found = same_sources({("ours", "a"): one}, {("theirs", "b"): other})
+    assert found == ({("ours", "a"): ("theirs", "b")} if same else {})
+
+
+def test_what_is_the_same_twice_is_named_once() -> None:
+    theirs: dict[tuple[str, str], str | None] = {("e", "2"): "x", ("e", "1"): "X"}
+    assert same_sources({("o", "1"): "x"}, theirs) == {("o", "1"): ("e", "1")}

@@ -1,0 +1,185 @@
+"""A judge that learns from an ensemble, from cards to report; what trains is a stand-in here."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from asking import Study
+from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, text_of, write
+from scripted import serve
+
+pytestmark = pytest.mark.slow
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Study]:
+    with serve(annotate) as endpoint:
+        own = distilling(tmp_path, endpoint)
+        own.card("models", "student", **SERVED)
+        stand_ins(own, monkeypatch)
+        yield own
+
+
+SERVED = {
+    **{"engine": "vllm", "name": "org/student", "path": "weights", "mode": "served"},
+    **{"adapter": "trained", "limits": {"backoff": 0.01, "concurrency": 4, "timeout": 20}},
+}
+
+
+def place(study: Study) -> Path:
+    return study.folder / "results" / "asked" / "distill"
+
+
+def examples(study: Study, split: str) -> list[Row]:
+    lines = (place(study) / f"{split}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def notes(study: Study) -> dict[str, list[str]]:
+    return {path.name: path.read_text("utf-8").split() for path in study.folder.glob("notes/*")}
+
+
+def test_from_cards_to_report(study: Study) -> None:
+    """The sample alone is judged by members, each once; a second run does nothing."""
+    checked = study.metajudge("check")
+    assert checked.returncode == 0, checked.stdout[-3000:]
+    assert not study.endpoint.asked
+    done = study.run()
+    assert done.returncode == 0, done.stdout[-4000:]
+    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
+    assert len(sample) == 24 * 4 * 3
+    asked = Counter(body["model"] for body in study.endpoint.asked)
+    different = {(row["aspect"], row["prompt"]) for row in sample}
+    assert set(asked) == set(MEMBERS) and len(different) > 250
+    taught = [row for split in ("train", "held_out") for row in examples(study, split)]
+    assert len(taught) == len(sample)
+    for row in taught:
+        [message] = row["messages"]
+        text = text_of(message["content"])
+        mean = sum(score_of(name, text) for name in MEMBERS) / 3
+        assert row["score"] == int((mean - 1) / 4 * 20 + 0.5) * 5
+        assert row["reply"].endswith(f"\n\nOverall score: {row['score']}")
+    held = {row["item"] for row in examples(study, "held_out")}
+    assert len(held) == 2 and held.isdisjoint(row["item"] for row in examples(study, "train"))
+    found = notes(study)
+    assert found["checked"] == ["288"] and found["trained"] == [str(288 - 24)]
+    assert len(found["asked"]) == 2 * 120
+    again = study.run()
+    assert "Nothing had changed" in again.stdout and notes(study) == found
+    assert Counter(body["model"] for body in study.endpoint.asked) == asked
+    _in_tables(study)
+
+
+def _in_tables(study: Study) -> None:
+    """The judge stands beside members and ensemble; what was learnt from is in no such table."""
+    rows = study.rows("ensemble")
+    told = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
+    assert {"student_pearson", "student_with_teacher_pearson"} <= told
+    for table in ("agreement", "ensemble", "spans"):
+        assert {row["dataset"] for row in study.rows(table)} == {"demo-dialogue"}
+    for table in ("coverage", "cost"):
+        assert {row["dataset"] for row in study.rows(table)} == {"demo-dialogue", "demo-news"}
+    losses = [row for row in study.rows("training") if row["dataset"] == "demo-news"]
+    assert losses and all(row["n"] for row in losses if row["value"] is not None)
+    page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
+    assert "The distilled judge" in page and "org/student" in page
+
+
+def test_another_example_trains_again_and_asks_again(study: Study) -> None:
+    """Changed examples: another adapter, and other keys. Nothing of the members' is asked again."""
+    assert study.run().returncode == 0
+    before, asked = notes(study), len(study.endpoint.asked)
+    write(study, distill={"held_out": 0.1})
+    assert study.run().returncode == 0
+    after = notes(study)
+    assert len(after["trained"]) == 2 and len(after["asked"]) == 2 * len(before["asked"])
+    assert len(study.endpoint.asked) == asked
+    write(study, distill={"held_out": 0.05})  # the first adapter comes back, and its replies
+    assert study.run().returncode == 0
+    assert notes(study)["asked"] == after["asked"]
+
+
+def test_an_export_trains_nothing(study: Study) -> None:
+    done = study.metajudge("distill", "export")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "264 examples" in done.stdout and set(notes(study)) == {"checked"}
+    assert not (place(study) / "adapter").exists()
+    done = study.metajudge("distill", "train")
+    assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
+
+
+def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> None:
+    write(study, distill={"write": {"models": ["m1", "loop"]}, "systems": 5})
+    checked = study.metajudge("check")
+    assert checked.returncode == 0 and "written.loop" in checked.stdout, checked.stdout[-3000:]
+    done = study.metajudge("distill", "export")
+    assert done.returncode == 0, done.stdout[-3000:]
+    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
+    new = {
+        name: {row["item"] for row in sample if row["system"] == f"written.{name}"}
+        for name in ("m1", "loop")
+    }
+    assert all(10 < len(items) < 24 for items in new.values())
+    wrote = [body for body in study.endpoint.asked if "Text to annotate" not in str(body)]
+    assert Counter(body["model"] for body in wrote) == {
+        name: len(items) for name, items in new.items()
+    }
+    taught = [row for split in ("train", "held_out") for row in examples(study, split)]
+    assert len(taught) == len(sample) == 24 * 5 * 3
+    written = [row for row in taught if ":written." in row["target"]]
+    assert written and all(" writes: " in row["messages"][0]["content"] for row in written)
+
+
+def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Study) -> None:
+    twin = {"datasets": ["twin"]}
+    shipped = study.folder / "config" / "datasets" / "twin.yaml"
+    shipped.parent.mkdir(parents=True, exist_ok=True)
+    _write_twin(study)
+    write(study, distill=twin, aspects=["naturalness"])
+    stopped = study.run()
+    assert stopped.returncode != 0 and not study.endpoint.asked
+    log = (study.folder / "results/asked/logs/distill/sample.log").read_text("utf-8")
+    assert "3 of 5 sources to learn from are also evaluated on" in log
+    assert "overlap: drop" in log
+    write(study, distill=twin | {"overlap": "drop"}, aspects=["naturalness"])
+    done = study.metajudge("distill", "export")
+    assert done.returncode == 0, done.stdout[-3000:]
+    taught = [row for split in ("train", "held_out") for row in examples(study, split)]
+    assert {row["item"] for row in taught} == {"t4", "t5"}
+
+
+def _write_twin(study: Study) -> None:
+    """Write a dataset of five items, three of which are the demo's dialogues in other letters."""
+    demo = Path(__file__).parents[1] / "config" / "demo" / "dialogue_items.jsonl"
+    items = [json.loads(line) for line in demo.read_text("utf-8").splitlines()][:3]
+    sources = [_source(row).upper() for row in items]
+    sources += ["Who was there? A baker.", "Who came? A smith."]
+    rows = [
+        {"item": f"t{at}", "source": source, "system": system, "text": f"Text {at} of {system}."}
+        for at, source in enumerate(sources, start=1)
+        for system in ("a", "b")
+    ]
+    (study.folder / "twin.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    study.card(
+        "datasets",
+        "twin",
+        name="Twin",
+        task="dialogue",
+        format="table",
+        files=str(study.folder / "twin.jsonl"),
+        columns={"item": "item", "source": "source", "system": "system", "text": "text"},
+        ratings="none",
+        aspects={"naturalness": {"min": 1, "max": 5, "step": 1}},
+        licence="none",
+        citation="none",
+    )
+
+
+def _source(row: Row) -> str:
+    return f"{row['context']}\n\n{row['fact']}"

@@ -1,0 +1,118 @@
+# A judge that learns from another: the texts, the examples, the training.
+
+
+for _dataset in PLAN.taught:
+    for _name in PLAN.new_sets(_dataset):
+        _model = _name.removeprefix(WRITTEN)
+
+        rule:
+            name:
+                f"write_new_{_dataset}_{_model}"
+            input:
+                f"{OUT}/items/{_dataset}.parquet",
+                learnt(_dataset, _model),
+                FIRST,
+            output:
+                f"{OUT}/targets/{_dataset}/{_name}.parquet",
+                f"{OUT}/made/{_dataset}/{_name}.parquet",
+            log:
+                f"{OUT}/logs/made/{_dataset}/{_name}.log",
+            conda:
+                f"../../envs/{stage(_model)}.yaml"
+            resources:
+                **needs(_model),
+                python=PYTHON[stage(_model)],
+                home=str(HOME),
+                access=access(_model),
+            params:
+                spec=new_spec(_dataset, _model),
+            shell:
+                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/write_new.py --spec - {resources.access} > {log:q} 2>&1"
+
+
+# Of a study that trains nothing these have no way to be asked for.
+rule sample_distill:
+    input:
+        expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
+        [f"{OUT}/targets/{dataset}/systems.parquet" for dataset in PLAN.taught],
+    output:
+        f"{OUT}/distill/sample.parquet",
+    log:
+        f"{OUT}/logs/distill/sample.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.sample(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/sample_distill.py --spec - > {log:q} 2>&1"
+
+
+# Where it will train, and before the teacher is asked about anything.
+rule check_student:
+    input:
+        f"{OUT}/distill/sample.parquet",
+    output:
+        f"{OUT}/distill/student.json",
+    log:
+        f"{OUT}/logs/distill/student.log",
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **trainee_needs(),
+        python=PYTHON["train"],
+        home=str(HOME),
+        access=trainee_access(),
+    params:
+        spec=lambda wildcards: SPECS.check_student(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check_student.py --spec - {resources.access} > {log:q} 2>&1"
+
+
+rule export_distill:
+    input:
+        f"{OUT}/distill/sample.parquet",
+        [path for dataset in PLAN.taught for path in target_sets(dataset)],
+        SPECS.taught_cells() if PLAN.taught else [],
+    output:
+        f"{OUT}/distill/train.jsonl",
+        f"{OUT}/distill/held_out.jsonl",
+        f"{OUT}/distill/export.json",
+    log:
+        f"{OUT}/logs/distill/export.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.export(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/export_distill.py --spec - > {log:q} 2>&1"
+
+
+rule train_judge:
+    input:
+        f"{OUT}/distill/student.json",
+        f"{OUT}/distill/train.jsonl",
+        f"{OUT}/distill/held_out.jsonl",
+    output:
+        f"{OUT}/distill/adapter/adapter_config.json",
+        f"{OUT}/distill/adapter/adapter_model.safetensors",
+        f"{OUT}/distill/training.parquet",
+        f"{OUT}/distill/losses.parquet",
+    log:
+        f"{OUT}/logs/distill/train.log",
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **trainee_needs(),
+        python=PYTHON["train"],
+        home=str(HOME),
+        access=trainee_access(checkpoints=True),
+    params:
+        spec=lambda wildcards: SPECS.train(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/train_judge.py --spec - {resources.access} > {log:q} 2>&1"

@@ -200,9 +200,30 @@ OF_OTHERS: dict[str, Statistic] = {
         ANY,
         OURS,
     ),
+    "student": Statistic(
+        "{} of the judge that was taught",
+        "correlation",
+        "the second judge, taught what the first says, with people",
+        SIGNED,
+        "paper 004, section 5",
+    ),
+    "student_difference": Statistic(
+        "Difference from the judge that was taught, of {}",
+        "amount",
+        "an ensemble minus the second judge, taught what it says, on shared targets",
+        ANY,
+        OURS,
+    ),
+    "student_with_teacher": Statistic(
+        "{} of teacher and taught",
+        "correlation",
+        "the second judge, taught what the first says, with the first",
+        SIGNED,
+        OURS,
+    ),
     "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
 }
 """Prefix -> a statistic about another one, whose label stands for {}."""
-APART = {"difference", "contribution", "detectable"}
+APART = {"difference", "contribution", "student_difference", "detectable"}
 """Those of two values of the other, written as it is."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from metajudge.schema.errors import UserError
 
-TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
+TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 
 EDIT = pa.struct({"offset": COUNT, "before": TEXT, "after": TEXT})
 SPAN = pa.struct(
@@ -226,6 +226,40 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "reasoning": COUNT,
         "cached": COUNT,
     },
+    # what a judge that is trained learns from: the texts that its teacher judges, each with the
+    # prompt, and the tokens that what has yet to be written may have beside it
+    "samples": {
+        "dataset": TEXT,
+        "item": TEXT,
+        "target": TEXT,
+        "system": TEXT,
+        "perturbation": TEXT,
+        "aspect": TEXT,
+        "held_out": TRUTH,
+        "prompt": TEXT,
+        "room": COUNT,
+    },
+    # the course of a training. Losses are mean negative log likelihoods (nats) of the tokens of
+    # replies: of one step's, or of all that are held out; examples and tokens are those seen until
+    # then, or held out
+    "training": {
+        "step": COUNT,
+        "split": TEXT,
+        "loss": NUMBER,
+        "learning_rate": NUMBER,
+        "examples": COUNT,
+        "tokens": COUNT,
+    },
+    # the loss of every reply that is held out: of the base, and after the last step
+    "losses": {
+        "dataset": TEXT,
+        "item": TEXT,
+        "target": TEXT,
+        "aspect": TEXT,
+        "tokens": COUNT,
+        "before": NUMBER,
+        "after": NUMBER,
+    },
     # every result table, in long form; empty where a column does not apply
     "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},
 }
@@ -255,6 +289,9 @@ KEYS: dict[str, list[str]] = {
     "marked": ["dataset", "perturbation", "judge", "aspect", "target", "draw"],
     "bought": ["judge", "perturbation", "key", "draw"],
     "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
+    "samples": ["dataset", "target", "aspect"],
+    "training": ["step", "split"],
+    "losses": ["dataset", "target", "aspect"],
     "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],
 }
 

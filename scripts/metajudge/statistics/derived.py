@@ -23,6 +23,7 @@ OURS = "this project"
 ANCHORS = "paper 002, table 8"
 HINTS = "paper 003"
 FORM = "paper 004, table 4"
+STUDENT = "paper 004, section 5"
 
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
@@ -144,6 +145,31 @@ ENSEMBLE: dict[str, Statistic] = {
 }
 """What is told of judges that are made from others. `subset_mean` and `contribution` are below."""
 
+TRAINED: dict[str, Statistic] = {
+    "taught_examples": Statistic(
+        "Examples",
+        "amount",
+        "replies of a teacher that are taught (level train) or held out",
+        POSITIVE,
+        STUDENT,
+    ),
+    "held_out_loss_before": Statistic(
+        "Loss before",
+        "amount",
+        "negative log likelihood of a token of a reply that is held out, in nats: the mean over a "
+        "reply's tokens, then over replies, before any training",
+        POSITIVE,
+        OURS,
+    ),
+    "held_out_loss_after": Statistic(
+        "Loss after", "amount", "the same after the last step", POSITIVE, OURS
+    ),
+    "held_out_loss_change": Statistic(
+        "Change of the loss", "amount", "after less before, reply by reply", ANY, OURS
+    ),
+}
+"""What is told of judges that are taught what others say."""
+
 OF_OTHERS: dict[str, Statistic] = {
     "rank": Statistic(
         "Rank by {}",
@@ -205,7 +231,7 @@ OF_OTHERS: dict[str, Statistic] = {
         "correlation",
         "the second judge, taught what the first says, with people",
         SIGNED,
-        "paper 004, section 5",
+        STUDENT,
     ),
     "student_difference": Statistic(
         "Difference from the judge that was taught, of {}",

@@ -57,14 +57,20 @@ def rows(
     least: int = 1,
     mixed: tuple[str, ...] = (),
     card: Mapping[str, Any] | None = None,
+    student: Mapping[str, Floats] | None = None,
+    share: float = 1.0,
     **spec: Any,
 ) -> list[Row]:
-    """Return the rows of an ensemble `all` of some judges."""
-    told = {"all": {"members": sorted(members), "least": least, "mixed": [*mixed]}}
-    derived = {"engine": "derived", "discrete": False} | dict(card or {})
+    """Return the rows of an ensemble `all` of some judges, and of the judge `taught`."""
+    own = {"members": sorted(members), "least": least, "mixed": [*mixed]}
+    told = {"all": own | ({"student": "taught"} if student else {})}
+    cards = {"all": {"engine": "derived", "discrete": False} | dict(card or {})}
     scores = {**members, "all": mean_of(members, least)}
+    if student:
+        scores["taught"] = student
+        cards["taught"] = {"ends": dict.fromkeys(ASPECTS, (0.0, 100.0)), "share": share}
     spec = {"ensembles": told, "excluded": []} | spec
-    return ensemble.rows(study(scores, cards={"all": derived}, **spec))
+    return ensemble.rows(study(scores, cards=cards, **spec))
 
 
 @cache

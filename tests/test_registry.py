@@ -22,6 +22,12 @@ def test_every_statistic_tells_all_of_itself() -> None:
         ("p_holm_kendall_b", "Holm-adjusted p for Kendall τ-b"),
         ("p_kappa_linear", "p for Linear κ"),
         ("rank_pearson", "Rank by Pearson r"),
+        ("student_pearson", "Pearson r of the judge that was taught"),
+        ("student_with_teacher_pearson", "Pearson r of teacher and taught"),
+        (
+            "student_difference_kendall_b",
+            "Difference from the judge that was taught, of Kendall τ-b",
+        ),
         ("share_not_applicable", "Share not applicable"),
         ("sources_needed_spearman", "Sources needed for Spearman ρ"),
     ],

@@ -1,6 +1,7 @@
 """Ensembles in the report: the tables, and small multiples of places in pixels."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 import report_study
 import test_ensemble_rows as made
-from metajudge.report.charts import LONGEST_LABEL, svg
+import test_ensemble_student as taught
+from metajudge.report.charts import GREEN, LONGEST_LABEL, svg
 from metajudge.report.elements import Figure, Fold, Section, Table, Text
 from metajudge.report.panels import COLUMNS, HIGH, WIDE, Panel, panels_spec
 from metajudge.report.report import Report
@@ -65,6 +67,19 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
     drawn = svg(spec)
     assert svg(other).replace("monospace", "sans-serif") == drawn
     assert drawn.count("b" * (LONGEST_LABEL - 1) + "…") == 1 and ">members</text>" in drawn
+
+
+def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> None:
+    panels = [replace(PANELS[0], level=(0.4, 0.05, 0.9)), *PANELS[1:3]]
+    drawn = layers(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))
+    assert len(drawn) == len(layers(panels_spec(PANELS, x="members"))) + 2
+    (first, fourth), (upright,) = drawn[7][1], drawn[8][1]
+    lines, dots = drawn[0][1], drawn[-1][1]
+    assert (first["x"], first["x2"]) == (lines[0]["x"], lines[0]["x2"])
+    assert first["y"] == dots[1]["y"] and fourth["y"] == dots[11]["y"]
+    assert upright["x"] == first["x2"] and upright["y2"] < first["y"] < upright["y"]
+    ticks = [line["y"] for line in lines if line["x"] == lines[0]["x"]]
+    assert min(ticks) <= upright["y2"] < upright["y"] <= max(ticks)
 
 
 # --- the section ---
@@ -124,6 +139,39 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
     assert [key.text for key in figure.keys][2:] == [
         *("95 % interval of that mean", "95 % interval of all members"),
     ]
+
+
+def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
+    rows = made.rows(student=taught.TAUGHT)
+    _, summed, figure, *_ = section(tmp_path, rows).blocks
+    assert isinstance(summed, Table) and isinstance(figure, Figure)
+
+    def told(name: str) -> list[str]:
+        found = (
+            one(rows, f"{name}_spearman", aspect=aspect, level="pooled")
+            for aspect in (*ASPECTS, "average")
+        )
+        return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in found]
+
+    assert summed.bodies[3].title == "The judge that was taught: taught"
+    assert cells(summed, "alone", 3) == told("student")
+    assert cells(summed, "all members less it", 3) == told("student_difference")
+    assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
+    for words in (f"Fluency {told('student')[0]} [", "Taught what they say, taught reaches "):
+        assert words in figure.summary
+    assert figure.keys[-1].text == "taught, with its 95 % interval"
+    assert figure.table.bodies[-1] == summed.bodies[3]
+    plain = section(tmp_path, made.told()).blocks[2]
+    assert isinstance(plain, Figure)
+    assert (figure.svg.count(GREEN), plain.svg.count(GREEN)) == (6, 0)
+    assert len(plain.keys) == 4 and "aught" not in plain.summary
+
+
+def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: Path) -> None:
+    _, summed, figure, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
+    assert isinstance(summed, Table) and isinstance(figure, Figure)
+    assert summed.bodies[3].lines[0].cells[0].notes == ("constant judge",)
+    assert GREEN not in figure.svg and "Taught" not in figure.summary and len(figure.keys) == 4
 
 
 def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:

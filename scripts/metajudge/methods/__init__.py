@@ -19,6 +19,7 @@ METHODS = {
     "responses": "metajudge.methods.responses",
     "construction": "metajudge.methods.construction",
     "spans": "metajudge.methods.spans",
+    "training": "metajudge.methods.training",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
@@ -34,4 +35,5 @@ BESIDE = {
 }
 """Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
 and pairwise to those with judges of several draws, and of comparisons, construction to those that
-build texts in a row or of every rating, spans to those with judges that list errors."""
+build texts in a row or of every rating, spans to those with judges that list errors, training to
+those that train a judge."""

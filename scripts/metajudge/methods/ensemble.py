@@ -71,7 +71,8 @@ class Told(NamedTuple):
 class Ensemble:
     """A derived judge on some texts: its members by id, and how many of them make a score.
 
-    `mixed` are the aspects on which the members have different scales.
+    `mixed` are the aspects on which the members have different scales; `student` is the judge that
+    was taught what this one says, None where there is none or it does not judge these texts.
     """
 
     judge: str
@@ -79,6 +80,7 @@ class Ensemble:
     least: int
     mixed: Sequence[str]
     panel: Panel
+    student: str | None = None
 
     @cached_property
     def sources(self) -> int:
@@ -109,6 +111,8 @@ class View:
     people: Floats
     one_scale: bool
     """Whether they all score on people's scale, in every aspect of the dataset."""
+    student: Floats | None = None
+    """What the judge says that was taught, on a scale of its own; shape (targets,)."""
     _found: dict[tuple[Subset, bytes], Mapping[Place, Replicated]] = field(default_factory=dict)
 
     def values(self, subset: Subset) -> Floats:
@@ -117,17 +121,26 @@ class View:
 
     def found(self, subset: Subset, beside: Subset = ()) -> Mapping[Place, Replicated]:
         """Return a subset's correlations with people, of targets that `beside` scores too."""
-        values, panel = self.values(subset), self.own.panel
+        values = self.values(subset)
         if beside:
             values = np.where(np.isnan(self.values(beside)), np.nan, values)
         key = subset, np.isnan(values).tobytes()
         if key not in self._found:
-            place = (panel.source, panel.system)
-            told = correlations(values, self.people, *place, weights=panel.study.weights)
-            self._found[key] = {
-                at: one._replace(estimate=against(one.estimate, "mean")) for at, one in told.items()
-            }
+            self._found[key] = self.correlated(values)
         return self._found[key]
+
+    def correlated(self, values: Floats) -> Mapping[Place, Replicated]:
+        """Return the correlations of scores (targets,) with people."""
+        found = correlated(self.own.panel, values, self.people)
+        return {
+            at: one._replace(estimate=against(one.estimate, "mean")) for at, one in found.items()
+        }
+
+
+def correlated(panel: Panel, x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+    """Return the correlations of two scores of a panel's targets, on the dataset's resamples."""
+    found = correlations(x, y, panel.source, panel.system, weights=panel.study.weights)
+    return {(statistic, level): one for (statistic, level), one in found.items()}
 
 
 def rows(study: DatasetStudy) -> list[Row]:
@@ -152,23 +165,40 @@ def _absent(study: DatasetStudy, judge: str, members: Sequence[str], why: str) -
 
 
 def _rows(study: DatasetStudy, own: Ensemble) -> Iterator[Row]:
-    """Yield an ensemble's rows, aspect by aspect, then the means over aspects in each wording."""
+    """Yield an ensemble's rows, then those of the judge that it taught."""
+    views = _views(study, own)
+    one_scale = all(view.one_scale for view in views.values())  # else their mean were of two kinds
+    yield from _averaged(
+        study,
+        own,
+        {name: [*_told(replace(view, one_scale=one_scale))] for name, view in views.items()},
+    )
+    if own.student is not None:
+        shared = replace(own, panel=own.panel.given(own.student))
+        taught = {name: [*_taught(view)] for name, view in _views(study, shared).items()}
+        yield from _averaged(study, shared, taught)
+
+
+def _averaged(study: DatasetStudy, own: Ensemble, each: Mapping[str, list[Told]]) -> Iterator[Row]:
+    """Yield what is told, aspect by aspect, then the means over aspects in each wording."""
     averaged: dict[str | None, dict[Where, list[Told]]] = defaultdict(dict)
-    views = {name: _view(study, own, name) for name in study.spec["aspects"]}
-    known = {name: view for name, view in views.items() if view is not None}
-    one_scale = all(view.one_scale for view in known.values())  # else their mean were of two kinds
-    for aspect, view in known.items():
-        told = [*_told(replace(view, one_scale=one_scale))]
+    for aspect, told in each.items():
         for one in told:
             averaged[split(aspect)[1]].setdefault(one.where, []).append(one)
         yield from _signed(study, own, aspect, told)
-    for criterion, each in averaged.items():
-        means = [_average(same, own.sources) for same in each.values()]
+    for criterion, numbers in averaged.items():
+        means = [_average(same, own.sources) for same in numbers.values()]
         yield from _signed(study, own, joined(AVERAGE, criterion), means)
 
 
+def _views(study: DatasetStudy, own: Ensemble) -> dict[str, View]:
+    """Return the aspects that people rate and all members judge."""
+    views = {name: _view(study, own, name) for name in study.spec["aspects"]}
+    return {name: view for name, view in views.items() if view is not None}
+
+
 def _view(study: DatasetStudy, own: Ensemble, aspect: str) -> View | None:
-    """Return an aspect that people rate and all members judge, None of others."""
+    """Return one such aspect, None of others."""
     ratings = own.panel.ratings(aspect)
     each = [own.panel.scores(name, aspect) for name in own.members]
     scores = [one for one in each if one is not None]
@@ -176,7 +206,8 @@ def _view(study: DatasetStudy, own: Ensemble, aspect: str) -> View | None:
         return None
     known = study.spec["judges"][own.judge]["ends"][aspect] is not None
     one_scale = known and on_their_scale(study, own.judge, aspect)
-    return View(own, np.stack(scores), mean_rating(ratings), one_scale)
+    student = own.panel.scores(own.student, aspect) if own.student is not None else None
+    return View(own, np.stack(scores), mean_rating(ratings), one_scale, student)
 
 
 def _average(same: Sequence[Told], sources: int) -> Told:
@@ -239,6 +270,25 @@ def _errors(view: View) -> Iterator[Told]:
     yield Told("error_correlation_mean", POOLED, mean)
     number = effective_judges(mean, len(own.members), own.sources)
     yield Told("effective_judges", POOLED, number)
+
+
+def _taught(view: View) -> Iterator[Told]:
+    """Yield what the judge that was taught reaches with people and with the ensemble, and how much
+    more the ensemble reaches with people, of the targets that both score.
+    """
+    own, x, whole = view.own, view.student, view.values(view.own.whole)
+    if x is None:
+        return
+    alone, teacher = view.correlated(x), correlated(own.panel, x, whole)
+    lacks = np.isnan(x) | np.isnan(whole)
+    more, less = (view.correlated(np.where(lacks, np.nan, scores)) for scores in (whole, x))
+    for (statistic, level), one in alone.items():
+        at = (statistic, level)
+        gap = difference(more[at], less[at], own.sources)
+        apart = Replicated(gap, more[at].rows - less[at].rows)
+        yield Told(f"student_{statistic}", level, one, own.student)
+        yield Told(f"student_difference_{statistic}", level, apart, own.student)
+        yield Told(f"student_with_teacher_{statistic}", level, teacher[at], own.student)
 
 
 def _signed(study: DatasetStudy, own: Ensemble, aspect: str, told: Sequence[Told]) -> Iterator[Row]:

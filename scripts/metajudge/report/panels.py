@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from metajudge.report.charts import BLUE, GRID, INK, LOOK, RED, SOFT, label_of
+from metajudge.report.charts import BLUE, GREEN, GRID, INK, LOOK, RED, SOFT, label_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,17 +27,23 @@ MINUS = "\N{MINUS SIGN}"
 Dot = tuple[int, float]
 Ends = tuple[int, float, float]
 """A whole number, and the lower and the upper end of an interval over it."""
+Level = tuple[float, float | None, float | None]
+"""A value that is of no whole number, and the ends of its interval, None without one."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Dots over whole numbers and the means of those over each; the intervals of means and dots."""
+    """Dots over whole numbers and the means of those over each; the intervals of means and dots.
+
+    `level` is drawn as a line across, its interval at the line's end.
+    """
 
     title: str
     dots: Sequence[Dot]
     means: Sequence[Dot]
     spread: Sequence[Ends] = ()
     ends: Sequence[Ends] = ()
+    level: Level | None = None
 
 
 def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
@@ -57,6 +63,7 @@ def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
         _words([foot], SOFT, "center", 12),
         _intervals(place, [panel.spread for panel in panels], RED, 5, 0.35),
         _means(place, panels),
+        *_levels(place, panels),
         _intervals(place, [panel.ends for panel in panels], INK, 1.3, 1),
         _dots(place, panels),
     ]
@@ -84,6 +91,7 @@ class _Place:
         """Return the scales that hold everything of all panels; ticks are multiples of a step."""
         dots = [dot for panel in panels for dot in (*panel.dots, *panel.means)]
         ends = [one[1:] for panel in panels for one in (*panel.spread, *panel.ends)]
+        ends += [(end, end) for panel in panels for end in panel.level or () if end is not None]
         values = [*(value for _, value in dots), *(end for one in ends for end in one)]
         low, high = min(values), max(values)
         for step in STEPS:
@@ -114,9 +122,12 @@ class _Place:
 
     def lines(self, panel: int) -> list[dict[str, Any]]:
         """Return the lines of a panel's ticks."""
+        return [self.across(panel, tick) for tick in self._steps()]
+
+    def across(self, panel: int, value: float) -> dict[str, Any]:
+        """Return the line across a panel at a value."""
         left = self.corner(panel)[0] + LEFT
-        right = left + WIDE - LEFT - RIGHT
-        return [{"x": left, "x2": right, "y": self.y(panel, tick)} for tick in self._steps()]
+        return {"x": left, "x2": left + WIDE - LEFT - RIGHT, "y": self.y(panel, value)}
 
     def ticks(self, panel: int) -> list[dict[str, Any]]:
         """Return the numbers beside those lines."""
@@ -162,6 +173,29 @@ def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
     chart = _chart(values).mark_line(stroke=RED, strokeWidth=1.8)
     drawn: alt.Chart = chart.encode(**_at(), detail=alt.Detail("panel", type="nominal"))
     return drawn
+
+
+def _levels(place: _Place, panels: Sequence[Panel]) -> "list[alt.Chart]":
+    """Return the lines across and their intervals; nothing where no panel has one."""
+    import altair as alt
+
+    known = [(at, panel.level) for at, panel in enumerate(panels) if panel.level]
+    lines = [place.across(at, level[0]) for at, level in known]
+    ends = [
+        {"x": line["x2"], "y": place.y(at, lo), "y2": place.y(at, hi)}
+        for line, (at, (_, lo, hi)) in zip(lines, known, strict=True)
+        if lo is not None and hi is not None
+    ]
+    across = _chart(lines).mark_rule(stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3])
+    upright = _chart(ends).mark_rule(stroke=GREEN, strokeWidth=1.8)
+    drawn = (
+        (lines, across.encode(**_at(), x2=alt.X2("x2"))),
+        (
+            ends,
+            upright.encode(**_at(), y2=alt.Y2("y2")),
+        ),
+    )
+    return [chart for values, chart in drawn if values]
 
 
 def _intervals(

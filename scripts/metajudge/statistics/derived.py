@@ -23,6 +23,7 @@ OURS = "this project"
 ANCHORS = "paper 002, table 8"
 HINTS = "paper 003"
 FORM = "paper 004, table 4"
+STUDENT = "paper 004, section 5"
 
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
@@ -144,6 +145,31 @@ ENSEMBLE: dict[str, Statistic] = {
 }
 """What is told of judges that are made from others. `subset_mean` and `contribution` are below."""
 
+TRAINED: dict[str, Statistic] = {
+    "taught_examples": Statistic(
+        "Examples",
+        "amount",
+        "replies of a teacher that are taught (level train) or held out",
+        POSITIVE,
+        STUDENT,
+    ),
+    "held_out_loss_before": Statistic(
+        "Loss before",
+        "amount",
+        "negative log likelihood of a token of a reply that is held out, in nats: the mean over a "
+        "reply's tokens, then over replies, before any training",
+        POSITIVE,
+        OURS,
+    ),
+    "held_out_loss_after": Statistic(
+        "Loss after", "amount", "the same after the last step", POSITIVE, OURS
+    ),
+    "held_out_loss_change": Statistic(
+        "Change of the loss", "amount", "after less before, reply by reply", ANY, OURS
+    ),
+}
+"""What is told of judges that are taught what others say."""
+
 OF_OTHERS: dict[str, Statistic] = {
     "rank": Statistic(
         "Rank by {}",
@@ -200,9 +226,30 @@ OF_OTHERS: dict[str, Statistic] = {
         ANY,
         OURS,
     ),
+    "student": Statistic(
+        "{} of the judge that was taught",
+        "correlation",
+        "the second judge, taught what the first says, with people",
+        SIGNED,
+        STUDENT,
+    ),
+    "student_difference": Statistic(
+        "Difference from the judge that was taught, of {}",
+        "amount",
+        "an ensemble minus the second judge, taught what it says, on shared targets",
+        ANY,
+        OURS,
+    ),
+    "student_with_teacher": Statistic(
+        "{} of teacher and taught",
+        "correlation",
+        "the second judge, taught what the first says, with the first",
+        SIGNED,
+        OURS,
+    ),
     "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
 }
 """Prefix -> a statistic about another one, whose label stands for {}."""
-APART = {"difference", "contribution", "detectable"}
+APART = {"difference", "contribution", "student_difference", "detectable"}
 """Those of two values of the other, written as it is."""

@@ -17,6 +17,7 @@ from metajudge.statistics.derived import (
     ROBUST,
     SHARE,
     SIGNED,
+    TRAINED,
     UP_TO_1,
     VALID,
     Statistic,
@@ -377,6 +378,7 @@ STATISTICS: dict[str, Statistic] = {
     **ROBUST,
     **VALID,
     **ENSEMBLE,
+    **TRAINED,
     **ANNOTATED,
 }
 

@@ -20,7 +20,7 @@ from metajudge.report.elements import (
     figures,
 )
 from metajudge.report.numbers import listed, plural
-from metajudge.report.panels import Ends, Panel, panels_spec
+from metajudge.report.panels import Ends, Level, Panel, panels_spec
 from metajudge.report.report import Dataset, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import per_dataset
@@ -41,13 +41,17 @@ LEAD = (
 
 @dataclass(frozen=True)
 class _Ensemble:
-    """The rows of one ensemble on one dataset; `aspects` as cells call them, the means last."""
+    """The rows of one ensemble on one dataset; `aspects` as cells call them, the means last.
+
+    `student` is the judge that was taught what it says, "" without one.
+    """
 
     id: str
     rows: Rows
     aspects: list[str]
     size: int
     members: list[str]
+    student: str
 
     @classmethod
     def of(cls, judge: str, rows: Rows) -> "_Ensemble":
@@ -56,7 +60,8 @@ class _Ensemble:
         aspects = sorted(judged, key=lambda name: name.partition(".")[0] == AVERAGE)
         most = max(row.k for row in rows)
         whole = next(row.judge_b for row in rows if row.k == most and row.judge_b)
-        return cls(judge, rows, aspects, most, whole.split(TOGETHER))
+        taught = (row.judge_b for row in rows if row.statistic.startswith("student_"))
+        return cls(judge, rows, aspects, most, whole.split(TOGETHER), next(taught, ""))
 
     def at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
         """Return one row."""
@@ -71,6 +76,16 @@ class _Ensemble:
         """Return the rows of all subsets that have a value."""
         found = self.rows.where(statistic=name, level=level, judged=aspect)
         return [row for row in found if row.value is not None]
+
+    def taught(self, aspect: str) -> Row | None:
+        """Return the row of the judge that was taught, if it has a value."""
+        row = self.at(f"student_{MAIN[0]}", MAIN[1], aspect, self.student)
+        return row if row is not None and row.value is not None else None
+
+    def level(self, aspect: str) -> Level | None:
+        """Return what that judge reaches, and its interval."""
+        row = self.taught(aspect)
+        return None if row is None or row.value is None else (row.value, row.lo, row.hi)
 
     def best(self, name: str, level: str, aspect: str) -> Row | None:
         """Return the row of the best single member, the first of equals."""
@@ -144,9 +159,27 @@ def _summed(report: Report, dataset: Dataset, own: _Ensemble, name: str, level: 
         Body(lines),
         Body(alone, "Each member alone"),
         Body(adds, "What an ensemble of all has more than one without"),
+        *_taught(own, name, level),
     ]
     columns = _columns(report, own)
     return Table(caption, "Ensemble", columns, bodies, notes, code=False, source=SOURCE)
+
+
+def _taught(own: _Ensemble, name: str, level: str) -> list[Body]:
+    """Return what is told of the judge that was taught, nothing without one."""
+    heads = {"student": "alone", "student_difference": "all members less it"}
+    heads["student_with_teacher"] = "with all members in place of people"
+    lines = [
+        Line(
+            head,
+            [
+                estimate(own.at(f"{which}_{name}", level, aspect, own.student))
+                for aspect in own.aspects
+            ],
+        )
+        for which, head in heads.items()
+    ]
+    return [Body(lines, f"The judge that was taught: {own.student}")] if own.student else []
 
 
 def _named(row: Row | None) -> Cell:
@@ -204,6 +237,15 @@ def _figure(report: Report, dataset: Dataset, own: _Ensemble) -> Figure | None:
         Key("▮", "red", "95 % interval of that mean"),
         Key("|", "ink", "95 % interval of all members"),
     ]
+    taught = [
+        f"{_aspect(report, aspect)} {figures(row)}"
+        for aspect in shown
+        for row in [own.taught(aspect)]
+        if row is not None
+    ]
+    if taught:
+        summary += f" Taught what they say, {own.student} reaches {listed(taught)}."
+        keys.append(Key("┄", "green", f"{own.student}, with its 95 % interval"))
     drawn = svg(panels_spec(panels, x="members"))
     return Figure(title, drawn, summary, keys, _subsets(report, title, own))
 
@@ -219,6 +261,7 @@ def _panel(report: Report, own: _Ensemble, aspect: str) -> Panel:
         [(row.k, row.value or 0.0) for row in means],
         _ends(means),
         _ends([whole] if whole else []),
+        own.level(aspect),
     )
 
 
@@ -244,5 +287,6 @@ def _subsets(report: Report, title: str, own: _Ensemble) -> Table:
         means = (own.at(f"subset_mean_{name}", level, aspect, k=size) for aspect in own.aspects)
         mean = Line(f"mean of {plural(len(subsets), 'subset')}", [estimate(one) for one in means])
         bodies.append(Body([mean, *lines], f"Of {plural(size, 'member')}"))
+    bodies += _taught(own, name, level)
     columns = _columns(report, own)
     return Table(f"{title}.", "Members", columns, bodies, code=False, source=SOURCE)

@@ -34,8 +34,10 @@ RECIPE = {
 }
 STEPS = 70
 """8 times 70 examples, 8 at a time."""
-OUTPUTS = ("adapter/adapter_config.json", "adapter/adapter_model.safetensors")
-OUTPUTS += ("training.parquet", "losses.parquet")
+OUTPUTS = [
+    *("adapter/adapter_config.json", "adapter/adapter_model.safetensors"),
+    *("training.parquet", "losses.parquet"),
+]
 
 
 class Jobs:
@@ -47,9 +49,9 @@ class Jobs:
         taught.write(folder)
         self.card("base")
 
-    def card(self, name: str, **keys: Any) -> None:
+    def card(self, name: str, /, **keys: Any) -> None:
         """Write a model card."""
-        card = {"model": name, **TINY, "extra_body": QUICK, **keys}
+        card = {**TINY, "extra_body": QUICK, **keys, "model": name}
         path = self.folder / "config" / "models" / f"{name}.yaml"
         path.write_text(yaml.safe_dump(card), encoding="utf-8")
 
@@ -189,7 +191,7 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printe
         end = time.monotonic() + SECONDS
         while not list(folder.glob(f"*/steps/checkpoint-{step}/whole")):
             assert process.poll() is None and time.monotonic() < end
-            time.sleep(0.01)
+            time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         told, _ = process.communicate()
         assert f"after step {STEPS}" not in told and not list(folder.glob("*/result"))
@@ -208,7 +210,7 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
     first = jobs.start("train_judge.py", spec, checkpoints="locked-kept")
     while not list(jobs.folder.glob("locked-kept/*/steps/*/whole")):
         assert first.poll() is None
-        time.sleep(0.01)
+        time.sleep(0.05)
     told = jobs.refused("train_judge.py", spec, checkpoints="locked-kept")
     first.terminate()
     printed, _ = first.communicate()
@@ -234,7 +236,7 @@ def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
 
 
 NO_CARD: dict[str, Any] = {}
-FAULTS = {
+FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "no GPU": (NO_CARD, {"recipe": {"device": "cuda"}}, ["distill.recipe.device", "no GPU"]),
     "memory": (
         NO_CARD,
@@ -286,7 +288,7 @@ def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
     told = jobs.refused("train_judge.py", spec, checkpoints="none-kept")
-    assert "longer than the judge may write" in told and "train.jsonl:5, toy: apple" in told
+    assert "longer than the judge may write" in told and "train.jsonl:4, toy: apple" in told
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:

@@ -1,0 +1,327 @@
+"""Training a judge, as far as it needs no torch: what is kept where, what is learnt in which order.
+
+The training itself is tested in test_training_vllm.py.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from metajudge.schema.cards import VllmModel
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import table_of, write_table
+from metajudge.training import course, place
+from metajudge.training.base import Base, opened
+from metajudge.training.course import Loss
+from metajudge.training.examples import UNHEARD, Chat, Example, examples, padded
+from metajudge.training.memory import Size, available, needed
+from metajudge.training.place import Place, key_of
+from metajudge.training.student import Longest, check_context, check_memory, longest
+
+STOP = 3
+
+
+class Tokens:
+    """A tokenizer of characters; ETX is the end of a turn."""
+
+    eos_token_id = STOP
+    chat_template = "one"
+    ending = "\x03\n"
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **told: Any) -> str:
+        assert told.pop("tokenize") is False
+        said = "".join(f"{one['role'][0]}:{one['content']}{self.ending}" for one in messages)
+        return said + ("a:" if told.pop("add_generation_prompt", False) else "") + "".join(told)
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        assert not add_special_tokens
+        return list(map(ord, text))
+
+    def decode(self, tokens: list[int]) -> str:
+        return "".join(map(chr, tokens))
+
+    def convert_ids_to_tokens(self, tokens: list[int]) -> list[str]:
+        return list(map(chr, tokens))
+
+
+@dataclass(frozen=True)
+class Characters(Base):
+    """A base that reads characters, for which no file is asked where a reply ends."""
+
+    def stops(self) -> set[int]:
+        return {STOP, 1}
+
+
+def base(**keys: Any) -> Characters:
+    card = VllmModel(model="small", engine="vllm", name="maker/small", **keys)
+    text = SimpleNamespace(max_position_embeddings=60)
+    return Characters(card, SimpleNamespace(get_text_config=lambda: text), Tokens())
+
+
+def example(prompt: int, reply: int, **row: Any) -> Example:
+    return Example(row, [7] * prompt, [8] * reply)
+
+
+def line(target: str = "t", prompt: str = "Rate.", reply: str = "Fine") -> dict[str, Any]:
+    told = {"dataset": "d", "item": "i", "target": target, "aspect": "fluency", "score": 90}
+    return {**told, "messages": [{"role": "user", "content": prompt}], "reply": reply}
+
+
+def written(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "train.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    return path
+
+
+# What is learnt
+
+
+def test_a_reply_is_learnt_as_far_as_the_token_that_ends_it() -> None:
+    chat = Chat(base())
+    assert chat.prompt([{"role": "user", "content": "Hi"}]) == list(map(ord, "u:Hi\x03\na:"))
+    assert chat.reply("Ja") == [ord("J"), ord("a"), STOP]
+
+
+def test_the_template_gets_the_options_that_every_request_has() -> None:
+    body = {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 3}
+    tokens = Chat(base(extra_body=body)).prompt([{"role": "user", "content": "Hi"}])
+    assert tokens == list(map(ord, "u:Hi\x03\na:enable_thinking"))
+
+
+def test_a_template_that_ends_no_reply_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tokens, "ending", "\n")
+    with pytest.raises(UserError, match="ends a reply with no token") as caught:
+        Chat(base()).reply("Ja")
+    assert caught.value.where == "models/small.yaml, key name" and caught.value.got == "\n"
+
+
+def test_examples_are_tokens_of_the_lines(tmp_path: Path) -> None:
+    [one, two] = examples(written(tmp_path, line("a"), line("b", reply="")), Chat(base()), 5)
+    assert (one.row["target"], two.row["target"]) == ("a", "b")
+    assert one.prompt == list(map(ord, "u:Rate.\x03\na:")) and one.length == 16
+    assert one.reply == [*map(ord, "Fine"), STOP] and two.reply == [STOP]
+
+
+def test_nothing_is_cut(tmp_path: Path) -> None:
+    """Prompt and reply have 11 + 49 tokens at the most, of 60."""
+    most = written(tmp_path, line(reply="x" * 48))
+    assert [one.length for one in examples(most, Chat(base()), 49)] == [60]
+    with pytest.raises(UserError, match="longer than the judge may write") as reply:
+        examples(most, Chat(base()), 48)
+    assert (reply.value.got, reply.value.allowed) == ("49 tokens", "48 tokens")
+    more = written(tmp_path, line("first"), line("second", reply="x" * 49))
+    with pytest.raises(UserError, match="longer than the base's context") as both:
+        examples(more, Chat(base()), 50)
+    assert both.value.where == "train.jsonl:2, d: second, fluency"
+    assert (both.value.got, both.value.allowed) == ("11 + 50 tokens", "60 tokens")
+
+
+def test_a_batch_is_padded_on_the_right_and_learns_replies_alone() -> None:
+    made = padded([Example({}, [1, 2, 3], [4, 5]), Example({}, [6], [7, 8])])
+    assert made.tokens == [[1, 2, 3, 4, 5], [6, 7, 8, 0, 0]]
+    assert made.attention == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+    no = UNHEARD
+    assert made.labels == [[no, no, no, 4, 5], [no, 7, 8, no, no]]
+    assert made.kept == 5  # the first of 5 predicts the second token, which is a reply's
+
+
+def test_only_the_end_is_predicted() -> None:
+    """The last 3 of 12 positions: the first of them predicts the reply's first token."""
+    assert padded([example(10, 2)]).kept == 3
+
+
+# In which order, how fast, and what is noted
+
+
+def test_each_epoch_sees_every_example_once_in_an_order_of_its_own() -> None:
+    seen = course.order(3, 20, 2)
+    first, second = seen[:20], seen[20:]
+    assert sorted(first) == sorted(second) == list(range(20)) and first != second != sorted(second)
+    assert course.order(3, 20, 1) == first and course.order(4, 20, 1) != first
+
+
+def test_the_rate_rises_and_then_falls_in_a_line() -> None:
+    """10 steps of which 2 warm up: (s + 1)/3, then (10 − s)/8."""
+    rates = [course.rate(step, 10, 0.2) for step in range(10)]
+    assert rates == pytest.approx(
+        [1 / 3, 2 / 3, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]
+    )
+    assert [course.rate(step, 4, 0) for step in range(4)] == [1, 3 / 4, 2 / 4, 1 / 4]
+    assert course.rate(0, 1, 1) == 1  # the one step that there is does not warm up
+
+
+def test_the_log_tells_what_was_seen_until_a_step() -> None:
+    """5 examples in batches of 2: the last step has one."""
+    seen = [example(9, reply) for reply in (1, 2, 3, 4, 5)]
+    assert course.steps(len(seen), 2) == 3 and course.steps(4, 2) == 2
+    noted = [{"step": step, "loss": 0.5, "learning_rate": 0.1, "epoch": 1} for step in (1, 2, 3)]
+    rows = course.learnt(seen, 2, noted)
+    assert [(row["step"], row["examples"], row["tokens"]) for row in rows] == [
+        *((1, 2, 3), (2, 4, 10), (3, 5, 15))
+    ]
+    table_of("training", rows)
+
+
+def test_losses_are_means_over_tokens() -> None:
+    told = {"dataset": "d", "item": "i", "aspect": "fluency", "score": 1}
+    of = [example(3, 2, target="a", **told), example(3, 6, target="b", **told)]
+    row = course.held_out(50, 4.0, of)
+    assert row == {"step": 50, "split": "held_out", "loss": 0.5, "examples": 2, "tokens": 8}
+    one, two = course.losses(of, [Loss(3.0, 1.0), Loss(12.0, 0.0)])
+    assert (one["before"], one["after"], one["tokens"]) == (1.5, 0.5, 2)
+    assert (two["before"], two["after"], two["tokens"]) == (2.0, 0.0, 6)
+    table_of("losses", [one, two])
+
+
+# What fits on the device
+
+
+def test_the_memory_of_a_training_by_hand() -> None:
+    """A base of 2 layers, 4 wide, each with one linear layer from 4 to 4; numbers of 2 bytes.
+
+    1000 parameters: 2000. Rank 2: 2·(4 + 4)·2 = 32 in the adapter: 512. 2 examples of 5 tokens:
+    10·2·4·2 = 160 into the layers; 10 · 32/(2·2) · (2·2 + 4) = 640 in the one. 2·3 tokens of
+    replies, 11 that there may be: 6·11·(4 + 12) = 1056.
+    """
+    size = Size(parameters=1000, trainable=32, layers=2, hidden=4, vocabulary=11, width=2)
+    told = needed(size, rank=2, batch=2, tokens=5, replies=3)
+    assert told == 2000 + 512 + 160 + 640 + 1056
+
+
+def test_the_machine_tells_what_is_free() -> None:
+    meminfo = "MemTotal:  100 kB\nMemFree:    10 kB\nMemAvailable:      50 kB\n"
+    assert available(meminfo) == 51200
+
+
+def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
+    check_memory(base(), {"device_batch": 4}, 1000, 1000)
+    with pytest.raises(UserError, match=r"about 40\.0 GB, and the device has 24\.5 GB") as caught:
+        check_memory(base(), {"device_batch": 4}, 40_000_000_000, 24_500_000_000)
+    assert "device_batch" in caught.value.where and "models/small.yaml" in caught.value.where
+    assert "smaller base" in caught.value.todo and "quantized" in caught.value.todo
+
+
+def test_the_longest_prompt_counts_what_is_yet_to_be_written() -> None:
+    told = {"dataset": "d", "aspect": "fluency"}
+    rows = [
+        {**told, "target": "long", "prompt": "x" * 20, "room": 0},
+        {**told, "target": "short", "prompt": "x" * 5, "room": 16},
+    ]
+    assert longest(rows, base()) == Longest(6 + 21, "d: short, fluency")
+
+
+def test_prompt_and_reply_must_fit_into_the_context() -> None:
+    prompt = Longest(50, "d: t, fluency")
+    check_context(base(), prompt, 10)
+    with pytest.raises(UserError, match="longer than the base's context") as own:
+        check_context(base(), prompt, 11)
+    assert own.value.where == "models/small.yaml, key name"
+    assert (own.value.got, own.value.allowed) == ("50 + 11 tokens (d: t, fluency)", "60 tokens")
+    with pytest.raises(UserError) as said:
+        check_context(base(max_model_len=55), prompt, 6)
+    assert said.value.where == "models/small.yaml, key max_model_len"
+
+
+def test_a_base_that_tells_no_context_needs_one_in_its_card() -> None:
+    silent = SimpleNamespace(get_text_config=lambda: SimpleNamespace())
+    card = base(max_model_len=40).card
+    assert Base(card, silent, Tokens()).context == 40
+    with pytest.raises(UserError, match="is not known"):
+        _ = Base(base().card, silent, Tokens()).context
+
+
+@pytest.mark.parametrize(
+    ("keys", "where", "what"),
+    [
+        ({"quantization": "fp8"}, "key quantization", "quantized weights"),
+        ({"model_args": {"hf_overrides": {}}}, "key model_args", "cannot heed"),
+    ],
+)
+def test_a_base_that_would_be_asked_in_another_way_is_an_error(
+    keys: dict[str, Any], where: str, what: str
+) -> None:
+    with pytest.raises(UserError, match=what) as caught:
+        opened(base(**keys).card)
+    assert caught.value.where == f"models/small.yaml, {where}"
+
+
+# Where it is kept
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
+    for name in ("train", "held_out"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    told = {"model": {"name": "maker/small"}, "seed": 3, "recipe": {"rank": 16}, "max_tokens": 9}
+    return told | {name: str(tmp_path / name) for name in ("train", "held_out")}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}, {"train": "held_out"}]
+)
+def test_another_training_has_another_key(
+    spec: dict[str, Any], changes: dict[str, Any], tmp_path: Path
+) -> None:
+    if "train" in changes:
+        changes = {"train": str(tmp_path / changes["train"])}
+    assert key_of(spec | changes) != key_of(spec)
+
+
+def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
+    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = (tmp_path / "train").rename(tmp_path / "moved")
+    before = key_of(spec | {"train": str(moved)})
+    moved.rename(tmp_path / "train")
+    assert before == key_of(spec | {"max_tokens": 10, "adapter": "elsewhere"}) == key_of(spec)
+    monkeypatch.setattr(place, "version", lambda name: f"{name} 2")
+    assert key_of(spec) != before
+
+
+def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+    kept = Place(tmp_path, "key")
+    assert kept.last() is None
+    for step in (5, 10, 15):
+        (kept.steps / f"checkpoint-{step}").mkdir(parents=True)
+        (kept.steps / f"checkpoint-{step}" / "weights").write_text("w")
+    kept.whole(5)
+    kept.whole(10)
+    assert kept.last() == kept.steps / "checkpoint-10"
+    assert sorted(path.name for path in kept.steps.iterdir()) == ["checkpoint-10", "checkpoint-5"]
+
+
+def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
+    with Place(tmp_path, "key").held():
+        with pytest.raises(UserError, match="another job") as caught, Place(tmp_path, "key").held():
+            pass
+        assert caught.value.where == str(tmp_path / "key")
+        with Place(tmp_path, "other").held():
+            pass
+    with Place(tmp_path, "key").held():
+        pass
+
+
+def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Path) -> None:
+    kept = Place(tmp_path / "kept", "key")
+    (kept.steps / "checkpoint-5").mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt), kept.finishing() as folder:
+        (folder / "adapter_config.json").write_text("half")
+        raise KeyboardInterrupt
+    assert not kept.finished
+    with kept.finishing() as folder:
+        assert not list(folder.iterdir())
+        for name in place.FILES:
+            (folder / name).write_text(name)
+        write_table("training", table_of("training", []), folder / place.LOG)
+        write_table("losses", table_of("losses", []), folder / place.LOSSES)
+    assert kept.finished
+    out = tmp_path / "out"
+    kept.hand_on(out / "adapter", out / "log.parquet", out / "losses.parquet")
+    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(place.FILES)
+    assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
+    assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]

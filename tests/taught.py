@@ -7,16 +7,8 @@ from typing import Any
 from metajudge.schema.tables import table_of, write_table
 
 WORDS = [
-    "apple",
-    "river",
-    "stone",
-    "cloud",
-    "tiger",
-    "lemon",
-    "piano",
-    "candle",
-    "forest",
-    "hammer",
+    *("apple", "river", "stone", "cloud", "tiger"),
+    *("lemon", "piano", "candle", "forest", "hammer"),
 ]
 REPLIES = {
     "fine": "No Error\n\nOverall score: 95",

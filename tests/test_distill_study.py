@@ -69,7 +69,7 @@ def test_from_cards_to_report(study: Study) -> None:
     assert len(held) == 2 and held.isdisjoint(row["item"] for row in examples(study, "train"))
     found = notes(study)
     assert found["checked"] == ["288"] and found["trained"] == [str(288 - 24)]
-    assert len(found["asked"]) == 2 * 120
+    assert len(found["asked"]) == 3 * 120
     again = study.run()
     assert "Nothing had changed" in again.stdout and notes(study) == found
     assert Counter(body["model"] for body in study.endpoint.asked) == asked

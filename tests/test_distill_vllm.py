@@ -1,0 +1,100 @@
+"""A judge that learns from an ensemble, whole and for real: trained on a CPU, asked with vLLM."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+import running
+from asking import Study
+from distilling import LEARNING, MEMBERS, distilling, write
+from metajudge.schema.tables import read_table
+from scripted import Body, Said, reply, serve
+from vllm_job import HERE, ON_A_CPU, PYTHON, TINY
+
+pytestmark = pytest.mark.vllm
+RECIPE = {"device": "cpu", "epochs": 4, "batch": 4, "device_batch": 2, "learning_rate": 5e-3}
+SAID = "No Error\n\nOverall score: 100"
+"""What is taught of every text: so much a model of toy size learns from a few dozen examples."""
+TEXTS = 120
+
+
+def praise(body: Body) -> Said:
+    """Find nothing wrong."""
+    return reply("No Error\n\nOverall score: Excellent\nExplanation of the score: all is well.")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
+    folder = tmp_path_factory.mktemp("distilled")
+    program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
+    told = {**ON_A_CPU, "METAJUDGE_PYTHON_TRAIN": PYTHON}
+    subprocess.run(program, check=True, env={**os.environ, **told}, capture_output=True)
+    with serve(praise) as endpoint, pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        own = distilling(folder, endpoint)
+        own.card("models", "student", **TINY, adapter="trained")
+        shipped = yaml.safe_load((running.HOME / "config/judges/distilled.yaml").read_text("utf-8"))
+        del shipped["judge"]
+        own.card("judges", "distilled", **{**shipped, "max_tokens": 60})
+        write(
+            own,
+            distill={**LEARNING, "systems": 2, "aspects": 1, "recipe": RECIPE},
+            aspects=["naturalness", "fluency"],
+        )
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-5000:]
+        yield own
+
+
+def test_what_was_taught_is_what_is_said(study: Study) -> None:
+    """On texts of another dataset: the prompts of training and of asking are the same form."""
+    place = study.folder / "results/asked"
+    judged = place / "judgments/demo-dialogue/systems/distilled/naturalness.parquet"
+    rows = read_table("judgments", judged).to_pylist()
+    assert len(rows) == TEXTS
+    assert [row["value"] for row in rows if row["status"] == "ok"] == [100.0] * TEXTS
+    examples = (place / "distill/train.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["reply"] for line in examples} == {SAID}
+    log = read_table("training", place / "distill/training.parquet").to_pylist()
+    held = [row["loss"] for row in log if row["split"] == "held_out"]
+    assert held[-1] < 0.05 < 1 < held[0]
+    assert {body["model"] for body in study.endpoint.asked} == set(MEMBERS)
+
+
+def test_a_second_run_trains_and_asks_nothing(study: Study) -> None:
+    asked = len(study.endpoint.asked)
+    shutil.rmtree(study.folder / "results")
+    again = study.run()
+    assert again.returncode == 0, again.stdout[-5000:]
+    assert len(study.endpoint.asked) == asked
+    logs = study.folder / "results/asked/logs"
+    assert "was trained before" in (logs / "distill/train.log").read_text("utf-8")
+    assert f"{TEXTS} in the store, 0 to ask for" in "".join(
+        path.read_text("utf-8") for path in logs.glob("ask/demo-dialogue/student.log")
+    )
+
+
+def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
+    """Served, which changes no reply: all are in the store, as are those of the first study."""
+    card = "config/models/mine.yaml"
+    done = running.run("-m", "metajudge", "distill", "card", "study.yaml", card, cwd=study.folder)
+    assert done.returncode == 0, done.stdout
+    path = study.folder / card
+    told = yaml.safe_load(path.read_text("utf-8"))
+    path.write_text(yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8")
+    judge = yaml.safe_load((study.folder / "config/judges/distilled.yaml").read_text("utf-8"))
+    study.card("judges", "mine", **{**judge, "judge": "mine", "model": "mine"})
+    study.study("other", judges=["mine"], aspects=["naturalness", "groundedness"])
+    done = study.run()
+    assert done.returncode == 0, done.stdout[-5000:]
+    log = study.folder / "results/other/logs/ask/demo-dialogue/mine.log"
+    assert f"{TEXTS} in the store, {TEXTS} to ask for" in log.read_text("utf-8")
+    rows = study.rows("coverage", "other")
+    assert {row["value"] for row in rows if row["statistic"] == "coverage"} == {1.0}

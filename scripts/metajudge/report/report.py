@@ -70,6 +70,8 @@ class Report:
     found: Mapping[str, Mapping[str, Any]]
     annotated: Mapping[str, Sequence[Judged]] = field(default_factory=dict)
     """Dataset -> a sample of its texts with the errors that judges list in them."""
+    training: Sequence[Mapping[str, Any]] = ()
+    """The log of the training of the judge that was taught, none where the study trains none."""
 
     @classmethod
     def load(cls, spec: Mapping[str, Any]) -> "Report":
@@ -84,7 +86,9 @@ class Report:
         }
         seed = spec["study"]["seed"]
         annotated = {name: sample(told, seed, name) for name, told in spec["annotated"].items()}
-        return cls(spec, tables, found, annotated)
+        taught = spec.get("distilled")
+        log = read_table("training", taught["log"]).to_pylist() if taught else []
+        return cls(spec, tables, found, annotated, log)
 
     def rows(self, table: str) -> Rows:
         """Return the rows of a table, none where the study has no such table."""

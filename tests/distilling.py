@@ -1,5 +1,6 @@
 """A study whose judge learns from an ensemble of three scripted annotators, on the demo data."""
 
+import json
 import os
 import re
 import sys
@@ -75,6 +76,26 @@ def write(study: Study, distill: dict[str, Any] | None = None, **keys: Any) -> N
         "distill": {**LEARNING, **(distill or {})},
     }
     study.study(**{**told, **keys})
+
+
+def table(study: Study, name: str, rows: list[dict[str, Any]], *, rated: bool = False) -> None:
+    """Write a dataset of dialogues with the columns item, source, system, text, and any rating."""
+    path = study.folder / f"{name}.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    columns = {"item": "item", "source": "source", "system": "system", "text": "text"}
+    study.card(
+        "datasets",
+        name,
+        name=name.title(),
+        task="dialogue",
+        format="table",
+        files=str(path),
+        columns={**columns, **({"ratings": {"naturalness": "rating"}} if rated else {})},
+        ratings="planned" if rated else "none",
+        aspects={"naturalness": {"min": 1, "max": 5, "step": 1}},
+        licence="none",
+        citation="none",
+    )
 
 
 def stand_ins(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -9,12 +9,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import running
 from asking import Study
-from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, text_of, write
+from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
 from scripted import serve
 
 pytestmark = pytest.mark.slow
 Row = dict[str, Any]
+DIALOGUES = running.HOME / "config" / "demo" / "dialogue_items.jsonl"
 
 
 @pytest.fixture
@@ -81,10 +83,10 @@ def _in_tables(study: Study) -> None:
     rows = study.rows("ensemble")
     told = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
     assert {"student_pearson", "student_with_teacher_pearson"} <= told
-    for table in ("agreement", "ensemble", "spans"):
-        assert {row["dataset"] for row in study.rows(table)} == {"demo-dialogue"}
-    for table in ("coverage", "cost"):
-        assert {row["dataset"] for row in study.rows(table)} == {"demo-dialogue", "demo-news"}
+    for name in ("agreement", "ensemble", "spans"):
+        assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue"}
+    for name in ("coverage", "cost"):
+        assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue", "demo-news"}
     losses = [row for row in study.rows("training") if row["dataset"] == "demo-news"]
     assert losses and all(row["n"] for row in losses if row["value"] is not None)
     page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
@@ -138,9 +140,7 @@ def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> 
 
 def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Study) -> None:
     twin = {"datasets": ["twin"]}
-    shipped = study.folder / "config" / "datasets" / "twin.yaml"
-    shipped.parent.mkdir(parents=True, exist_ok=True)
-    _write_twin(study)
+    table(study, "twin", _twins())
     write(study, distill=twin, aspects=["naturalness"])
     stopped = study.run()
     assert stopped.returncode != 0 and not study.endpoint.asked
@@ -154,32 +154,13 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Stu
     assert {row["item"] for row in taught} == {"t4", "t5"}
 
 
-def _write_twin(study: Study) -> None:
-    """Write a dataset of five items, three of which are the demo's dialogues in other letters."""
-    demo = Path(__file__).parents[1] / "config" / "demo" / "dialogue_items.jsonl"
-    items = [json.loads(line) for line in demo.read_text("utf-8").splitlines()][:3]
-    sources = [_source(row).upper() for row in items]
+def _twins() -> list[Row]:
+    """Return ten texts about five items, three of them the demo's dialogues in other letters."""
+    items = [json.loads(line) for line in DIALOGUES.read_text("utf-8").splitlines()][:3]
+    sources = [f"{row['context']} {row['fact']}".upper() for row in items]
     sources += ["Who was there? A baker.", "Who came? A smith."]
-    rows = [
+    return [
         {"item": f"t{at}", "source": source, "system": system, "text": f"Text {at} of {system}."}
         for at, source in enumerate(sources, start=1)
         for system in ("a", "b")
     ]
-    (study.folder / "twin.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    study.card(
-        "datasets",
-        "twin",
-        name="Twin",
-        task="dialogue",
-        format="table",
-        files=str(study.folder / "twin.jsonl"),
-        columns={"item": "item", "source": "source", "system": "system", "text": "text"},
-        ratings="none",
-        aspects={"naturalness": {"min": 1, "max": 5, "step": 1}},
-        licence="none",
-        citation="none",
-    )
-
-
-def _source(row: Row) -> str:
-    return f"{row['context']}\n\n{row['fact']}"

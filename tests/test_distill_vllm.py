@@ -5,27 +5,43 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import yaml
 
 import running
 from asking import Study
-from distilling import LEARNING, MEMBERS, distilling, write
+from distilling import MEMBERS, distilling, table, write
 from metajudge.schema.tables import read_table
 from scripted import Body, Said, reply, serve
 from vllm_job import HERE, ON_A_CPU, PYTHON, TINY
 
 pytestmark = pytest.mark.vllm
-RECIPE = {"device": "cpu", "epochs": 4, "batch": 4, "device_batch": 2, "learning_rate": 5e-3}
+RECIPE = {"device": "cpu", "epochs": 24, "batch": 4, "device_batch": 4, "learning_rate": 1e-2}
+SCALE = {"min": 1, "max": 5, "step": 1}
+EXAM = {"datasets": ["exam"], "aspects": ["naturalness"]}
 SAID = "No Error\n\nOverall score: 100"
 """What is taught of every text: so much a model of toy size learns from a few dozen examples."""
-TEXTS = 120
+TEXTS = 24
+NAMES = ("ann", "ben", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lee")
 
 
 def praise(body: Body) -> Said:
     """Find nothing wrong."""
     return reply("No Error\n\nOverall score: Excellent\nExplanation of the score: all is well.")
+
+
+def texts(question: str) -> list[dict[str, Any]]:
+    """Return short texts by two systems: a byte is a token, and the model is slow."""
+    return [
+        {
+            **{"item": name, "source": f"A: {question} {name}?", "system": system},
+            **{"text": f"{system} saw {name} at {at}.", "rating": at % 5 + 1},
+        }
+        for at, name in enumerate(NAMES)
+        for system in ("x", "y")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +59,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         shipped = yaml.safe_load((running.HOME / "config/judges/distilled.yaml").read_text("utf-8"))
         del shipped["judge"]
         own.card("judges", "distilled", **{**shipped, "max_tokens": 60})
-        write(
-            own,
-            distill={**LEARNING, "systems": 2, "aspects": 1, "recipe": RECIPE},
-            aspects=["naturalness", "fluency"],
-        )
+        table(own, "lessons", texts("Where is"))
+        table(own, "exam", texts("Who saw"), rated=True)
+        write(own, {"datasets": ["lessons"], "recipe": RECIPE}, **EXAM)
         done = own.run()
         assert done.returncode == 0, done.stdout[-5000:]
         yield own
@@ -56,7 +70,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 def test_what_was_taught_is_what_is_said(study: Study) -> None:
     """On texts of another dataset: the prompts of training and of asking are the same form."""
     place = study.folder / "results/asked"
-    judged = place / "judgments/demo-dialogue/systems/distilled/naturalness.parquet"
+    judged = place / "judgments/exam/systems/distilled/naturalness.parquet"
     rows = read_table("judgments", judged).to_pylist()
     assert len(rows) == TEXTS
     assert [row["value"] for row in rows if row["status"] == "ok"] == [100.0] * TEXTS
@@ -77,7 +91,7 @@ def test_a_second_run_trains_and_asks_nothing(study: Study) -> None:
     logs = study.folder / "results/asked/logs"
     assert "was trained before" in (logs / "distill/train.log").read_text("utf-8")
     assert f"{TEXTS} in the store, 0 to ask for" in "".join(
-        path.read_text("utf-8") for path in logs.glob("ask/demo-dialogue/student.log")
+        path.read_text("utf-8") for path in logs.glob("ask/exam/student.log")
     )
 
 
@@ -91,10 +105,13 @@ def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
     path.write_text(yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8")
     judge = yaml.safe_load((study.folder / "config/judges/distilled.yaml").read_text("utf-8"))
     study.card("judges", "mine", **{**judge, "judge": "mine", "model": "mine"})
-    study.study("other", judges=["mine"], aspects=["naturalness", "groundedness"])
+    aspects = {"naturalness": SCALE, "groundedness": SCALE}
+    own = yaml.safe_load((study.folder / "config/datasets/exam.yaml").read_text("utf-8"))
+    study.card("datasets", "exam", **{**own, "aspects": aspects})
+    study.study("other", judges=["mine"], datasets=["exam"], aspects=[*aspects])
     done = study.run()
     assert done.returncode == 0, done.stdout[-5000:]
-    log = study.folder / "results/other/logs/ask/demo-dialogue/mine.log"
+    log = study.folder / "results/other/logs/ask/exam/mine.log"
     assert f"{TEXTS} in the store, {TEXTS} to ask for" in log.read_text("utf-8")
     rows = study.rows("coverage", "other")
     assert {row["value"] for row in rows if row["statistic"] == "coverage"} == {1.0}

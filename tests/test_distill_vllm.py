@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -18,13 +18,21 @@ from scripted import Body, Said, reply, serve
 from vllm_job import HERE, ON_A_CPU, PYTHON, TINY
 
 pytestmark = pytest.mark.vllm
-RECIPE = {"device": "cpu", "epochs": 24, "batch": 4, "device_batch": 4, "learning_rate": 1e-2}
-SCALE = {"min": 1, "max": 5, "step": 1}
+RECIPE = {
+    "device": "cpu",
+    "epochs": 24,
+    "dropout": 0.1,
+    "batch": 4,
+    "device_batch": 4,
+    "learning_rate": 1e-2,
+}
+ASKED_AGAIN = ("abe", "bea", "cal", "don", "eva", "fox", "guy", "hue", "ivy", "jay", "ken", "lou")
 EXAM = {"datasets": ["exam"], "aspects": ["naturalness"]}
 SAID = "No Error\n\nOverall score: 100"
 """What is taught of every text: so much a model of toy size learns from a few dozen examples."""
 TEXTS = 24
-NAMES = ("ann", "ben", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lee")
+LEARNT = ("ann", "ben", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lee")
+ASKED = ("amy", "bob", "cat", "dee", "eli", "flo", "gil", "ian", "jim", "kit", "liv", "max")
 
 
 def praise(body: Body) -> Said:
@@ -32,14 +40,14 @@ def praise(body: Body) -> Said:
     return reply("No Error\n\nOverall score: Excellent\nExplanation of the score: all is well.")
 
 
-def texts(question: str) -> list[dict[str, Any]]:
+def texts(names: Sequence[str]) -> list[dict[str, Any]]:
     """Return short texts by two systems: a byte is a token, and the model is slow."""
     return [
         {
-            **{"item": name, "source": f"A: {question} {name}?", "system": system},
+            **{"item": name, "source": f"A: Where is {name}?", "system": system},
             **{"text": f"{system} saw {name} at {at}.", "rating": at % 5 + 1},
         }
-        for at, name in enumerate(NAMES)
+        for at, name in enumerate(names)
         for system in ("x", "y")
     ]
 
@@ -59,21 +67,29 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         shipped = yaml.safe_load((running.HOME / "config/judges/distilled.yaml").read_text("utf-8"))
         del shipped["judge"]
         own.card("judges", "distilled", **{**shipped, "max_tokens": 60})
-        table(own, "lessons", texts("Where is"))
-        table(own, "exam", texts("Who saw"), rated=True)
+        table(own, "lessons", texts(LEARNT))
+        table(own, "exam", texts(ASKED), rated=True)
         write(own, {"datasets": ["lessons"], "recipe": RECIPE}, **EXAM)
         done = own.run()
         assert done.returncode == 0, done.stdout[-5000:]
         yield own
 
 
-def test_what_was_taught_is_what_is_said(study: Study) -> None:
-    """On texts of another dataset: the prompts of training and of asking are the same form."""
-    place = study.folder / "results/asked"
-    judged = place / "judgments/exam/systems/distilled/naturalness.parquet"
-    rows = read_table("judgments", judged).to_pylist()
+def right(study: Study, name: str, dataset: str, judge: str) -> int:
+    """Return of how many texts a judge says what was taught, as it is parsed."""
+    place = study.folder / "results" / name / "judgments" / dataset / "systems" / judge
+    rows = read_table("judgments", place / "naturalness.parquet").to_pylist()
     assert len(rows) == TEXTS
-    assert [row["value"] for row in rows if row["status"] == "ok"] == [100.0] * TEXTS
+    return sum((row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows)
+
+
+def test_what_was_taught_is_what_is_said(study: Study) -> None:
+    """On texts of another dataset, by most: a model of toy size, and nothing that it knew before.
+
+    That all replies come back where prompts were learnt is tested in test_training_vllm.py.
+    """
+    place = study.folder / "results/asked"
+    assert right(study, "asked", "exam", "distilled") > TEXTS / 2
     examples = (place / "distill/train.jsonl").read_text("utf-8").splitlines()
     assert {json.loads(line)["reply"] for line in examples} == {SAID}
     log = read_table("training", place / "distill/training.parquet").to_pylist()
@@ -105,13 +121,14 @@ def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
     path.write_text(yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8")
     judge = yaml.safe_load((study.folder / "config/judges/distilled.yaml").read_text("utf-8"))
     study.card("judges", "mine", **{**judge, "judge": "mine", "model": "mine"})
-    aspects = {"naturalness": SCALE, "groundedness": SCALE}
-    own = yaml.safe_load((study.folder / "config/datasets/exam.yaml").read_text("utf-8"))
-    study.card("datasets", "exam", **{**own, "aspects": aspects})
-    study.study("other", judges=["mine"], datasets=["exam"], aspects=[*aspects])
+    table(study, "resit", texts(ASKED_AGAIN), rated=True)
+    study.study("other", judges=["mine"], datasets=["exam", "resit"], aspects=["naturalness"])
     done = study.run()
     assert done.returncode == 0, done.stdout[-5000:]
-    log = study.folder / "results/other/logs/ask/exam/mine.log"
-    assert f"{TEXTS} in the store, {TEXTS} to ask for" in log.read_text("utf-8")
-    rows = study.rows("coverage", "other")
-    assert {row["value"] for row in rows if row["statistic"] == "coverage"} == {1.0}
+    logs = {
+        name: (study.folder / f"results/other/logs/ask/{name}/mine.log").read_text("utf-8")
+        for name in ("exam", "resit")
+    }
+    assert f"{TEXTS} in the store, 0 to ask for" in logs["exam"]
+    assert f"0 in the store, {TEXTS} to ask for" in logs["resit"]
+    assert right(study, "other", "resit", "mine") > TEXTS / 2

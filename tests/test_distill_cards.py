@@ -87,9 +87,17 @@ def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
 
 
 def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
+    """An aspect of the same task that only texts to learn from have has no weight."""
     damage = {"methods": ["discernment"], "perturbations": ["random-deletions"]}
-    plan = planned(distilling(folder, NOWHERE, **damage))
-    assert [survey.task for survey in surveys(plan)] == ["dialogue"]
+    study = distilling(folder, NOWHERE, aspects=[], distill={"datasets": ["bare"]}, **damage)
+    table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
+    card = load_yaml(folder / "config/datasets/bare.yaml")[0]
+    card["aspects"]["overall"] = {"min": 1, "max": 5, "step": 1}
+    study.card("datasets", card.pop("dataset"), **card)
+    plan = planned(study)
+    assert "overall" in plan.aspects
+    [survey] = surveys(plan)
+    assert survey.task == "dialogue" and "overall" not in survey.aspects
 
 
 def sampled(study: Study) -> None:

@@ -63,6 +63,7 @@ rule all:
 rule texts:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
+        sampled(),
         [target_sets(dataset) for dataset in DATASETS],
 
 

@@ -58,7 +58,11 @@ def _rows(spec: Spec, dataset: str, groups: Mapping[Place, str], held: set[str])
     known = Subjects(spec["results"], dataset, spec["seed"])
     there = {name: known.of(name) for name in told["sets"]}
     there |= {
-        name: [_unwritten(item, name, row["source"]) for item, row in known.items.items()]
+        name: [
+            _unwritten(item, name, row["source"])
+            for item, row in known.items.items()
+            if row["source"]  # of nothing no text can be written
+        ]
         for name in told["new"]
     }
     texts: dict[str, list[Text]] = {}

@@ -116,6 +116,16 @@ def test_an_export_trains_nothing(study: Study) -> None:
     assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
 
 
+def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> None:
+    targets = ("targets", "export", "study.yaml", "targets.jsonl")
+    done = running.run("-m", "metajudge", *targets, "--made", cwd=study.folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    lines = (study.folder / "targets.jsonl").read_text("utf-8").splitlines()
+    news = [row for row in map(json.loads, lines) if row["dataset"] == "demo-news"]
+    assert sum(len(row["aspects"]) for row in news) == 24 * 4 * 3
+    assert not study.endpoint.asked
+
+
 def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> None:
     write(study, distill={"write": {"models": ["m1", "loop"]}, "systems": 5})
     checked = study.metajudge("check")

@@ -15,10 +15,12 @@ import pytest
 import yaml
 
 from data_samples import card
+from distilling import annotate, distilling, stand_ins
 from metajudge.data.files import verify
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import read_card
 from running import rows, snakemake, write_study
+from scripted import serve
 
 needs_client = pytest.mark.skipif(
     find_spec("huggingface_hub") is None, reason="the package huggingface_hub is not installed"
@@ -127,6 +129,24 @@ def test_a_file_is_fetched_once_and_used_offline_afterwards(
     done = snakemake(*study, "--", table, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert rows(tmp_path / "results" / "small", "discernment") == before
+
+
+@pytest.mark.slow
+@needs_client
+def test_a_check_of_a_study_that_trains_fetches_nothing(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a judge learns from is drawn once all sources can be compared."""
+    far_study(tmp_path)
+    with serve(annotate) as endpoint:
+        own = {"aspects": ["fluency"], "methods": ["discernment"]}
+        own["perturbations"] = ["random-deletions"]
+        study = distilling(tmp_path, endpoint, datasets=["far"], **own)
+        stand_ins(study, monkeypatch)
+        done = study.metajudge("check")
+    assert done.returncode == 0, done.stdout
+    assert "what far, demo-news will ask is known after that" in done.stdout
+    assert not (tmp_path / "results/asked/distill").exists() and not endpoint.asked
 
 
 @pytest.mark.slow

@@ -40,6 +40,8 @@ def main() -> None:
         if arguments.command == "targets":
             sys.exit(export_targets(arguments.study, arguments.file, passed, made=arguments.made))
         if arguments.command == "distill":
+            if passed and arguments.action == "card":
+                parser.error(f"unknown options: {' '.join(passed)}")
             sys.exit(distill_commands.distill(arguments, passed))
         if arguments.command == "pilot":
             sys.exit(pilot(arguments.study, passed, arguments.share))
@@ -217,7 +219,7 @@ def _parser() -> argparse.ArgumentParser:
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
     _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
-    distill_commands.add_commands(commands)
+    distill_commands.add_commands(commands, _study)
     votes_commands.add_commands(commands)
     reevaluate_commands.add_commands(commands)
     annotations_commands.add_commands(commands)

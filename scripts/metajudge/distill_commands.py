@@ -2,7 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ TARGETS = {"export": ["export.json"], "train": ["adapter/adapter_config.json", "
 """What each command makes, below `distill` in the study's results."""
 
 
-def add_commands(commands: Any) -> None:
-    """Add the command `distill` to a parser's subcommands."""
+def add_commands(commands: Any, yaml_file: Callable[[str], Path]) -> None:
+    """Add the command `distill` to a parser's subcommands; `yaml_file` reads an argument."""
     parser = commands.add_parser("distill", help="a small judge that learns from another")
     actions = parser.add_subparsers(dest="action", required=True)
     about = {
@@ -26,9 +27,9 @@ def add_commands(commands: Any) -> None:
     }
     for name, told in about.items():
         action = actions.add_parser(name, help=told)
-        action.add_argument("study", type=Path, help="the study's YAML file")
+        action.add_argument("study", type=yaml_file, help="the study's YAML file")
     actions.choices["card"].add_argument(
-        "card", type=Path, help="the card to write: config/models/<id>.yaml"
+        "card", type=yaml_file, help="the card to write: config/models/<id>.yaml"
     )
 
 
@@ -105,5 +106,17 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
     return [
         f"written: {path}",
         f"a judge of it is a copy of judges/{judge.judge}.yaml with `model: {path.stem}`",
-        f"elsewhere: vllm serve {model.name} --enable-lora --lora-modules {path.stem}={adapter}",
+        f"elsewhere: {_serving(plan, adapter, path.stem)}",
     ]
+
+
+def _serving(plan: "Plan", adapter: Path, name: str) -> str:
+    """Return the command that serves the trained model elsewhere, with room for the adapter."""
+    from metajudge.engines.vllm import located, room
+    from metajudge.plan.distilling import student_of
+
+    _, model = student_of(plan)
+    found = located(model, Path(plan.folders["model", model.model]), Path(plan.study.data))
+    weights = os.path.relpath(found.path) if found.path else found.name
+    told = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]
+    return shlex.join([*told, "--lora-modules", f"{name}={adapter}"])

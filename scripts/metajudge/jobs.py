@@ -96,6 +96,8 @@ def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Ke
         for name in made_of(plan, dataset)
         if not (out / "made" / dataset / f"{name}.parquet").is_file()
     ]
+    adapter = Specs(plan, home, str(out)).adapter if plan.taught else []
+    unmade += [path for path in adapter if not Path(path).is_file()]
     if whole and unmade:
         raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):

@@ -43,8 +43,9 @@ def surveys(plan: Plan) -> Iterator[Survey]:
 
     Raises UserError for a perturbation whose card says no `issue`.
     """
-    for task in dict.fromkeys(card.task for card in plan.datasets.values()):
-        own = [name for name, card in plan.datasets.items() if card.task == task]
+    evaluated = {name: plan.datasets[name] for name in plan.evaluated}
+    for task in dict.fromkeys(card.task for card in evaluated.values()):
+        own = [name for name, card in evaluated.items() if card.task == task]
         aspects = dict.fromkeys(aspect for name in own for aspect in plan.plain_aspects(name))
         damages = dict.fromkeys(damage for name in own for damage, _ in plan.perturbed(name))
         if len(aspects) < 2 or not damages:

@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from metajudge.cells import split
+from metajudge.distillation.sampling import sample_file
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan
 from metajudge.plan.writers import waiting
@@ -80,13 +82,18 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
 
 def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
     for dataset in plan.datasets:
-        subjects = Subjects(str(out), dataset, plan.study.seed)
+        sample = sample_file(str(out)) if dataset in plan.taught else None
+        subjects = Subjects(str(out), dataset, plan.study.seed, sample)
         aspects = _aspects(plan, dataset)
         for name in plan.target_sets(dataset):
             if name in waiting(plan, dataset) and not made:
                 continue
             own = [one for one in aspects if one["aspect"] in plan.judged_on(dataset, name)]
+            drawn = {one["aspect"]: _drawn(subjects, name, one["aspect"]) for one in own}
             for one in subjects.of(name):
+                told = [row for row in own if one.target in drawn[row["aspect"]]]
+                if not told:
+                    continue
                 yield {
                     "dataset": dataset,
                     "target": one.target,
@@ -98,8 +105,20 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
                     "source": one.source,
                     "references": list(one.references),
                     "text": one.text,
-                    "aspects": own,
+                    "aspects": told,
                 }
+
+
+def _drawn(subjects: Subjects, perturbation: str, aspect: str) -> set[str]:
+    """Return the targets that are judged on an aspect, in any wording: of a sample those drawn."""
+    if subjects.sample is None:
+        return {one.target for one in subjects.of(perturbation)}
+    return {
+        target
+        for (name, told), targets in subjects.drawn.items()
+        if (name, split(told)[0]) == (perturbation, aspect)
+        for target in targets
+    }
 
 
 def _aspects(plan: Plan, dataset: str) -> list[Row]:

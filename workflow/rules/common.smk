@@ -78,6 +78,9 @@ IMPROVED = improvements(PLAN)
 SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
 
 
+# What a check cannot read: which texts a judge learns from is known once all are there.
+UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
+
 # Where a judge learns, nothing is asked before it is known that its model can be trained.
 FIRST = [f"{OUT}/distill/student.json"] if PLAN.taught else []
 

@@ -33,13 +33,13 @@ rule check:
         [
             path
             for dataset in DATASETS
-            if dataset not in UNFETCHED
+            if dataset not in UNREAD
             for path in [
                 f"{OUT}/items/{dataset}.parquet",
                 *target_sets(dataset, written=False),
             ]
         ],
-        sampled(),
+        [] if UNFETCHED else sampled(),
     log:
         f"{OUT}/logs/check.log",
     conda:
@@ -48,7 +48,7 @@ rule check:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.check(config, SOURCE, UNFETCHED),
+        spec=lambda wildcards: SPECS.check(config, SOURCE, UNREAD),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check.py --spec - 2>&1 | tee {log:q}"
 

@@ -119,13 +119,14 @@ def arguments(card: VllmModel) -> dict[str, Any]:
         **card.engine_args,
     }
     if card.tuned:
-        told |= {"enable_lora": True, "max_lora_rank": _room(Path(card.tuned.path))}
+        told |= {"enable_lora": True, "max_lora_rank": room(Path(card.tuned.path))}
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _room(adapter: Path) -> int:
+def room(adapter: Path) -> int:
+    """Return the rank that vLLM has to make room for: its next one above the adapter's."""
     rank = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))["r"]
-    return next((room for room in RANKS if room >= rank), rank)
+    return next((most for most in RANKS if most >= rank), rank)
 
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:

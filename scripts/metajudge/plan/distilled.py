@@ -154,10 +154,12 @@ class DistilledSpecs(EnsembleSpecs):
 
 
 def _told(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return what prompts tell of a dataset, and which sets of its texts are there."""
+    """Return what prompts tell of what the teacher judges, and which sets of texts are there."""
+    judged = plan.rated_by(plan.distillation.teacher, dataset)
+    told = aspects_told(plan, dataset)
     return {
         "task": plan.datasets[dataset].task,
-        "aspects": aspects_told(plan, dataset),
+        "aspects": {name: told[name] for name in judged},
         "scales": scales_told(plan, dataset),
         "sets": [name for name in plan.target_sets(dataset) if name == SYSTEMS],
         "new": plan.new_sets(dataset),

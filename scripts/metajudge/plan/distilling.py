@@ -4,6 +4,7 @@ from metajudge.plan.checks import check_writer
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import WRITTEN, writers
 from metajudge.schema.cards import TRAINED, GivenPerturbation, Judge, VllmModel
+from metajudge.schema.cards.annotation import OVERALL
 from metajudge.schema.errors import UserError
 
 
@@ -54,6 +55,13 @@ def _check_teacher(plan: Plan, where: str) -> None:
             allowed=able,
             todo="name a judge of the study whose card has `annotation`, or an ensemble of such",
         )
+    if told.teacher in plan.judges and plan.judges[told.teacher].own_scale != OVERALL:
+        raise UserError(
+            "what is taught is made of a score from 1 to 5",
+            where=f"judges/{told.teacher}.yaml, key annotation.score",
+            got="percent",
+            allowed="categories, integers",
+        )
     if told.judge in plan.teachers:
         raise UserError(
             "the judge that learns is one of its own teachers",
@@ -78,7 +86,7 @@ def _check_student(plan: Plan, where: str) -> None:
         raise UserError(
             "the model of the judge that learns has no adapter to be trained",
             where=f"models/{judge.model}.yaml, key adapter",
-            got=getattr(model, "adapter", None) or f"engine {model.engine}",
+            got="another adapter, or none" if model.engine == "vllm" else f"engine {model.engine}",
             allowed=f"`adapter: {TRAINED}`, engine vllm",
         )
     if model.quantization is not None:
@@ -96,6 +104,13 @@ def _check_student(plan: Plan, where: str) -> None:
             allowed="annotation: {score: percent}",
             todo="as the shipped card `distilled` has it",
         )
+    if judge.annotation.severity != "integers" or judge.annotation.categories:
+        raise UserError(
+            "what is taught are severities from 1 to 5, and no categories",
+            where=f"judges/{told.judge}.yaml, key annotation",
+            got=judge.annotation.model_dump(include={"severity", "categories"}),
+            todo="leave `severity` and `categories` out",
+        )
 
 
 def _check_uses(plan: Plan) -> None:
@@ -111,6 +126,7 @@ def _check_uses(plan: Plan) -> None:
     uses = {f"{where}model": card.model for where, card in made.items()}
     new = plan.distillation.write
     uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}
+    uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
     uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & own}
     for where, model in uses.items():
         if model in trained:
@@ -130,6 +146,16 @@ def _check_uses(plan: Plan) -> None:
             )
 
 
+def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
+    """Return why a teacher cannot judge all that is drawn of a dataset, or None."""
+    if teacher not in plan.judges_of(dataset):
+        return "recorded judges know the texts of one dataset alone"
+    if not plan.rated_by(teacher, dataset):
+        return "it judges other aspects"
+    reasons = (plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset))
+    return next(filter(None, reasons), None)
+
+
 def _check_texts(plan: Plan, where: str) -> None:
     told = plan.distillation
     for name in told.datasets:
@@ -147,12 +173,11 @@ def _check_texts(plan: Plan, where: str) -> None:
                 got=name,
                 todo="let models write some: `write: {models: […]}`",
             )
-        if told.teacher not in plan.judges_of(name) or not plan.rated_by(told.teacher, name):
+        if (why := _unjudged(plan, told.teacher, name)) is not None:
             raise UserError(
                 "the teacher, or one of its members, cannot judge this dataset",
                 where=f"{where}.datasets",
-                got=name,
-                todo="recorded judges know the texts of one dataset alone",
+                got=f"{name}: {why}",
             )
     for model in told.write.models if told.write else []:
         check_writer(plan.models[model], f"{where}.write.models")

@@ -127,7 +127,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     names = [*judges, *plan.derived]
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
     for judge in judges.values():
-        check_judge(judge, models[judge.model], plan.datasets, plan.study.methods)
+        check_judge(judge, models[judge.model], plan.shown(judge.judge), plan.study.methods)
         check_hint(judge, judges)
     for card in plan.derived.values():
         check_derived(plan, card)

@@ -62,11 +62,13 @@ def rehearse(plan: "Plan") -> None:
                 _rehearse_writer(plan, made, card)
         if (improved := plan.improved(card.dataset)) is not None:
             _rehearse_improver(plan, improved, card)
+        if plan.new_sets(card.dataset):
+            _rehearse_new(plan, card)
 
 
 def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
     texts = TEXTS[: 1 + (judge.form == COMPARE)]
-    for dataset, card in plan.datasets.items():
+    for dataset, card in plan.shown(judge.judge).items():
         for aspect in plan.rated_by(judge.judge, dataset):
             scale = plan.scale_of(dataset, aspect)
             values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
@@ -200,6 +202,20 @@ def _fills(plan: "Plan", form: str, values: Names) -> bool:
     except UserError:
         return False
     return True
+
+
+def _rehearse_new(plan: "Plan", dataset: Dataset) -> None:
+    """Fill the form of texts to learn from: of the source alone are they made."""
+    assert plan.distillation.write is not None
+    form = plan.distillation.write.form
+    values = to_write(dataset.task, {}, {}, source=SOURCE, text="")
+    [message] = messages(form, plan.templates[form], **values)
+    if SOURCE not in message["content"].lower():
+        raise UserError(
+            "this prompt does not show the source that a new text is about",
+            where=f"prompts/{form}{SUFFIX}",
+            todo="write {{ source }} where it belongs",
+        )
 
 
 def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) -> None:

@@ -91,6 +91,13 @@ class Plan:
         teacher = self.distillation.teacher
         return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
 
+    def shown(self, judge: str) -> dict[str, Dataset]:
+        """Return the datasets whose texts a judge is asked about, or learns from."""
+        told = self.study.distill
+        if told is None or judge == told.judge or judge in self.teachers:
+            return dict(self.datasets)
+        return {name: self.datasets[name] for name in self.evaluated}
+
     def new_sets(self, dataset: str) -> list[str]:
         """Return the sets of texts that models write for a judge to learn from."""
         new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]

@@ -12,12 +12,13 @@ def unjudged(plan: "Plan") -> Iterator[str]:
 
     Those are texts in rows and graded sets: others are judged on all aspects.
     """
-    judged = {name: {*plan.plain_aspects(name)} for name in plan.datasets}
+    judged = {name: {*plan.plain_aspects(name)} for name in plan.evaluated}
     for name, card in plan.perturbations.items():
         own = [
             judged[dataset]
-            for dataset, data in plan.datasets.items()
-            if (not card.tasks or data.task in card.tasks) and card.degrees_for(dataset)
+            for dataset in plan.evaluated
+            if not card.tasks or plan.datasets[dataset].task in card.tasks
+            if card.degrees_for(dataset)
         ]
         if not own or not card.aspects or any(one & {*card.aspects} for one in own):
             continue

@@ -140,7 +140,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
     known = Known(plan, _texts(plan, out))
     given = ballots(folder, partial(_check, known)).values()
     tally = tallied(known, given)
-    rows = [row for name in plan.datasets for row in _statistics(plan.study.seed, name, tally)]
+    rows = [row for name in plan.evaluated for row in _statistics(plan.study.seed, name, tally)]
     pairs = [_pair_row(one, told) for one, told in tally.items() if isinstance(one, Pair)]
     texts = [_text_row(one, told) for one, told in tally.items() if isinstance(one, Text)]
     return Found(rows, pairs, texts, len(given))
@@ -151,7 +151,7 @@ def _texts(plan: Plan, out: Path) -> Iterator[Text]:
     made = [
         kind
         for kind, how in KINDS.items()
-        for files in [[path for name in plan.datasets for path in how.files(plan, out, name)]]
+        for files in [[path for name in plan.evaluated for path in how.files(plan, out, name)]]
         if files and all(path.is_file() for path in files)
     ]
     for kind in made or KINDS:

@@ -90,7 +90,7 @@ def make(
 
 def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
     """Return all texts of a kind; raises UserError where they are not made yet."""
-    files = {name: KINDS[kind].files(plan, out, name) for name in plan.datasets}
+    files = {name: KINDS[kind].files(plan, out, name) for name in plan.evaluated}
     check_made([path for own in files.values() for path in own])
     return [
         text for name, own in files.items() if own for text in KINDS[kind].read(plan, out, name)

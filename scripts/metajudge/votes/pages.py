@@ -73,7 +73,7 @@ def pages_of(
 ) -> Iterator[Page]:
     """Yield the pages of a study, each voter's by itself."""
     for task in dict.fromkeys(card.task for card in plan.datasets.values()):
-        own = [name for name, card in plan.datasets.items() if card.task == task]
+        own = [name for name in plan.evaluated if plan.datasets[name].task == task]
         pairs = [pair for cell, found in chosen.items() if cell[0] in own for pair in found]
         wordings: dict[str, list[str]] = {}
         for aspect in dict.fromkeys(one for name in own for one in plan.aspects_of(name)):

@@ -1,0 +1,163 @@
+"""What the cards of a study that trains must say, and what else its learnt texts are no part of."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from asking import Study
+from distilling import MEMBERS, STUDENT, distilling, table
+from metajudge.distill_commands import write_card
+from metajudge.jobs import used_keys
+from metajudge.plan import Plan, load_plan
+from metajudge.plan.specs import Specs
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import load_yaml
+from metajudge.schema.tables import table_of, write_table
+from metajudge.survey import surveys
+from metajudge.targets import export
+from running import HOME
+from scripted import Endpoint
+
+JUDGES = [*MEMBERS, "together", "distilled"]
+ANNOTATING = {"form": "annotate", "annotation": {}, "max_tokens": 300}
+PERCENT = {"score": "percent"}
+NOWHERE = cast(Endpoint, SimpleNamespace(url="http://127.0.0.1:9/v1"))
+OUT = Path("results/asked")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def planned(study: Study) -> Plan:
+    return load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
+
+
+def test_what_the_teacher_does_not_judge_is_not_drawn(folder: Path) -> None:
+    study = distilling(folder, NOWHERE)
+    study.card("judges", "m1", model="m1", **ANNOTATING, aspects=["fluency", "naturalness"])
+    told = json.loads(Specs(planned(study), HOME, str(OUT)).sample())
+    assert [*told["student"]["datasets"]["demo-news"]["aspects"]] == ["fluency"]
+
+
+def test_a_teacher_scores_from_1_to_5(folder: Path) -> None:
+    study = distilling(folder, NOWHERE, judges=[*JUDGES, "wide"], distill={"teacher": "wide"})
+    study.card("judges", "wide", model="m1", **{**ANNOTATING, "annotation": PERCENT})
+    with pytest.raises(UserError, match="a score from 1 to 5"):
+        planned(study)
+
+
+@pytest.mark.parametrize("more", [{"severity": "categories"}, {"categories": ["one", "two"]}])
+def test_a_judge_is_asked_for_what_it_is_taught(folder: Path, more: dict[str, Any]) -> None:
+    study = distilling(folder, NOWHERE)
+    told = {"model": "student", "form": "distilled", "annotation": {**PERCENT, **more}}
+    study.card("judges", "distilled", **told)
+    with pytest.raises(UserError, match="severities from 1 to 5, and no categories"):
+        planned(study)
+
+
+def test_a_model_that_is_trained_drafts_nothing(folder: Path) -> None:
+    with pytest.raises(UserError, match="can only judge"):
+        planned(distilling(folder, NOWHERE, drafter="student"))
+
+
+def test_a_form_of_new_texts_is_filled_before_anything_is_asked(folder: Path) -> None:
+    new = {"write": {"models": ["loop"], "form": "bare"}}
+    study = distilling(folder, NOWHERE, distill=new)
+    (folder / "config" / "prompts").mkdir()
+    (folder / "config" / "prompts" / "bare.jinja").write_text("Write a {{ task }}.", "utf-8")
+    with pytest.raises(UserError, match="does not show the source"):
+        planned(study)
+
+
+def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
+    """A judge with demonstrations needs ratings of what it judges, and not of other texts."""
+    learnt = {"judges": [*JUDGES, "shown"], "aspects": ["naturalness"]}
+    study = distilling(folder, NOWHERE, **learnt, distill={"datasets": ["bare"]})
+    study.card("judges", "shown", model="loop", form="score-shots", shots={"n": 3})
+    table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
+    assert {cell.dataset for cell in planned(study).cells if cell.judge == "shown"} == {
+        "demo-dialogue"
+    }
+
+
+def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
+    """An aspect of the same task that only texts to learn from have has no weight."""
+    damage = {"methods": ["discernment"], "perturbations": ["random-deletions"]}
+    study = distilling(folder, NOWHERE, aspects=[], distill={"datasets": ["bare"]}, **damage)
+    table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
+    card = load_yaml(folder / "config/datasets/bare.yaml")[0]
+    card["aspects"]["overall"] = {"min": 1, "max": 5, "step": 1}
+    study.card("datasets", card.pop("dataset"), **card)
+    plan = planned(study)
+    assert "overall" in plan.aspects
+    [survey] = surveys(plan)
+    assert survey.task == "dialogue" and "overall" not in survey.aspects
+
+
+def sampled(study: Study) -> None:
+    """Write two texts to learn from, of which one is drawn, on one aspect; none to evaluate on."""
+    item = {"dataset": "bare", "item": "i", "source": "s", "references": [], "meta": "{}"}
+    for name, rows in (("bare", [item]), ("demo-dialogue", [])):
+        write_table("items", table_of("items", rows), OUT / f"items/{name}.parquet")
+        texts = [
+            {"dataset": name, "target": f"i:{system}", "item": "i", "system": system}
+            | {"perturbation": "none", "degree": "", "step": 0, "text": system}
+            | {"status": "ok", "edits": []}
+            for system in ("a", "b")
+            if rows
+        ]
+        write_table("targets", table_of("targets", texts), OUT / f"targets/{name}/systems.parquet")
+        write_table("ratings", table_of("ratings", []), OUT / f"ratings/{name}.parquet")
+    drawn: dict[str, Any] = {"dataset": "bare", "item": "i", "target": "i:b", "system": "b"}
+    drawn |= {"perturbation": "systems", "aspect": "naturalness", "prompt": "p"}
+    drawn |= {"held_out": False, "room": 0}
+    write_table("samples", table_of("samples", [drawn]), OUT / "distill/sample.parquet")
+
+
+def small(folder: Path) -> Study:
+    study = distilling(folder, NOWHERE, aspects=["naturalness"], distill={"datasets": ["bare"]})
+    table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
+    sampled(study)
+    return study
+
+
+def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(folder: Path) -> None:
+    plan, path = planned(small(folder)), folder / "targets.jsonl"
+    export(plan, OUT, path, made=False)
+    [row] = map(json.loads, path.read_text("utf-8").splitlines())
+    assert row["target"] == "i:b" and [one["aspect"] for one in row["aspects"]] == ["naturalness"]
+
+
+def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(folder: Path) -> None:
+    """Without it the keys of the judge's replies are not known, and all would seem unused."""
+    plan = planned(small(folder))
+    with pytest.raises(UserError, match="which replies it uses is not known") as error:
+        used_keys(plan, HOME, OUT, whole=True)
+    assert "distill/adapter" in str(error.value)
+    trained(16)
+    assert used_keys(plan, HOME, OUT, whole=True)
+
+
+def trained(rank: int) -> Path:
+    adapter = OUT / "distill" / "adapter"
+    adapter.mkdir(parents=True)
+    (adapter / "adapter_config.json").write_text(json.dumps({"r": rank}), encoding="utf-8")
+    (adapter / "adapter_model.safetensors").write_bytes(b"weights")
+    return adapter
+
+
+def test_a_trained_model_is_served_with_its_weights_and_room_for_its_rank(folder: Path) -> None:
+    study = distilling(folder, NOWHERE)
+    study.card("models", "student", **STUDENT, path="my weights")
+    trained(48)
+    *_, serving = write_card(planned(study), OUT / "distill/adapter", Path("config/models/m.yaml"))
+    assert "vllm serve 'config/models/my weights' --enable-lora --max-lora-rank 64" in serving
+    card = load_yaml(Path("config/models/m.yaml"))[0]
+    place = Path("config/models", card["adapter"]["path"])
+    assert place.samefile(OUT / "distill/adapter") and card["path"] == "my weights"

@@ -6,7 +6,7 @@ from typing import Any
 from metajudge.command import run
 from metajudge.distillation.prompts import prompts
 from metajudge.distillation.sampling import Drawn, Text, draw, held_out, new_target
-from metajudge.distillation.sources import Place, key_of, same_sources
+from metajudge.distillation.sources import Place, groups_of, key_of, same_sources
 from metajudge.engines.base import Subject
 from metajudge.engines.subjects import Subjects
 from metajudge.schema.errors import UserError
@@ -24,13 +24,15 @@ def main(spec: Spec) -> None:
     if same and spec["overlap"] == "stop":
         raise _overlap(same, len(taught))
     kept = {place: source for place, source in taught.items() if place not in same}
-    groups = {place: key_of(source or "") or "/".join(place) for place, source in kept.items()}
+    groups = groups_of(kept)
     held = set[str]()
     for dataset in spec["taught"]:
         sources = [group for (name, _), group in groups.items() if name == dataset]
         held |= held_out(sources, spec["held_out"], seed=spec["seed"], dataset=dataset)
     rows = [row for dataset in spec["taught"] for row in _rows(spec, dataset, groups, held)]
     print(f"items left out, whose source is evaluated on: {len(same)}")
+    bare = sum(not key_of(source or "") for source in kept.values())
+    print(f"items without a source, which nothing can be compared with: {bare}")
     for dataset in spec["taught"]:
         own = [row["held_out"] for row in rows if row["dataset"] == dataset]
         print(f"{dataset}: {len(own):,} texts and aspects, {sum(own):,} of them held out")
@@ -109,7 +111,7 @@ def _prompts(
 def _overlap(same: Mapping[Place, Place], n: int) -> UserError:
     (ours, item), (theirs, other) = next(iter(same.items()))
     return UserError(
-        f"{len(same)} of {n} sources to learn from are also evaluated on",
+        f"{len(same)} of {n} items to learn from have a source that is also evaluated on",
         where="the study, key distill.datasets",
         got=f"item {item} of {ours} is item {other} of {theirs}",
         todo="choose other datasets or items (`select`), or leave these out: distill.overlap: drop",

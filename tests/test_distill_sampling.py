@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metajudge.distillation.sampling import Drawn, Text, draw, held_out
-from metajudge.distillation.sources import BEGINNING, key_of, same_sources
+from metajudge.distillation.sources import BEGINNING, groups_of, key_of, same_sources
 
 ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 
@@ -89,3 +89,13 @@ def test_a_source_is_known_again_whatever_its_layout(
 def test_what_is_the_same_twice_is_named_once() -> None:
     theirs: dict[tuple[str, str], str | None] = {("e", "2"): "x", ("e", "1"): "X"}
     assert same_sources({("o", "1"): "x"}, theirs) == {("o", "1"): ("e", "1")}
+
+
+def test_what_is_cut_short_is_held_out_with_the_whole() -> None:
+    """Those that begin with a long one are one source, whatever stands behind it."""
+    short, longer, whole = LONG[:300], LONG[:350], f"{LONG} The end."
+    sources = {("d", "a"): whole, ("d", "b"): short, ("e", "c"): longer.upper()}
+    told: dict[tuple[str, str], str | None] = {**sources, ("d", "d"): "Another.", ("d", "e"): None}
+    names = groups_of(told)
+    assert len({names[place] for place in sources}) == 1
+    assert len(set(names.values())) == 3

@@ -116,6 +116,9 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
         if status or is_dry(passed):
             return status
     print(conclusions(out))
+    if (plan := plan_of_study(study or DEMO)).study.distill:
+        judge = plan.distillation.judge
+        print(f"{judge} has learnt from this share alone: a full run trains it anew")
     print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
     return check(study, [*passed, "--quiet", "all"])
 

@@ -201,7 +201,9 @@ def export_batch(told: Arguments) -> int:
     from metajudge.replies.store import Store
 
     plan, home, out = _plan(told.study)
-    if status := snakemake(told.study, "texts_unasked", []):
+    # requests are paid for: before they are written, a judge that learns must be known to be able
+    first = [f"{out}/distill/student.json"] if plan.taught else []
+    if status := snakemake(told.study, ["texts_unasked", *first], []):
         return status
     for card, jobs in of_endpoints(plan, home, out):
         name = card.model

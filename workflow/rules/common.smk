@@ -305,8 +305,12 @@ def needs(model, asks=True):
 
 
 def trainee_needs():
-    """Return what the jobs need of their machine in which a model is trained: all of its card."""
-    return needs(student_of(PLAN)[1].model) if PLAN.taught else {}
+    """Return what the jobs need of their machine in which a model is trained: one GPU, if any."""
+    if not PLAN.taught:
+        return {}
+    on_gpu = PLAN.distillation.recipe.device == "cuda"
+    told = needs(student_of(PLAN)[1].model, asks=on_gpu)
+    return {**told, "gpu": 1} if on_gpu else told
 
 
 def trainee_access(checkpoints=False):

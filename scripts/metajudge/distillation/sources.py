@@ -43,5 +43,16 @@ def same_sources(
     return found
 
 
+def groups_of(sources: Mapping[Place, str | None]) -> dict[Place, str]:
+    """Return a name for each source, the same for those that are the same (see `same_sources`)."""
+    keys = {place: key_of(source or "") for place, source in sources.items()}
+    names, root = dict[str, str](), ""
+    for key in sorted({*keys.values()} - {""}):  # a key follows those that it begins with
+        if len(root) < BEGINNING or not key.startswith(root):
+            root = key
+        names[key] = root
+    return {place: names.get(key, "/".join(place)) for place, key in keys.items()}
+
+
 def _cut_short(key: str, others: Iterable[tuple[str, Place]]) -> Place | None:
     return next((at for one, at in others if one.startswith(key) or key.startswith(one)), None)

@@ -8,7 +8,15 @@ from metajudge.data.files import sha256_of, verify
 from metajudge.engines import ENGINES
 from metajudge.engines.asked import Ask, Budget
 from metajudge.engines.within import within
-from metajudge.schema.cards import Adapter, AskedModel, CommandModel, OpenAIModel, VllmModel
+from metajudge.schema.cards import (
+    TRAINED,
+    Adapter,
+    AskedModel,
+    CommandModel,
+    OpenAIModel,
+    VllmModel,
+)
+from metajudge.schema.errors import UserError
 
 CONFIG = "adapter_config.json"
 """The file that every adapter has."""
@@ -38,7 +46,17 @@ def adapter_in(folder: Path) -> Adapter:
 
 
 def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
-    """Return the engine of a settled model card that is asked, within a budget."""
+    """Return the engine of a settled model card that is asked, within a budget.
+
+    Raises UserError for a card whose adapter is to be trained and is not there.
+    """
+    if isinstance(card, VllmModel) and card.adapter == TRAINED:
+        raise UserError(
+            "the adapter of this model is not there: a study has to train it",
+            where=f"models/{card.model}.yaml, key adapter",
+            got=TRAINED,
+            todo="run the study that does (its key `distill`)",
+        )
     module = import_module(ENGINES[card.engine])
     if budget is None or isinstance(card, OpenAIModel):
         return cast(Ask, module.build(card, budget) if budget else module.build(card))

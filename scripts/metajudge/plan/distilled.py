@@ -154,8 +154,9 @@ class DistilledSpecs(EnsembleSpecs):
 
 
 def _told(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return what prompts tell of what the teacher judges, and which sets of texts are there."""
-    judged = plan.rated_by(plan.distillation.teacher, dataset)
+    """Return what prompts tell of what both judges judge, and which sets of texts are there."""
+    learner = plan.rated_by(plan.distillation.judge, dataset)
+    judged = [name for name in plan.rated_by(plan.distillation.teacher, dataset) if name in learner]
     told = aspects_told(plan, dataset)
     return {
         "task": plan.datasets[dataset].task,

@@ -73,7 +73,7 @@ def load_plan(
         name: cards.read("dataset", name, where=f"{source}, key {key}")
         for name, key in named.items()
     }
-    study = _with_controls(study, datasets.values())
+    study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(cards, study, source)
     perturbations = {
         name: cards.read("perturbation", name, where=f"{source}, key perturbations")

@@ -78,9 +78,10 @@ def section(report: Report) -> Section:
 def measured(report: Report) -> str:
     """Return in one line of numbers what was measured."""
     controls = sum(judge.control for judge in report.judges)
-    cells = report.rows("coverage").where(statistic="coverage")
-    judged = sum(row.value is not None for row in cells)
-    replies = sum(row.value or 0 for row in report.rows("coverage").where(statistic="count_ok"))
+    known = {set_.id for set_ in report.datasets}
+    of_these = [row for row in report.rows("coverage") if row.dataset in known]
+    judged = sum(row.value is not None for row in of_these if row.statistic == "coverage")
+    replies = sum(row.value or 0 for row in of_these if row.statistic == "count_ok")
     rated = sum(set_.found["targets"] for set_ in report.datasets)
     counts = [
         plural(len(report.datasets), "dataset"),

@@ -8,7 +8,7 @@ from metajudge.schema.errors import UserError
 from metajudge.training.base import card_of, opened
 from metajudge.training.examples import Chat, examples
 from metajudge.training.place import Place, key_of
-from metajudge.training.student import check_device
+from metajudge.training.student import check_device, check_dtype
 from metajudge.training.train import Training, prepare
 
 
@@ -29,6 +29,7 @@ def _trained(spec: Spec, card: str, place: Place) -> None:
     prepare(recipe["device"])
     check_device(recipe["device"])
     base = opened(card_of(card, spec))
+    check_dtype(base, recipe["device"])
     chat, longest = Chat(base), spec["max_tokens"]
     train = examples(Path(spec["train"]), chat, longest)
     if not train:

@@ -4,6 +4,7 @@ The training itself is tested in test_training_vllm.py.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,16 +12,25 @@ from typing import Any
 
 import pytest
 
+from metajudge.canonical import canonical
 from metajudge.schema.cards import VllmModel
 from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
-from metajudge.training import course, place
+from metajudge.schema.tables import table_of
+from metajudge.training import base as training_base
+from metajudge.training import course, student
 from metajudge.training.base import Base, opened
 from metajudge.training.course import Loss
 from metajudge.training.examples import UNHEARD, Chat, Example, examples, padded
 from metajudge.training.memory import Size, available, needed
-from metajudge.training.place import Place, key_of
-from metajudge.training.student import Longest, check_context, check_memory, longest
+from metajudge.training.place import Place
+from metajudge.training.student import (
+    Longest,
+    check_context,
+    check_dtype,
+    check_memory,
+    longest,
+)
+from metajudge.training.train import Training
 
 STOP = 3
 
@@ -31,9 +41,13 @@ class Tokens:
     eos_token_id = STOP
     chat_template = "one"
     ending = "\x03\n"
+    dated = False
 
     def apply_chat_template(self, messages: list[dict[str, str]], **told: Any) -> str:
         assert told.pop("tokenize") is False
+        tell = told.pop("strftime_now", lambda form: "1 May 2030")
+        if self.dated and "date_string" not in told:
+            told[tell("%d %b %Y")] = True
         said = "".join(f"{one['role'][0]}:{one['content']}{self.ending}" for one in messages)
         return said + ("a:" if told.pop("add_generation_prompt", False) else "") + "".join(told)
 
@@ -97,6 +111,32 @@ def test_a_template_that_ends_no_reply_is_an_error(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UserError, match="ends a reply with no token") as caught:
         Chat(base()).reply("Ja")
     assert caught.value.where == "models/small.yaml, key name" and caught.value.got == "\n"
+
+
+def test_a_template_that_tells_the_day_is_an_error_unless_it_is_given_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Tokens, "dated", True)
+    with pytest.raises(UserError, match="tells today's date") as caught:
+        Chat(base()).reply("Ja")
+    assert caught.value.where == "models/small.yaml, key extra_body.chat_template_kwargs"
+    steady = {"chat_template_kwargs": {"date_string": "26 Jul 2024"}}
+    assert Chat(base(extra_body=steady)).reply("Ja")[-1] == STOP
+
+
+def test_a_template_that_shows_no_plain_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tokens, "apply_chat_template", lambda *_, **told: "u:\x03\na:\x03\n")
+    with pytest.raises(UserError, match="as plain text") as caught:
+        Chat(base()).reply("Ja")
+    assert caught.value.where == "models/small.yaml, key name"
+
+
+def test_an_example_is_a_line_whatever_ends_lines_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    told = line(prompt="a\u2028b\x85c\u2029d\n")
+    path.write_text(canonical(told) + "\n", encoding="utf-8")
+    [one] = examples(path, Chat(base()), 5)
+    assert one.row == told and one.prompt == list(map(ord, "u:a\u2028b\x85c\u2029d\n\x03\na:"))
 
 
 def test_examples_are_tokens_of_the_lines(tmp_path: Path) -> None:
@@ -205,6 +245,26 @@ def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
     assert "smaller base" in caught.value.todo and "quantized" in caught.value.todo
 
 
+@pytest.mark.parametrize(
+    ("dtype", "device", "modern", "allowed"),
+    [
+        ("half", "cpu", True, ["float32", "bfloat16"]),
+        ("int4", "cuda", True, ["float32", "bfloat16", "float16"]),
+        ("bfloat16", "cuda", False, ["float32", "float16"]),
+    ],
+)
+def test_numbers_that_the_device_cannot_train_with_are_an_error(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, modern: bool, allowed: list[str]
+) -> None:
+    cuda = SimpleNamespace(is_bf16_supported=lambda emulated: modern)
+    monkeypatch.setattr(student, "import_module", lambda name: SimpleNamespace(cuda=cuda))
+    check_dtype(base(dtype=allowed[-1]), device)
+    with pytest.raises(UserError, match="cannot have such numbers") as caught:
+        check_dtype(base(dtype=dtype), device)
+    assert caught.value.where == "models/small.yaml, key dtype"
+    assert caught.value.allowed == sorted(allowed)
+
+
 def test_the_longest_prompt_counts_what_is_yet_to_be_written() -> None:
     told = {"dataset": "d", "aspect": "fluency"}
     rows = [
@@ -249,79 +309,32 @@ def test_a_base_that_would_be_asked_in_another_way_is_an_error(
     assert caught.value.where == f"models/small.yaml, {where}"
 
 
-# Where it is kept
-
-
-@pytest.fixture
-def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
-    for name in ("train", "held_out"):
-        (tmp_path / name).write_text(name, encoding="utf-8")
-    told = {"model": {"name": "maker/small"}, "seed": 3, "recipe": {"rank": 16}, "max_tokens": 9}
-    return told | {name: str(tmp_path / name) for name in ("train", "held_out")}
-
-
-@pytest.mark.parametrize(
-    "changes", [{"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}, {"train": "held_out"}]
-)
-def test_another_training_has_another_key(
-    spec: dict[str, Any], changes: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_nothing_comes_of_a_model_whose_loss_is_no_number_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loss: float
 ) -> None:
-    if "train" in changes:
-        changes = {"train": str(tmp_path / changes["train"])}
-    assert key_of(spec | changes) != key_of(spec)
+    recipe = {"epochs": 1, "batch": 2, "learning_rate": 9.0}
+    training = Training(base(), recipe, 3, [example(2, 2)] * 3, [example(2, 2)] * 2)
+    monkeypatch.setattr(training, "_losses", lambda model: [1.0, loss])
+    with pytest.raises(UserError, match="no number any more at step 2") as caught:
+        training._finish(SimpleNamespace(model=None), Place(tmp_path, "key"))
+    assert caught.value.where == "study, key distill.recipe.learning_rate"
+    assert not Place(tmp_path, "key").finished
 
 
-def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
-    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_a_generation_config_replies_end_where_the_model_and_its_tokenizer_say(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    moved = (tmp_path / "train").rename(tmp_path / "moved")
-    before = key_of(spec | {"train": str(moved)})
-    moved.rename(tmp_path / "train")
-    assert before == key_of(spec | {"max_tokens": 10, "adapter": "elsewhere"}) == key_of(spec)
-    monkeypatch.setattr(place, "version", lambda name: f"{name} 2")
-    assert key_of(spec) != before
+    class Generation(SimpleNamespace):
+        @classmethod
+        def from_pretrained(cls, place: str, revision: str | None) -> "Generation":
+            raise OSError
 
+        @classmethod
+        def from_model_config(cls, config: Any) -> "Generation":
+            return cls(eos_token_id=config.eos_token_id)
 
-def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
-    kept = Place(tmp_path, "key")
-    assert kept.last() is None
-    for step in (5, 10, 15):
-        (kept.steps / f"checkpoint-{step}").mkdir(parents=True)
-        (kept.steps / f"checkpoint-{step}" / "weights").write_text("w")
-    kept.whole(5)
-    kept.whole(10)
-    assert kept.last() == kept.steps / "checkpoint-10"
-    assert sorted(path.name for path in kept.steps.iterdir()) == ["checkpoint-10", "checkpoint-5"]
-
-
-def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
-    with Place(tmp_path, "key").held():
-        with pytest.raises(UserError, match="another job") as caught, Place(tmp_path, "key").held():
-            pass
-        assert caught.value.where == str(tmp_path / "key")
-        with Place(tmp_path, "other").held():
-            pass
-    with Place(tmp_path, "key").held():
-        pass
-
-
-def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Path) -> None:
-    kept = Place(tmp_path / "kept", "key")
-    (kept.steps / "checkpoint-5").mkdir(parents=True)
-    with pytest.raises(KeyboardInterrupt), kept.finishing() as folder:
-        (folder / "adapter_config.json").write_text("half")
-        raise KeyboardInterrupt
-    assert not kept.finished
-    with kept.finishing() as folder:
-        assert not list(folder.iterdir())
-        for name in place.FILES:
-            (folder / name).write_text(name)
-        write_table("training", table_of("training", []), folder / place.LOG)
-        write_table("losses", table_of("losses", []), folder / place.LOSSES)
-    assert kept.finished
-    out = tmp_path / "out"
-    kept.hand_on(out / "adapter", out / "log.parquet", out / "losses.parquet")
-    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(place.FILES)
-    assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
-    assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]
+    library = SimpleNamespace(GenerationConfig=Generation)
+    monkeypatch.setattr(training_base, "import_module", lambda name: library)
+    for own, found in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
+        assert Base(base().card, SimpleNamespace(eos_token_id=own), Tokens()).stops() == found

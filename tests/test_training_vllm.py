@@ -252,6 +252,8 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "no template": ({"path": "../../silent"}, {}, ["key name", "no chat template"]),
     "endless": ({"path": "../../endless"}, {}, ["key name", "ends a reply with no token"]),
     "no weights": ({"path": "../../empty"}, {}, ["key path", "no weights"]),
+    "another day": ({"path": "../../dated"}, {}, ["chat_template_kwargs", "tells today's date"]),
+    "half on a CPU": ({"dtype": "half"}, {}, ["key dtype", "float16", "bfloat16, float32"]),
     "broken": ({"path": "../../broken"}, {}, ["key path", "cannot be loaded"]),
     "not on the hub": ({"path": None, "name": "nobody/nothing"}, {}, ["key name", "be loaded"]),
     "quantized": ({"quantization": "fp8"}, {}, ["key quantization", "cannot be trained"]),
@@ -264,7 +266,8 @@ def faulty(jobs: Jobs) -> Jobs:
     """Bases beside the good one that each have one fault."""
     (jobs.folder / "empty").mkdir()
     changed = {"silent": "", "endless": vllm_model.TEMPLATE.replace("<|im_end|>", "")}
-    for name in ("silent", "endless", "broken", "small"):
+    changed["dated"] = "{{ strftime_now('%d %b %Y') }}" + vllm_model.TEMPLATE
+    for name in ("silent", "endless", "dated", "broken", "small"):
         shutil.copytree(jobs.folder / "model", jobs.folder / name)
     for name, template in changed.items():
         (jobs.folder / name / "chat_template.jinja").write_text(template)

@@ -65,8 +65,8 @@ class Base:
         place, told = _place(self.card)
         try:
             ends = kind.from_pretrained(place, revision=told["revision"]).eos_token_id
-        except OSError:  # many bases have no such file, and then end with the tokenizer's token
-            ends = None
+        except OSError:  # many bases have no such file, and vLLM then looks into this one
+            ends = kind.from_model_config(self.config).eos_token_id
         listed = ends if isinstance(ends, list) else [ends]
         return {one for one in (*listed, self.tokenizer.eos_token_id) if one is not None}
 

@@ -49,6 +49,7 @@ class Chat:
     def ending(self) -> list[int]:
         """Return what the template has after a reply, as far as the token at which vLLM ends it."""
         told = [{"role": "user", "content": "?"}, {"role": "assistant", "content": REPLY}]
+        self._check(told)
         after = self._encoded(self._rendered(told).rpartition(REPLY)[2])
         stops = self.base.stops()
         for number, token in enumerate(after, 1):
@@ -62,7 +63,27 @@ class Chat:
             todo="name a base whose template and generation config fit together",
         )
 
-    def _rendered(self, messages: list[Row], **told: bool) -> str:
+    def _check(self, told: list[Row]) -> None:
+        """Raise UserError for a template that shows no plain text, or another one every day."""
+        shown, dateless = self._rendered(told), self._rendered(told, strftime_now=str)
+        if REPLY not in shown:
+            raise UserError(
+                "the base's chat template does not show what is said as plain text",
+                where=f"{self.base.where}, key name",
+                got=self.base.card.name,
+                todo="name a base that was tuned to chat in texts alone",
+            )
+        if shown != dateless:
+            raise UserError(
+                "the base's chat template tells today's date: the judge would be asked in other "
+                "words than those that it was taught",
+                where=f"{self.base.where}, key extra_body.chat_template_kwargs",
+                got=self.options or None,
+                todo="give the template a date that stays, if it takes one: for Llama 3.2 "
+                "`{date_string: 26 Jul 2024}`",
+            )
+
+    def _rendered(self, messages: list[Row], **told: Any) -> str:
         return str(
             self.base.tokenizer.apply_chat_template(
                 messages, tokenize=False, **{**self.options, **told}
@@ -80,7 +101,8 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
     could not write: nothing is cut.
     """
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut texts at U+2028
+    for number, line in enumerate(lines[:-1], 1):
         row = json.loads(line)
         example = Example(row, chat.prompt(row["messages"]), chat.reply(row["reply"]))
         where = f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"

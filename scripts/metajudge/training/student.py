@@ -12,6 +12,7 @@ from metajudge.training.memory import GB, free, needed
 from metajudge.training.train import adapted
 
 RECIPE = "study, key distill.recipe"
+NUMBERS = ("float32", "bfloat16", "float16")
 Row = Mapping[str, Any]
 
 
@@ -30,6 +31,22 @@ def check_device(device: str) -> None:
             where=f"{RECIPE}.device",
             got=device,
             todo="run this where there is one, or take `cpu`, which is for small trials",
+        )
+
+
+def check_dtype(base: Base, device: str) -> None:
+    """Raise UserError if the device cannot train with the numbers of the base's weights."""
+    able = list(NUMBERS) if device == "cuda" else [one for one in NUMBERS if one != "float16"]
+    modern = device == "cpu" or import_module("torch").cuda.is_bf16_supported(False)
+    if not modern:  # it would emulate them, and vLLM refuses
+        able.remove("bfloat16")
+    if base.dtype not in able:
+        raise UserError(
+            f"a training on this {'GPU' if device == 'cuda' else 'CPU'} cannot have such numbers",
+            where=f"{base.where}, key dtype",
+            got=base.dtype,
+            allowed=able,
+            todo="name one of these there, or train on another machine",
         )
 
 
@@ -67,6 +84,7 @@ def checked(base: Base, recipe: Mapping[str, Any], rows: Iterable[Row], replies:
     `replies`: the most tokens that a reply may have. Raises UserError for what would fail.
     """
     check_device(recipe["device"])
+    check_dtype(base, recipe["device"])
     prompt = longest(rows, base)
     check_context(base, prompt, replies)
     size = base.size(lambda model: adapted(model, recipe))

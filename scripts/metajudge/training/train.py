@@ -149,24 +149,29 @@ class Training:
             step = state.global_step
             if step % self.recipe["checkpoint_steps"] == 0 and step < self.last and self.held_out:
                 found = fsum(self._losses(told["model"]))
+                self._check(found, step)  # before a checkpoint of it is written
                 state.log_history.append({"step": step, HELD_OUT: found})
                 mean = found / sum(len(one.reply) for one in self.held_out)
                 print(f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True)
 
         def on_log(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
-            if not math.isfinite(told["logs"].get("loss", 0)):
-                raise UserError(
-                    f"the loss is no number any more at step {state.global_step}",
-                    where="study, key distill.recipe.learning_rate",
-                    got=self.recipe["learning_rate"],
-                    todo="make it smaller",
-                )
+            self._check(told["logs"].get("loss", 0), state.global_step)
 
         def on_save(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
             place.whole(state.global_step)
 
         events = {"on_step_end": on_step_end, "on_log": on_log, "on_save": on_save}
         return type("Watcher", (import_module("transformers").TrainerCallback,), events)()
+
+    def _check(self, loss: float, step: int) -> None:
+        """Raise UserError if a loss is no number."""
+        if not math.isfinite(loss):
+            raise UserError(
+                f"the loss is no number any more at step {step}",
+                where="study, key distill.recipe.learning_rate",
+                got=self.recipe["learning_rate"],
+                todo="make it smaller",
+            )
 
     def _losses(self, model: Any) -> list[float]:
         """Return the loss of every reply that is held out, one at a time: nothing is padded."""
@@ -189,6 +194,7 @@ class Training:
         """Write the adapter, and the tables of what was noted and of what is held out."""
         model = trainer.model
         after = self._losses(model)
+        self._check(fsum(after), self.last)
         with model.disable_adapter():
             before = self._losses(model)
         noted = trainer.state.log_history

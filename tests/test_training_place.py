@@ -1,0 +1,86 @@
+"""Where a training is kept: under which key, what is gone on from, and who may be in."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import table_of, write_table
+from metajudge.training import place
+from metajudge.training.place import Place, key_of
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
+    for name in ("train", "held_out"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    told = {"model": {"name": "maker/small"}, "seed": 3, "recipe": {"rank": 16}, "max_tokens": 9}
+    return told | {name: str(tmp_path / name) for name in ("train", "held_out")}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}, {"train": "held_out"}]
+)
+def test_another_training_has_another_key(
+    spec: dict[str, Any], changes: dict[str, Any], tmp_path: Path
+) -> None:
+    if "train" in changes:
+        changes = {"train": str(tmp_path / changes["train"])}
+    assert key_of(spec | changes) != key_of(spec)
+
+
+def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
+    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = (tmp_path / "train").rename(tmp_path / "moved")
+    before = key_of(spec | {"train": str(moved)})
+    moved.rename(tmp_path / "train")
+    assert before == key_of(spec | {"max_tokens": 10, "adapter": "elsewhere"}) == key_of(spec)
+    monkeypatch.setattr(place, "version", lambda name: f"{name} 2")
+    assert key_of(spec) != before
+
+
+def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+    kept = Place(tmp_path, "key")
+    assert kept.last() is None
+    for step in (5, 10, 15):
+        (kept.steps / f"checkpoint-{step}").mkdir(parents=True)
+        (kept.steps / f"checkpoint-{step}" / "weights").write_text("w")
+    kept.whole(5)
+    kept.whole(10)
+    assert kept.last() == kept.steps / "checkpoint-10"
+    assert sorted(path.name for path in kept.steps.iterdir()) == ["checkpoint-10", "checkpoint-5"]
+
+
+def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
+    with Place(tmp_path, "key").held():
+        with pytest.raises(UserError, match="another job") as caught, Place(tmp_path, "key").held():
+            pass
+        assert caught.value.where == str(tmp_path / "key")
+        with Place(tmp_path, "other").held():
+            pass
+    with Place(tmp_path, "key").held():
+        pass
+
+
+def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Path) -> None:
+    kept = Place(tmp_path / "kept", "key")
+    (kept.steps / "checkpoint-5").mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt), kept.finishing() as folder:
+        (folder / "adapter_config.json").write_text("half")
+        raise KeyboardInterrupt
+    assert not kept.finished
+    with kept.finishing() as folder:
+        assert not list(folder.iterdir())
+        for name in place.FILES:
+            (folder / name).write_text(name)
+        write_table("training", table_of("training", []), folder / place.LOG)
+        write_table("losses", table_of("losses", []), folder / place.LOSSES)
+    assert kept.finished
+    out = tmp_path / "out"
+    kept.hand_on(out / "adapter", out / "log.parquet", out / "losses.parquet")
+    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(place.FILES)
+    assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
+    assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]

@@ -108,7 +108,7 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     assert found is not None
     about, _, _, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
-    assert "on texts of The chat and other, on which" in about.text
+    assert "on texts of The chat and other, about which" in about.text
     assert [body.title.partition(":")[0] for body in table.bodies] == ["The chat", "other"]
 
 

@@ -150,9 +150,11 @@ def test_nothing_is_cut(tmp_path: Path) -> None:
     """Prompt and reply have 11 + 49 tokens at the most, of 60."""
     most = written(tmp_path, line(reply="x" * 48))
     assert [one.length for one in examples(most, Chat(base()), 49)] == [60]
-    with pytest.raises(UserError, match="longer than the judge may write") as reply:
-        examples(most, Chat(base()), 48)
-    assert (reply.value.got, reply.value.allowed) == ("49 tokens", "48 tokens")
+    several = written(tmp_path, line("a", reply="x" * 47), line("b", reply="x" * 48), line("c"))
+    with pytest.raises(UserError, match="longer than the judge may write: 2") as reply:
+        examples(several, Chat(base()), 47)
+    assert (reply.value.got, reply.value.allowed) == ("49 tokens", "47 tokens")
+    assert ":2, " in reply.value.where
     more = written(tmp_path, line("first"), line("second", reply="x" * 49))
     with pytest.raises(UserError, match="longer than the base's context") as both:
         examples(more, Chat(base()), 50)
@@ -223,13 +225,13 @@ def test_losses_are_means_over_tokens() -> None:
 def test_the_memory_of_a_training_by_hand() -> None:
     """A base of 2 layers, 4 wide, each with one linear layer from 4 to 4; numbers of 2 bytes.
 
-    1000 parameters: 2000. Rank 2: 2·(4 + 4)·2 = 32 in the adapter: 512. 2 examples of 5 tokens:
+    1000 parameters: 2000. Rank 2: 2·(4 + 4)·2 = 32 in the adapter: 768. 2 examples of 5 tokens:
     10·2·4·2 = 160 into the layers; 10 · 32/(2·2) · (2·2 + 4) = 640 in the one. 2·3 tokens of
     replies, 11 that there may be: 6·11·(4 + 12) = 1056.
     """
     size = Size(parameters=1000, trainable=32, layers=2, hidden=4, vocabulary=11, width=2)
     told = needed(size, rank=2, batch=2, tokens=5, replies=3)
-    assert told == 2000 + 512 + 160 + 640 + 1056
+    assert told == 2000 + 768 + 160 + 640 + 1056
 
 
 def test_the_machine_tells_what_is_free() -> None:

@@ -1,5 +1,6 @@
 """Where a training is kept: under which key, what is gone on from, and who may be in."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,25 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
     for name in ("train", "held_out"):
         (tmp_path / name).write_text(name, encoding="utf-8")
+    for name in ("student", "other"):
+        known = {"chat_template": name, "commit": None, "longest_prompt": len(name)}
+        (tmp_path / name).write_text(json.dumps(known), encoding="utf-8")
     told = {"model": {"name": "maker/small"}, "seed": 3, "recipe": {"rank": 16}, "max_tokens": 9}
-    return told | {name: str(tmp_path / name) for name in ("train", "held_out")}
+    return told | {name: str(tmp_path / name) for name in ("train", "held_out", "student")}
 
 
 @pytest.mark.parametrize(
-    "changes", [{"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}, {"train": "held_out"}]
+    "changes",
+    [
+        *({"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}),
+        *({"train": "held_out"}, {"student": "other"}),
+    ],
 )
 def test_another_training_has_another_key(
     spec: dict[str, Any], changes: dict[str, Any], tmp_path: Path
 ) -> None:
-    if "train" in changes:
-        changes = {"train": str(tmp_path / changes["train"])}
+    files = {name: str(tmp_path / changes[name]) for name in changes.keys() & {"train", "student"}}
+    changes = changes | files
     assert key_of(spec | changes) != key_of(spec)
 
 

@@ -47,6 +47,7 @@ class Jobs:
         self.folder = folder
         (folder / "config" / "models").mkdir(parents=True)
         taught.write(folder)
+        (folder / "known.json").write_text('{"chat_template": "…", "commit": null}', "utf-8")
         self.card("base")
 
     def card(self, name: str, /, **keys: Any) -> None:
@@ -65,6 +66,7 @@ class Jobs:
         return {
             **{"model": model, "folder": str(path.parent), "data": "data", "seed": 3},
             **{"max_tokens": 100, "sample": str(self.folder / "sample.parquet")},
+            **{"student": str(self.folder / "known.json")},
             **{name: str(self.folder / f"{name}.jsonl") for name in ("train", "held_out")},
             **{"adapter": str(place / "adapter"), "log": str(place / "training.parquet")},
             **{"losses": str(place / "losses.parquet"), "output": str(place / "student.json")},

@@ -144,6 +144,7 @@ class DistilledSpecs(EnsembleSpecs):
         fields = {
             **self._trainee(),
             "seed": self.plan.study.seed,
+            "student": self._at("student.json"),
             "train": self._at("train.jsonl"),
             "held_out": self._at("held_out.jsonl"),
             "adapter": self._at("adapter"),

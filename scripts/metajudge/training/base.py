@@ -40,6 +40,11 @@ class Base:
         return str(self.tokenizer.get_chat_template())
 
     @property
+    def commit(self) -> str | None:
+        """Return the commit of what came from the hub."""
+        return getattr(self.config, "_commit_hash", None)
+
+    @property
     def context(self) -> int:
         """Return how many tokens a prompt and its reply may have together."""
         own = getattr(self.config.get_text_config(), "max_position_embeddings", None)
@@ -94,12 +99,15 @@ class Base:
             width=getattr(torch, self.dtype).itemsize,
         )
 
-    def weights(self) -> Any:
-        """Return the model with its weights, in this machine's memory."""
+    def weights(self, device: str) -> Any:
+        """Return the model with its weights, on the device alone: a machine may have less memory
+        than its GPU.
+        """
         dtype = getattr(import_module("torch"), self.dtype)
         place, told = _place(self.card)
         load = import_module("transformers").AutoModelForCausalLM.from_pretrained
-        return _tried(self.card, lambda: load(place, dtype=dtype, **told))
+        first = {"device_map": {"": 0}} if device == "cuda" else {}
+        return _tried(self.card, lambda: load(place, dtype=dtype, **first, **told))
 
 
 def card_of(card: str, spec: dict[str, Any]) -> VllmModel:

@@ -100,7 +100,7 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
     Raises UserError for one that is longer than the base can read, and for a reply that the judge
     could not write: nothing is cut.
     """
-    found = []
+    found, long = list[Example](), dict[str, int]()
     lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut texts at U+2028
     for number, line in enumerate(lines[:-1], 1):
         row = json.loads(line)
@@ -115,14 +115,16 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
                 todo="name a base with a longer context",
             )
         if len(example.reply) > longest_reply:
-            raise UserError(
-                "a reply that is to be learnt is longer than the judge may write",
-                where=where,
-                got=f"{len(example.reply)} tokens",
-                allowed=f"{longest_reply} tokens",
-                todo="give the judge more in its max_tokens",
-            )
+            long[where] = len(example.reply)
         found.append(example)
+    if long:
+        raise UserError(
+            f"replies that are to be learnt are longer than the judge may write: {len(long)}",
+            where=max(long, key=lambda place: long[place]),
+            got=f"{max(long.values())} tokens",
+            allowed=f"{longest_reply} tokens",
+            todo="give the judge so many in its max_tokens",
+        )
     return found
 
 

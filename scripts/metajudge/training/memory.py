@@ -21,13 +21,14 @@ class Size(NamedTuple):
 
 
 def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> int:
-    """P·b + 16·T + n·L·h·b + n·T/(r·L)·(2b + 4) + m·v·(2b + 12) bytes, an upper bound.
+    """P·b + (20 + 2b)·T + n·L·h·b + n·T/(r·L)·(2b + 4) + m·v·(2b + 12) bytes, about.
 
     P and T: parameters of the base and of the adapter; b: bytes of a number of the base; L, h, v:
     its layers, their width and its vocabulary; r: the adapter's rank; n and m: tokens at once on
     the device, of `batch` examples that have at most `tokens`, `replies` of them in the reply.
 
-    The terms are (1) the base; (2) the adapter, its gradient and two moments in float32; (3) what
+    The terms are (1) the base; (2) the adapter, its gradient, two moments and a step's update in
+    float32, and the adapter and its gradient in the base's numbers; (3) what
     goes into each layer, all that is kept under gradient checkpointing; (4) the one layer that is
     computed again: what goes into and comes out of its linear layers, the gradient, and a float32
     copy for the adapter. A linear layer from i to o numbers has r·(i + o) parameters in the
@@ -37,7 +38,7 @@ def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> i
     length, predicted = batch * tokens, batch * replies
     return (
         size.parameters * size.width
-        + size.trainable * 4 * FLOAT32
+        + size.trainable * (5 * FLOAT32 + 2 * size.width)
         + length * size.layers * size.hidden * size.width
         + length * size.trainable // (rank * size.layers) * (2 * size.width + FLOAT32)
         + predicted * size.vocabulary * (2 * size.width + 3 * FLOAT32)

@@ -6,6 +6,7 @@ which the kernel takes back from a process that is gone, kill -9 too.
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -30,12 +31,15 @@ def key_of(spec: Mapping[str, Any]) -> str:
     """Return a hash of all that the result of a training depends on.
 
     Of the recipe that is everything: the sizes of batches change how sums are rounded, the device
-    does, and the steps between checkpoints are those at which the log has what is held out.
+    does, and the steps between checkpoints are those at which the log has what is held out. The
+    file `student` has what was found of the base: its chat template, and its commit on the hub.
     """
+    known = json.loads(Path(spec["student"]).read_text(encoding="utf-8"))
     told = {
         "method": METHOD,
         **{name: spec[name] for name in ("model", "seed", "recipe")},
         **{name: _sha256(Path(spec[name])) for name in ("train", "held_out")},
+        **{name: known[name] for name in ("chat_template", "commit")},
         "versions": {name: version(name) for name in PACKAGES},
     }
     return hashlib.sha256(canonical(told).encode()).hexdigest()

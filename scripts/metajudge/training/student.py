@@ -102,6 +102,7 @@ def checked(base: Base, recipe: Mapping[str, Any], rows: Iterable[Row], replies:
         "bytes": estimate,
         "longest_prompt": prompt.tokens,
         "context": base.context,
+        "commit": base.commit,
         "chat_template": hashlib.sha256(base.template.encode()).hexdigest(),
     }
 

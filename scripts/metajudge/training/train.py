@@ -34,10 +34,14 @@ Recipe = Mapping[str, Any]
 def prepare(device: str) -> None:
     """See to it that one device is used, in the same way every time, before torch is loaded."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    # no two examples are of one length: else what is freed does not fit what comes
+    os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
     if device == "cuda":
         first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
         os.environ["CUDA_VISIBLE_DEVICES"] = first
-    import_module("torch").use_deterministic_algorithms(True, warn_only=True)
+    torch = import_module("torch")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # all of it is written to
 
 
 def adapted(model: Any, recipe: Recipe) -> Any:
@@ -94,7 +98,7 @@ class Training:
         optim = import_module("torch.optim")
         recipe = self.recipe
         transformers.set_seed(self.seed)
-        model = adapted(self.base.weights(), recipe)
+        model = adapted(self.base.weights(recipe["device"]), recipe)
         learning = [one for one in model.parameters() if one.requires_grad]
         optimizer = optim.AdamW(
             learning, lr=recipe["learning_rate"], weight_decay=recipe["weight_decay"]
@@ -186,7 +190,7 @@ class Training:
                     for name, value in tensors([one]).items()
                 }
                 labels = made.pop("labels")
-                found.append(float(surprise(model(**made).logits, labels)))
+                found.append(float(surprise(model(**made, use_cache=False).logits, labels)))
         model.train(learns)
         return found
 

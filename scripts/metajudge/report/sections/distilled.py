@@ -30,9 +30,9 @@ AVERAGE = "average"
 TRAIN, HELD_OUT = "train", "held_out"
 LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 LEAD = (
-    "A small model was taught to say what an ensemble says: the errors that it lists, and its "
+    "A small model was taught to say what its teacher says: the errors that it lists, and its "
     "score, from 0 to 100. What is held out was not taught. Its loss tells how well the model "
-    "foresees the ensemble's words, not whether it judges well: that is told where judges are."
+    "foresees the teacher's words, not whether it judges well: that is told where judges are."
 )
 Noted = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ def section(report: Report) -> Section | None:
 
 def _datasets(report: Report) -> dict[str, str]:
     """Return the datasets of which something was taught, and their names; an id where none is."""
-    known = {dataset.id: dataset.name for dataset in report.datasets}
+    known = {name: card["name"] or name for name, card in report.spec["datasets"].items()}
     return {id_: known.get(id_, id_) for id_ in report.rows("training").names("dataset")}
 
 
@@ -58,7 +58,7 @@ def _about(report: Report, told: Noted) -> Block:
     names = listed([*_datasets(report).values()])
     return Text(
         f"`{told['judge']}` is the model `{told['model']}`, taught by `{told['teacher']}` on texts "
-        f"of {names}, on which only the ensemble and its members are asked."
+        f"of {names}, about which nobody else is asked."
     )
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import running
 from asking import Study
 from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
-from scripted import serve
+from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
 Row = dict[str, Any]
@@ -162,6 +163,41 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Stu
     assert done.returncode == 0, done.stdout[-3000:]
     taught = [row for split in ("train", "held_out") for row in examples(study, split)]
     assert {row["item"] for row in taught} == {"t4", "t5"}
+
+
+@pytest.mark.parametrize("most", [5, 1])
+def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Every fifth text, or all: then nothing is left to learn from, and nothing is trained."""
+
+    def script(body: Body) -> Said:
+        text = text_of(body["messages"][0]["content"])
+        return reply("What a text!") if crc32(text.encode()) % most == 0 else annotate(body)
+
+    with serve(script) as endpoint:
+        study = distilling(tmp_path, endpoint)
+        study.card("models", "student", **SERVED)
+        stand_ins(study, monkeypatch)
+        done = study.metajudge("distill", "train")
+    log = (tmp_path / "results/asked/logs/distill/export.log").read_text("utf-8")
+    assert "left out, the teacher has no score: " in log
+    if most == 1:
+        assert done.returncode != 0 and "there is no example to train on" in done.stdout
+        assert "the teacher has no score (288)" in done.stdout
+        assert set(notes(study)) == {"checked"}
+        return
+    assert done.returncode == 0, done.stdout[-3000:]
+    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
+    lost = sum(crc32(text_of(row["prompt"]).encode()) % most == 0 for row in sample)
+    told = json.loads((place(study) / "export.json").read_text("utf-8"))["examples"]
+    assert 20 < lost == sum(row["n_missing"] for row in told)
+    assert sum(row["n"] for row in told) == len(sample) - lost
+    assert f"; {lost - _lost(told)} more have none" in done.stdout
+
+
+def _lost(told: list[Row]) -> int:
+    return sum(row["n_missing"] for row in told if row["split"] == "held_out")
 
 
 def _twins() -> list[Row]:

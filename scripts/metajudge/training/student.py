@@ -83,7 +83,6 @@ def checked(base: Base, recipe: Mapping[str, Any], rows: Iterable[Row], replies:
 
     `replies`: the most tokens that a reply may have. Raises UserError for what would fail.
     """
-    check_device(recipe["device"])
     check_dtype(base, recipe["device"])
     prompt = longest(rows, base)
     check_context(base, prompt, replies)

@@ -11,6 +11,7 @@ from metajudge import (
     annotations_commands,
     distill_commands,
     reevaluate_commands,
+    show_commands,
     store_commands,
     votes_commands,
 )
@@ -213,6 +214,7 @@ def _parser() -> argparse.ArgumentParser:
         ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
     ):
         _add_study(commands.add_parser(name, help=about))
+    show_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"

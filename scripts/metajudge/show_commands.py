@@ -1,0 +1,128 @@
+"""The command `metajudge show`: the numbers of a study's tables in the terminal."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import RESULT_COLUMNS, read_table
+
+Row = dict[str, Any]
+NUMBERS = ("value", "lo", "hi", "n", "n_missing", "n_tied")
+PLACES = [
+    name
+    for name in (*RESULT_COLUMNS.first, *RESULT_COLUMNS.optional)
+    if name not in {*NUMBERS, "method", "note"}
+]
+"""The columns that say of what a number is."""
+FILTERS = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
+GAP = "  "
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command `show` to a parser's subcommands; it sets `act`, which does it."""
+    parser = commands.add_parser(
+        "show",
+        help="the numbers of a study's tables, in the terminal",
+        epilog="metajudge show study.yaml agreement --statistic pearson --level pooled",
+    )
+    parser.add_argument("study", type=Path, help="the study's YAML file")
+    parser.add_argument("table", nargs="?", help="a table; default: which tables there are")
+    for name in FILTERS:
+        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+    parser.add_argument(
+        "--rows", type=int, default=40, help="so many rows at most, 0: all; default: 40"
+    )
+    parser.add_argument("--notes", action="store_true", help="with each number's method and note")
+    parser.set_defaults(act=show)
+
+
+def show(told: argparse.Namespace) -> int:
+    """Print a table's rows, or which tables a study has; they must be there."""
+    from metajudge.cli import results_folder
+
+    folder = results_folder(told.study) / "tables"
+    there = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    if not there:
+        raise UserError(
+            "this study has no tables yet", where=str(folder), todo=f"metajudge run {told.study}"
+        )
+    if told.table is None:
+        print("\n".join(overview(there)))
+        return 0
+    if told.table not in there:
+        raise UserError(
+            "the study has no such table", where=str(folder), got=told.table, allowed=there
+        )
+    rows = read_table("results", there[told.table]).to_pylist()
+    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
+    print("\n".join(lines(told.table, rows, wanted, most=told.rows, notes=told.notes)))
+    return 0
+
+
+def overview(tables: Mapping[str, Path]) -> list[str]:
+    """Return a line per table: how many numbers, and of which statistics."""
+    found = []
+    for name, path in tables.items():
+        rows = read_table("results", path, ["statistic"]).to_pylist()
+        statistics = sorted({row["statistic"] for row in rows})
+        few = ", ".join(statistics[:4]) + (", …" if statistics[4:] else "")
+        found.append([name, f"{len(rows):,} rows", few])
+    return aligned(found)
+
+
+def lines(
+    table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]], *, most: int, notes: bool
+) -> list[str]:
+    """Return the rows that have the wanted values, as aligned lines.
+
+    What is the same in all of them stands above, once. An undefined number is followed by its
+    reason. Raises UserError for a value that no row has.
+    """
+    own = [row for row in rows if all(row[name] in v for name, v in wanted.items())]
+    for name, values in wanted.items():
+        known = {row[name] for row in rows if row[name]}
+        for value in values:
+            if value not in known:
+                raise UserError(
+                    f"no row of {table} has this {name}",
+                    where=f"--{name}",
+                    got=value,
+                    allowed=known,
+                )
+    shown = own[:most] if most else own
+    same = {name: own[0][name] for name in PLACES if own and len({r[name] for r in own}) == 1}
+    varied = [name for name in PLACES if name not in same]
+    titles = [*varied, "value", "95 % interval", "n", "missing", *(["notes"] if notes else [""])]
+    body = [[*(_text(row[name]) for name in varied), *_numbers(row, notes)] for row in shown]
+    told = ", ".join(f"{name} {_text(value)}" for name, value in same.items() if _text(value))
+    head = f"{table}: {len(own):,} of {len(rows):,} rows" + (f"; all: {told}" if told else "")
+    left = len(own) - len(shown)
+    more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
+    return [head, *aligned([titles, *body] if body else []), *([more] if left else [])]
+
+
+def _numbers(row: Row, notes: bool) -> list[str]:
+    value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
+    interval = "" if lo is None or hi is None else f"[{lo:.4g}, {hi:.4g}]"
+    said = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
+    if value is None:
+        said = f"undefined: {row['note']}"
+    shown = "-" if value is None else f"{value:.4g}"
+    return [shown, interval, _text(row["n"]), _text(row["n_missing"]), _text(said)]
+
+
+def _text(value: object) -> str:
+    """Return a value on one line: names come from data, and may hold what moves a cursor."""
+    text = "" if value is None else str(value)
+    return "".join(one if one.isprintable() else " " for one in text)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of equally many cells as lines whose columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

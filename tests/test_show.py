@@ -1,0 +1,86 @@
+"""The numbers of a study's tables in the terminal."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import table_of, write_table
+from metajudge.show_commands import lines
+
+Row = dict[str, Any]
+
+
+def row(judge: str, statistic: str = "pearson", **keys: Any) -> Row:
+    told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
+    numbers = {"value": 0.51234, "lo": 0.4, "hi": 0.6, "n": 120, "n_missing": 2}
+    [made] = table_of("results", [{**told, "statistic": statistic, **numbers, **keys}]).to_pylist()
+    return dict(made)
+
+
+ROWS = [
+    row("one"),
+    row("two", value=None, lo=None, hi=None, note="constant judge"),
+    row("one", "spearman", lo=None, hi=None, note="no interval: 3 sources"),
+]
+
+
+def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str) -> list[str]:
+    told = {name: [value] for name, value in wanted.items()}
+    return lines("agreement", rows, told, most=most, notes=notes)
+
+
+def test_what_is_the_same_everywhere_stands_once() -> None:
+    head, titles, *numbers = show(statistic="pearson")
+    assert head == (
+        "agreement: 2 of 3 rows; all: dataset d, aspect fluency, statistic pearson, level pooled"
+    )
+    assert titles.split() == ["judge", "value", "95", "%", "interval", "n", "missing"]
+    assert numbers == [
+        "one    0.5123  [0.4, 0.6]     120  2",
+        "two    -                      120  2        undefined: constant judge",
+    ]
+
+
+def test_notes_are_told_where_they_are_wanted() -> None:
+    told = {"method": "bootstrap", "note": "of a share"}
+    assert "bootstrap; of a share" in show([row("one", **told)], notes=True)[-1]
+    assert "of a share" not in show([row("one", **told)])[-1]
+
+
+def test_many_rows_are_cut_and_that_is_said() -> None:
+    rows = [row(f"j{at}") for at in range(50)]
+    assert len(show(rows)) == 43 and "10 more rows: --rows 0" in show(rows)[-1]
+    assert len(show(rows, most=0)) == 52
+
+
+def test_a_name_cannot_move_the_cursor() -> None:
+    [*_, last] = show([row("one", note="\x1b[2Jgone\nnext", value=None, lo=None, hi=None)])
+    assert last.endswith("undefined:  [2Jgone next")
+
+
+@pytest.mark.parametrize(("wanted", "nearest"), [("persn", "pearson"), ("spermann", "spearman")])
+def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, nearest: str) -> None:
+    with pytest.raises(UserError) as caught:
+        show(statistic=wanted)
+    assert caught.value.nearest() == nearest and caught.value.where == "--statistic"
+
+
+def test_the_command(tmp_path: Path) -> None:
+    study = running.write_study(tmp_path)
+
+    def told(*words: str) -> tuple[int, str]:
+        done = running.run("-m", "metajudge", "show", str(study), *words, cwd=tmp_path)
+        return done.returncode, done.stdout
+
+    status, said = told()
+    assert status == 1 and "no tables yet" in said and "metajudge run" in said
+    place = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
+    write_table("results", table_of("results", ROWS), place)
+    assert told() == (0, "agreement  3 rows  pearson, spearman\n")
+    status, said = told("agreement", "--judge", "two")
+    assert status == 0 and "1 of 3 rows; all: dataset d, judge two" in said
+    status, said = told("agreemnt")
+    assert status == 1 and "nearest: agreement" in said

@@ -52,7 +52,7 @@ def study(
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
         **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
-        **{"references": False},
+        **{"references": False, "weighted": False},
     }
     items = [f"i{item:02}" for item in range(ITEMS)]
     sets = ["original", "typos.minor", "cuts.single"]
@@ -112,6 +112,24 @@ def of(rows: list[Row], *names: str, **where: Any) -> list[Row]:
 def one(rows: list[Row], name: str, **where: Any) -> Row:
     (row,) = of(rows, name, **where)
     return row
+
+
+# Scores off the scale's grid
+
+
+def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_the_same() -> None:
+    """3.47 is no whole number of points; a score that could not be so is an error still."""
+    off = {
+        name: {aspect: values - 0.1234 for aspect, values in aspects.items()}
+        for name, aspects in scored(1, 0.8).items()
+    }
+    weighted = study({"j": off}, cards={"j": {"weighted": True}})
+    whole = discernment.rows(study({"j": scored(1, 0.8)}))
+    for found, same in zip(discernment.rows(weighted), whole, strict=True):
+        assert found["statistic"] == same["statistic"]
+        assert found["value"] == pytest.approx(same["value"], abs=1e-9)
+    with pytest.raises(ValueError, match="is not exact"):
+        discernment.rows(study({"j": off}))
 
 
 # Judges beside each other

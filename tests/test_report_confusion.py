@@ -118,7 +118,7 @@ def test_the_boxes_are_of_wanted_and_unwanted_cells_and_of_no_others(section: Se
 
 def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
     (text,) = blocks_of(section, Text, "Correlations between aspects, alpha")
-    assert text.text.startswith("1 of 2 aspects correlate more with people's ratings of another")
+    assert text.text.startswith("1 of 2 aspects correlate more with the planned ratings of another")
     people, own = blocks_of(section, Table, "Correlations between aspects, alpha")
     assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
     assert [cell.text for cell in people.bodies[0].lines[0].cells] == [

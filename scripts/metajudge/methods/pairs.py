@@ -70,9 +70,12 @@ def pairs_of(
 
 
 def unit_of(card: dict[str, Any], aspect: str) -> int | None:
-    """Return u such that every score is a multiple of 1/u; None: rounded to 9 decimals instead."""
+    """Return u such that every score is a multiple of 1/u; None: rounded to 9 decimals instead.
+
+    So are means that probabilities weigh: they lie anywhere on the scale.
+    """
     grid, draws = card["grid"][aspect], card["draws"]
-    if grid is None or draws > MOST_DRAWS:
+    if grid is None or card["weighted"] or draws > MOST_DRAWS:
         return None
     per_point = 1 / (grid[1] - grid[0])
     whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)

@@ -252,6 +252,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
                 for aspect in plan.aspects_of(dataset)
             },
+            "weighted": False,
             "discrete": False,
         }
     card = plan.judges[judge]
@@ -272,5 +273,6 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
+        "weighted": card.estimator == "logprob_mean",
         "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
     }

@@ -19,7 +19,7 @@ from metajudge.report.sections.shared import per_dataset
 PEOPLE = "human"
 LEAD = (
     "A judge that is asked about one aspect may rate another: its scores of two aspects are then "
-    "one, or go with people's ratings of the other aspect more than with those of its own."
+    "one, or go with the ratings of the other aspect more than with those of its own."
 )
 
 
@@ -32,30 +32,31 @@ def section(report: Report) -> Section | None:
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     """Return, folded per judge, what it keeps apart: aspects, wordings, and people's aspects."""
     blocks: list[Block] = []
+    whose = "the planned ratings" if dataset.planned else "people's ratings"
     for judge in report.judges:
         own = rows.where(judge=judge.id, statistic="pearson")
         tables = [
             _pairs(report, own.where(perturbation=which, judge_b=other), told)
             for which, other, told in (
-                ("systems", PEOPLE, f"{judge.id} (rows) with people (columns), texts of systems"),
+                ("systems", PEOPLE, f"{judge.id} (rows) with {whose} (columns), texts of systems"),
                 ("systems", "", f"{judge.id} with itself, texts of systems"),
                 ("all", "", f"{judge.id} with itself, originals and damaged texts"),
             )
         ]
         shown = [table for table in tables if table]
         astray = rows.where(judge=judge.id, statistic="follows_other")
-        said = [Text(_astray(row)) for row in astray if row.value is not None]
+        said = [Text(_astray(row, whose)) for row in astray if row.value is not None]
         if shown:
             title = f"Correlations between aspects, {judge.id}: {dataset.name}"
             blocks.append(Fold(title, [*said, *shown]))
     return blocks
 
 
-def _astray(row: Row) -> str:
+def _astray(row: Row, whose: str) -> str:
     wording = f" in the criterion {row.criterion}" if row.criterion else ""
     return (
         f"{round((row.value or 0) * row.n)} of {row.n} aspects{wording} correlate more with "
-        "people's ratings of another aspect than with those of their own."
+        f"{whose} of another aspect than with those of their own."
     )
 
 

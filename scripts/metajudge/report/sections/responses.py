@@ -81,13 +81,14 @@ def _means(rows: Rows, dataset: Dataset, judge: Judge) -> tuple[Row | None, Row 
 
 
 def _numbers(rows: Rows, dataset: Dataset, judges: list[Judge]) -> Table:
-    people = len(rows.where(statistic="pearson")) > 0
+    rated = len(rows.where(statistic="pearson")) > 0
+    whose = "the planned ratings" if dataset.planned else "people"
 
     def cells(judge: Judge) -> list[Cell]:
         found = [*_means(rows, dataset, judge)]
         found += [rows.at(dataset.id, judge.id, f"range_{end}") for end in ("bottom", "top")]
         r = rows.at(dataset.id, judge.id, "pearson", level="pooled", cell="systems")
-        found += [r] if people else []
+        found += [r] if rated else []
         return [estimate(row) for row in found]
 
     columns = [
@@ -95,7 +96,7 @@ def _numbers(rows: Rows, dataset: Dataset, judges: list[Judge]) -> Table:
         Column("Damaged texts", "mean score"),
         Column("Bottom", "of the range"),
         Column("Top", "of the range"),
-        *([Column("Pearson r", "with people, of the systems' texts")] if people else []),
+        *([Column("Pearson r", f"with {whose}, of the systems' texts")] if rated else []),
     ]
     caption = f"{dataset.name}: mean scores over the aspects, and where the range ends."
     notes = ["The range is that of the judge's scale, or of its scores where it has none."]

@@ -1,6 +1,7 @@
 """The commands `metajudge distill …`: examples, training, and a card of what was trained."""
 
 import argparse
+import json
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -55,8 +56,6 @@ def distill(told: argparse.Namespace, passed: list[str]) -> int:
 
 def _counts(place: Path) -> list[str]:
     """Return what was exported, and where it lies."""
-    import json
-
     rows = json.loads((place / "export.json").read_text(encoding="utf-8"))["examples"]
     lines = []
     for split in ("train", "held_out"):

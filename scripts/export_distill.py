@@ -42,7 +42,12 @@ def main(spec: Spec) -> None:
     cells: dict[Place, list[Row]] = {}
     for row in read_table("samples", spec["sample"], names).to_pylist():
         cells.setdefault((row["dataset"], row["perturbation"], row["aspect"]), []).append(row)
-    said = [one for place, rows in sorted(cells.items()) for one in _said(spec, place, rows)]
+    texts = {name: Subjects(spec["results"], name, spec["seed"]) for name, *_ in cells}
+    said = [
+        one
+        for place, rows in sorted(cells.items())
+        for one in _said(spec, place, rows, texts[place[0]])
+    ]
     left = Counter(one.why for one in said if one.example is None)
     for why, count in sorted(left.items()):
         print(f"left out, {why}: {count:,}")
@@ -67,7 +72,7 @@ def _write(path: str, text: str) -> None:
     Path(path).write_text(text, encoding="utf-8")
 
 
-def _said(spec: Spec, place: Place, rows: list[Row]) -> list[Said]:
+def _said(spec: Spec, place: Place, rows: list[Row], texts: Subjects) -> list[Said]:
     """Return what a cell's sample makes."""
     dataset, name, aspect = place
     cell = f"{dataset}/{name}/{spec['teacher']}/{aspect}.parquet"
@@ -75,8 +80,7 @@ def _said(spec: Spec, place: Place, rows: list[Row]) -> list[Said]:
     known = {row["target"]: row["value"] for row in scores.to_pylist()}
     errors = first_lists(read_table("judgments", f"{spec['results']}/judgments/{cell}"))
     wanted = {row["target"] for row in rows}
-    subjects = Subjects(spec["results"], dataset, spec["seed"]).of(name)
-    subjects = [one for one in subjects if one.target in wanted]
+    subjects = [one for one in texts.of(name) if one.target in wanted]
     told = prompts(spec["student"], dataset, aspect, subjects)
     shown = {one.target: prompt for one, prompt in zip(subjects, told, strict=True)}
     return [Said(row, *_example(row, shown, known, errors)) for row in rows]

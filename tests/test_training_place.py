@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import table_of, write_table
 from metajudge.training import place
@@ -82,13 +83,13 @@ def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Pa
     assert not kept.finished
     with kept.finishing() as folder:
         assert not list(folder.iterdir())
-        for name in place.FILES:
+        for name in ADAPTER_FILES:
             (folder / name).write_text(name)
         write_table("training", table_of("training", []), folder / place.LOG)
         write_table("losses", table_of("losses", []), folder / place.LOSSES)
     assert kept.finished
     out = tmp_path / "out"
     kept.hand_on(out / "adapter", out / "log.parquet", out / "losses.parquet")
-    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(place.FILES)
+    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(ADAPTER_FILES)
     assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
     assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]

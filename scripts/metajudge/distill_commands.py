@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
 
-TARGETS = {"export": ["export.json"], "train": ["adapter/adapter_config.json", "export.json"]}
+TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"]}
 """What each command makes, below `distill` in the study's results."""
 
 
@@ -71,14 +72,12 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
 
     Raises UserError where it is not trained yet, or a card of this name is there.
     """
-    import yaml
-
-    from metajudge.engines.asking import CONFIG, adapter_in
+    from metajudge.engines.asking import adapter_in
     from metajudge.plan.distilling import student_of
-    from metajudge.schema.loading import validate_card
+    from metajudge.schema.loading import validate_card, write_new_card
 
     judge, model = student_of(plan)
-    if not (adapter / CONFIG).is_file():
+    if not (adapter / ADAPTER_FILES[0]).is_file():
         raise UserError(
             "nothing is trained yet", where=str(adapter), todo="metajudge distill train <study>"
         )
@@ -94,14 +93,7 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
         folder = plan.folders["model", model.model]
         told["path"] = os.path.relpath(Path(folder) / model.path, path.parent)
     validate_card("model", told, str(path))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(yaml.safe_dump(told, sort_keys=False))
-    except FileExistsError:
-        raise UserError(
-            "there is a card of this name", where=str(path), todo="choose another name"
-        ) from None
+    write_new_card(told, path)
     return [
         f"written: {path}",
         f"a judge of it is a copy of judges/{judge.judge}.yaml with `model: {path.stem}`",

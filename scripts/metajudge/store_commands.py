@@ -195,6 +195,7 @@ def clear_out(told: Arguments) -> int:
 def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from metajudge.cli import snakemake
+    from metajudge.distillation.sampling import student_file
     from metajudge.jobs import of_endpoints
     from metajudge.plan.writers import makers_of, supervisors
     from metajudge.replies import batch
@@ -202,7 +203,7 @@ def export_batch(told: Arguments) -> int:
 
     plan, home, out = _plan(told.study)
     # requests are paid for: before they are written, a judge that learns must be known to be able
-    first = [f"{out}/distill/student.json"] if plan.taught else []
+    first = [student_file(str(out))] if plan.taught else []
     if status := snakemake(told.study, ["texts_unasked", *first], []):
         return status
     for card, jobs in of_endpoints(plan, home, out):

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 from markupsafe import Markup
 
 from metajudge.ballots import Ballot, ballots
@@ -21,7 +20,7 @@ from metajudge.plan import Plan
 from metajudge.report.html import environment_of, script_hash
 from metajudge.schema.cards import Weights
 from metajudge.schema.errors import UserError
-from metajudge.schema.loading import validate_card
+from metajudge.schema.loading import validate_card, write_new_card
 from metajudge.statistics.alpha import krippendorff_alpha
 
 
@@ -175,12 +174,4 @@ def _line(survey: Survey, card: Mapping[str, Any]) -> str:
 
 def write(card: Mapping[str, Any], path: Path) -> None:
     """Write a card of weights; one that is there is not overwritten (UserError)."""
-    told = yaml.safe_dump(Weights.model_validate(card).model_dump(mode="json"), sort_keys=False)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(told)
-    except FileExistsError:
-        raise UserError(
-            "there is a card of this name", where=str(path), todo="choose another name"
-        ) from None
+    write_new_card(Weights.model_validate(card).model_dump(mode="json"), path)

@@ -11,6 +11,7 @@ from pathlib import Path
 HOME = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(HOME / "scripts"))
 
+from metajudge.distillation.sampling import student_file
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.distilling import student_of
@@ -82,7 +83,7 @@ SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
 # Where a judge learns, nothing is asked before it is known that its model can be trained.
-FIRST = [f"{OUT}/distill/student.json"] if PLAN.taught else []
+FIRST = [student_file(OUT)] if PLAN.taught else []
 
 
 def guard():

@@ -55,7 +55,7 @@ rule check_student:
     input:
         f"{OUT}/distill/sample.parquet",
     output:
-        f"{OUT}/distill/student.json",
+        student_file(OUT),
     log:
         f"{OUT}/logs/distill/student.log",
     conda:
@@ -95,12 +95,11 @@ rule export_distill:
 
 rule train_judge:
     input:
-        f"{OUT}/distill/student.json",
+        student_file(OUT),
         f"{OUT}/distill/train.jsonl",
         f"{OUT}/distill/held_out.jsonl",
     output:
-        f"{OUT}/distill/adapter/adapter_config.json",
-        f"{OUT}/distill/adapter/adapter_model.safetensors",
+        SPECS.adapter,
         f"{OUT}/distill/training.parquet",
         f"{OUT}/distill/losses.parquet",
     log:

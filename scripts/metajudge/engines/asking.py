@@ -16,10 +16,8 @@ from metajudge.schema.cards import (
     OpenAIModel,
     VllmModel,
 )
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
-
-CONFIG = "adapter_config.json"
-"""The file that every adapter has."""
 
 
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
@@ -31,7 +29,7 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
     """
     if not isinstance(card, CommandModel | VllmModel):
         return card
-    if isinstance(card, VllmModel) and trained and Path(trained, CONFIG).is_file():
+    if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
     found = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))

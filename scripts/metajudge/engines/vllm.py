@@ -19,7 +19,7 @@ from metajudge.data.files import DATA
 from metajudge.engines.asked import Ask, Failure, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.schema.cards import VllmModel
-from metajudge.schema.cards.vllm import SAMPLING
+from metajudge.schema.cards.vllm import ADAPTER_FILES, SAMPLING
 from metajudge.schema.errors import UserError
 
 NEUTRAL = {
@@ -125,7 +125,7 @@ def arguments(card: VllmModel) -> dict[str, Any]:
 
 def room(adapter: Path) -> int:
     """Return the rank that vLLM has to make room for: its next one above the adapter's."""
-    rank = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))["r"]
+    rank = json.loads((adapter / ADAPTER_FILES[0]).read_text(encoding="utf-8"))["r"]
     return next((most for most in RANKS if most >= rank), rank)
 
 

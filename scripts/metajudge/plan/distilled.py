@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from metajudge.distillation.sampling import sample_file
+from metajudge.distillation.sampling import sample_file, student_file
 from metajudge.engines import ENGINES
 from metajudge.plan.combining import EnsembleSpecs
 from metajudge.plan.distilling import student_of
@@ -10,6 +10,7 @@ from metajudge.plan.judges import aspects_told, scales_told
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import SYSTEMS, WRITTEN
 from metajudge.schema.cards import TRAINED, Decoding, Recipe, VllmModel
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 
 
 class DistilledSpecs(EnsembleSpecs):
@@ -21,10 +22,7 @@ class DistilledSpecs(EnsembleSpecs):
     @property
     def adapter(self) -> list[str]:
         """Return the files of the adapter that is trained."""
-        return [
-            self._at(f"adapter/{name}")
-            for name in ("adapter_config.json", "adapter_model.safetensors")
-        ]
+        return [self._at(f"adapter/{name}") for name in ADAPTER_FILES]
 
     def sampled(self, dataset: str) -> dict[str, str]:
         """Return where the sample is of a dataset's texts that are judged, if not all are."""
@@ -100,7 +98,7 @@ class DistilledSpecs(EnsembleSpecs):
         fields = {
             **self._trainee(),
             "sample": sample_file(self.out),
-            "output": self._at("student.json"),
+            "output": student_file(self.out),
         }
         return self._spec("check_student.py", fields)
 
@@ -144,7 +142,7 @@ class DistilledSpecs(EnsembleSpecs):
         fields = {
             **self._trainee(),
             "seed": self.plan.study.seed,
-            "student": self._at("student.json"),
+            "student": student_file(self.out),
             "train": self._at("train.jsonl"),
             "held_out": self._at("held_out.jsonl"),
             "adapter": self._at("adapter"),

@@ -67,12 +67,7 @@ def load_plan(
     """
     study: Study = validate_card("study", dict(config), source)
     cards = Cards(_card_folders(home))
-    named = dict.fromkeys(study.datasets, "datasets")
-    named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
-    datasets = {
-        name: cards.read("dataset", name, where=f"{source}, key {key}")
-        for name, key in named.items()
-    }
+    datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(cards, study, source)
     perturbations = {
@@ -119,6 +114,16 @@ def load_plan(
         check_graded(plan)
         rehearse(plan)
     return plan
+
+
+def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
+    """Read the datasets that judges are evaluated on, then those that one learns from."""
+    named = dict.fromkeys(study.datasets, "datasets")
+    named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
+    return {
+        name: cards.read("dataset", name, where=f"{source}, key {key}")
+        for name, key in named.items()
+    }
 
 
 def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:

@@ -90,6 +90,18 @@ def validate_card(
         raise UserErrors(found) from error
 
 
+def write_new_card(card: dict[str, Any], path: Path) -> None:
+    """Write a card that a command made; one that is there is not overwritten (UserError)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(yaml.safe_dump(card, sort_keys=False))
+    except FileExistsError:
+        raise UserError(
+            "there is a card of this name", where=str(path), todo="choose another name"
+        ) from None
+
+
 @cache
 def adapter(kind: str) -> TypeAdapter[Any]:
     """Return pydantic's validator of a card kind."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
 
 METHOD = 1
@@ -23,7 +24,6 @@ METHOD = 1
 PACKAGES = ("accelerate", "peft", "torch", "transformers")
 WHOLE = "whole"
 """The file in a checkpoint that is written when all others are on the disk."""
-FILES = ("adapter_config.json", "adapter_model.safetensors")
 LOG, LOSSES = "training.parquet", "losses.parquet"
 
 
@@ -108,7 +108,7 @@ class Place:
         """Copy the result to where a study wants it; its checkpoints are of no use any more."""
         shutil.rmtree(self.steps, ignore_errors=True)
         adapter.mkdir(parents=True, exist_ok=True)
-        for name in FILES:
+        for name in ADAPTER_FILES:
             shutil.copyfile(self.result / name, adapter / name)
         for name, path in ((LOG, log), (LOSSES, losses)):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
+from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import table_of, write_table
 from metajudge.streams import stream_seed
@@ -22,7 +23,7 @@ from metajudge.training import course
 from metajudge.training.base import Base
 from metajudge.training.examples import Example, surprise, tensors
 from metajudge.training.memory import GB
-from metajudge.training.place import FILES, LOG, LOSSES, Place
+from metajudge.training.place import LOG, LOSSES, Place
 
 CLIPPED = 1.0
 """The most that the norm of a step's gradient may be."""
@@ -235,7 +236,7 @@ def save_adapter(model: Any, folder: Path, name: str) -> None:
     """Write the two files of an adapter, without a word of this machine or this run."""
     whole = folder / "peft"
     model.save_pretrained(whole, save_embedding_layers=False)
-    config, weights = FILES
+    config, weights = ADAPTER_FILES
     (whole / weights).rename(folder / weights)
     told = json.loads((whole / config).read_text(encoding="utf-8"))
     told |= {"base_model_name_or_path": name, "target_modules": sorted(told["target_modules"])}

@@ -30,6 +30,8 @@ HARMLESS = {
 """Arguments of vLLM's engine that say how it works, not what it answers."""
 
 
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+"""What an adapter consists of, as peft writes it."""
 TRAINED = "trained"
 """In the place of an adapter: the one that the study trains."""
 PLACE = r"^(\{data\}/)?[^{}]+$"

@@ -163,7 +163,7 @@ class Study(Caps):
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
                 f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "
-                "learnt from says nothing of how good it is"
+                "learnt from says nothing of how good it is; leave it out of one of them"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")

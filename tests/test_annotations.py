@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
-from browser import browser, needs_browser
+from browser import Browser, browser, needs_browser
 from metajudge.annotations.answers import read
 from metajudge.annotations.pages import OF_EXPLANATIONS, OF_SPANS, Page
 from metajudge.report.html import script_hash
@@ -195,6 +195,15 @@ def chosen(page: Page) -> dict[str, str]:
     return dict(zip(names, ("error", "correct", "no_span"), strict=False))
 
 
+def opened(window: Browser, file: Path) -> Any:
+    """Open a page anew and return how many answers are chosen.
+
+    What a page has just stored may reach a page opened at once in another process a moment later.
+    """
+    window.open(file)
+    return window.value("document.querySelectorAll('input:checked').length")
+
+
 @needs_browser
 def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> None:
     plan = study.plan()
@@ -207,8 +216,7 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
         window.press("Space", "Tab", "Space", "Tab", "ArrowRight")
         window.open(file.with_name(another.file))
         assert window.value("document.querySelectorAll('input:checked').length") == 0
-        window.open(file)
-        assert window.value("document.querySelectorAll('input:checked').length") == 3
+        window.until(lambda: opened(window, file) == 3)
         window.value("document.querySelector('[type=submit]').click()")
         window.until(lambda: any((study.folder / "browser" / "downloads").glob("*.json")))
         assert "1 of 4 questions have no answer" in window.value(

@@ -198,7 +198,7 @@ def test_a_text_is_told_once_with_its_changes() -> None:
 def test_offsets_of_errors_count_as_a_script_counts(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    span = {"start": start, "end": end, "severity": 1.0, "category": None}
+    span: dict[str, Any] = {"start": start, "end": end, "severity": 1.0, "category": None}
     span |= {"explanation": "e", "match": "exact", "location": "l"}
     [[left, right, *_]] = errors([span], text)
     units = text.encode("utf-16-le", "surrogatepass")

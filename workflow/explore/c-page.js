@@ -325,7 +325,9 @@ form.addEventListener("reset", (event) => {
 only.addEventListener("click", () => go({ target: "", other: "" }));
 pages.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
-  if (button && button.getAttribute("aria-disabled") !== "true") go({ page: String(Number(number.value) + Number(button.value)) });
+  if (!button || button.getAttribute("aria-disabled") === "true") return;
+  const page = Number.parseInt(read().page, 10) || 1; // of the address: what is shown may lag behind
+  go({ page: String(Math.min(Math.max(page + Number(button.value), 1), Number(number.max))) });
 });
 number.addEventListener("change", () => go({ page: number.value }));
 table.addEventListener("keydown", (event) => {

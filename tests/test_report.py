@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report import elements
+from metajudge.report import elements, headline
 from metajudge.report.charts import Series, signs
 from metajudge.report.page import render
 from metajudge.report.report import Report
-from metajudge.report.sections import judges
 
 HOME = Path(__file__).resolve().parents[1]
 TEMPLATES = HOME / "workflow" / "report"
@@ -288,7 +287,7 @@ def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
     first = visible(whole.split("<nav")[0])
     assert "Study tiny" in first
     assert "2 datasets · 48 items · 240 rated texts · 4 judges and 4 controls" in first
-    assert "3 kinds of damage · 3\u202f456 judgments in 32 cells" in first
+    assert "2 kinds of damage · 3\u202f456 judgments in 32 cells" in first
 
 
 def test_discernment_marks_flags_and_lists(whole: str) -> None:
@@ -361,7 +360,7 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
         if one["judge"] in ("random", "length"):
             one["value"], one["lo"], one["hi"] = 0.4, None, None
     report = Report.load(study.make(tmp_path, {"agreement": rows}))
-    measure = judges.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
-    best = judges._best_control(report, report.datasets[0], measure)
+    measure = headline.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
+    best = headline.best_control(report, report.datasets[0], measure)
     assert best is not None
     assert best.judge == "random"

@@ -122,6 +122,16 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """A judge, what is said of it in a sentence, and what that rests on."""
+
+    kind: ClassVar[str] = "verdict"
+    judge: str
+    sentence: str
+    evidence: "Table"
+
+
+@dataclass(frozen=True)
 class Link:
     """A way to a page that lies beside this one."""
 
@@ -206,7 +216,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = "Table | Figure | Text | Link | Facts | Heading | Marked | Fold"
+Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Fold"
 
 
 @dataclass(frozen=True)

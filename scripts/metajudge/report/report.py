@@ -60,6 +60,11 @@ class Damage:
     degree: str
     level: str
 
+    @property
+    def title(self) -> str:
+        """Return the name with the degree."""
+        return f"{self.name}, {self.degree}" if self.degree else self.name
+
 
 @dataclass(frozen=True)
 class Report:

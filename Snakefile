@@ -49,6 +49,7 @@ localrules:
     table,
     report,
     spotcheck,
+    explore,
 
 
 rule all:
@@ -56,6 +57,7 @@ rule all:
     input:
         rules.preflight.output,
         f"{OUT}/report/index.html",
+        f"{OUT}/report/explore.html",
         texts_page(),
         [written_for(dataset) for dataset in DATASETS],
 

@@ -23,8 +23,8 @@ HOME = Path(__file__).resolve().parents[1]
 TEMPLATES = HOME / "workflow" / "report"
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
-BESIDE = ["texts.html#news", "texts.html#chat"]
-"""The page of damaged texts: to be followed, never loaded."""
+BESIDE = ["texts.html#news", "texts.html#chat", "explore.html"]
+"""The pages of damaged texts and of all judgments: to be followed, never loaded."""
 
 
 class Page(HTMLParser):

@@ -93,3 +93,27 @@ rule spotcheck:
         spec=lambda wildcards: SPECS.spotcheck(),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/spotcheck.py --spec - > {log:q} 2>&1"
+
+
+# Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
+# Cells are files by the thousand: one file of each dataset stands for all of them.
+rule explore:
+    input:
+        expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
+        expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
+        [target_sets(dataset) for dataset in DATASETS],
+        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
+    output:
+        f"{OUT}/report/explore.html",
+        directory(f"{OUT}/report/explore"),
+    log:
+        f"{OUT}/logs/explore.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.explore(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/explore.py --spec - > {log:q} 2>&1"

@@ -48,6 +48,7 @@ localrules:
     statistics,
     table,
     report,
+    judge_cards,
     spotcheck,
 
 
@@ -57,6 +58,7 @@ rule all:
         rules.preflight.output,
         f"{OUT}/report/index.html",
         texts_page(),
+        JUDGE_CARDS,
         [written_for(dataset) for dataset in DATASETS],
 
 

@@ -32,17 +32,18 @@ def bodies(
 ) -> list[Body]:
     """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
     told = [(judge, cells(judge)) for judge in judges]
-    lines = [
-        (judge, Line(judge.id, found, about=judge.about, badge="control" if judge.control else ""))
-        for judge, found in told
-        if found is not None
-    ]
+    lines = [(judge, _line(judge, found)) for judge, found in told if found is not None]
     real = [line for judge, line in lines if not judge.control]
     controls = [line for judge, line in lines if judge.control]
     return [
         *([Body(real, title)] if real else []),
         *([Body(controls, "" if real else title, style="controls")] if controls else []),
     ]
+
+
+def _line(judge: Judge, cells: list[Cell]) -> Line:
+    badge = "control" if judge.control else ""
+    return Line(judge.id, cells, about=judge.about, badge=badge, href=judge.card)
 
 
 def labelled(judge: Judge) -> str:

@@ -50,6 +50,7 @@ localrules:
     report,
     judge_cards,
     spotcheck,
+    explore,
 
 
 rule all:
@@ -57,6 +58,7 @@ rule all:
     input:
         rules.preflight.output,
         f"{OUT}/report/index.html",
+        f"{OUT}/report/explore.html",
         texts_page(),
         JUDGE_CARDS,
         [written_for(dataset) for dataset in DATASETS],

@@ -32,6 +32,7 @@ def judge_cards(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         **{"annotated": {}, "distilled": None, "cards": ""},
         "templates": look_of(home / "workflow", "report/*", "texts/style.css"),
         "results": out,
+        "explore": True,
         "settings": {name: settings_of(plan, name) for name in page["judges"]},
         "models": {name: model_settings(card) for name, card in plan.models.items()},
         "worst": {

@@ -18,6 +18,7 @@ from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
 from metajudge.plan.ensembles import ensembles_of
+from metajudge.plan.explored import explore_page
 from metajudge.plan.judges import (
     annotators,
     aspects_told,
@@ -316,6 +317,10 @@ class Specs(DistilledSpecs):
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""
         return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
+
+    def explore(self) -> str:
+        """Return the spec of the page on which every judgment can be looked at."""
+        return self._spec("explore.py", explore_page(self.plan, self.scripts.parent, self.out))
 
     @property
     def _explained(self) -> list[str]:

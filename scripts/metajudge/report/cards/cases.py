@@ -1,6 +1,7 @@
 """The worst judgments as a reader sees them: text, score, rating and reply, all of it escaped."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -42,6 +43,12 @@ class Reader:
         self.texts = Texts(self.out, dataset.id)
         self.told: Mapping[str, Any] = report.spec["worst"].get(dataset.id, {})
         self._damaged: dict[str, dict[str, str]] = {}
+
+    @cached_property
+    def originals(self) -> dict[str, str]:
+        """Return item -> its original text."""
+        found = Texts(self.out, self.dataset.id).of("original")
+        return {one.item: one.text for one in found.values()}
 
     def damaged(self, cell: str) -> dict[str, str]:
         """Return target -> its original, of the texts of a set that were damaged."""
@@ -100,7 +107,8 @@ def _told_damage(worst: Worst) -> str:
     if not left:
         return f"{first} There is none to show."
     order = "the heavier degree, then the study's order, then the id, come first among equals"
-    return f"{first} Shown: {count(min(left, MOST))} of {count(left)}, the highest above; {order}."
+    shown = f"Shown: {count(len(worst.cases))} of these {count(left)}"
+    return f"{first} {shown}, the highest above, one for each original; {order}."
 
 
 def _why(damages: Sequence[Sequence[Any]]) -> list[str]:
@@ -125,6 +133,9 @@ def _damage_case(reader: Reader, judge: Judge, one: Bad) -> Case:
     found = reader.find(judge, one.cell, one.aspect)[one.target, None]
     higher = f"higher by {percent(one.by)} of its range" if one.by else "no lower"
     facts = [("original", amount(one.other)), ("damaged", amount(one.score)), ("", higher)]
+    if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
+        original = reader.originals[found.target.item]
+        found = found._replace(target=found.target._replace(before=original, edits=()))
     return _case(reader, judge, found, one.cell, one.aspect, facts)
 
 
@@ -178,7 +189,7 @@ def _failed_case(reader: Reader, judge: Judge, one: Failure) -> Case:
     facts = [("", STATUSES[one.status])]
     facts += [("rule", draw.rule)] if draw.rule else []
     facts += [("reply", f"{one.draw + 1} of {len(found.draws)}")] if len(found.draws) > 1 else []
-    return _case(reader, judge, found, one.cell, one.aspect, facts, draw, status=one.status)
+    return _case(reader, judge, found, one.cell, one.aspect, facts, draw)
 
 
 def _case(
@@ -189,7 +200,6 @@ def _case(
     aspect: str,
     facts: Sequence[tuple[str, str]],
     draw: Draw | None = None,
-    **more: str,
 ) -> Case:
     texts = [_excerpt("The text", found.target)]
     if found.target_b is not None:
@@ -198,13 +208,15 @@ def _case(
     texts += [_reply(said, len(found.draws), chosen=draw is not None)] if said else []
     other = f" and {found.target_b.target}" if found.target_b else ""
     place = f"{_set(reader.report, cell)} · {reader.report.aspect(aspect)}"
-    where = {"dataset": reader.dataset.id, "judge": judge.id, "perturbation": cell}
+    where = {"dataset": reader.dataset.id, "judge": judge.id, "aspect": aspect}
+    where |= {"perturbation": cell, "target": found.target.target}
+    where |= {"other": found.target_b.target} if found.target_b else {}
     return Case(
         f"{found.target.target}{other}",
         place,
         [(name, told.replace("-", MINUS) if told[:1] == "-" else told) for name, told in facts],
         texts,
-        explore(reader.report, **where, aspect=aspect, **more),
+        explore(reader.report, **where),
     )
 
 
@@ -237,8 +249,9 @@ def _pieces(target: Target) -> list[Piece]:
     moved = reordered(target.before, target.edits)
     if moved is not None:
         return moved[1]
-    whole = len(target.edits) == 1 and target.edits[0].before == target.before
-    both = compared(target.before, target.text) if whole else edited(target.before, target.edits)
+    # an edit of a text that a model wrote spans all that differs
+    exact = target.edits and target.edits[0].before != target.before
+    both = edited(target.before, target.edits) if exact else compared(target.before, target.text)
     return marked(both)
 
 

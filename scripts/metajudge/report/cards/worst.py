@@ -124,7 +124,7 @@ def unnoticed(
     """Return the damaged texts that score no lower than their originals, the highest above first.
 
     `damages` has [set of texts, aspects that it should lower, why]; `damaged` is set -> target ->
-    original. Equals are in the order: the heavier degree, the study's order of damage, the id.
+    original, of each of which one text is shown. Equals are in the order: the heavier degree, the study's order of damage, the id.
     """
     worst, missing = list[tuple[Any, Bad]](), 0
     widths = {name: _width(scores, name, ends.get(name)) for _, each, _ in damages for name in each}
@@ -148,8 +148,16 @@ def unnoticed(
             worst.append(((-one.by, heavy, place, target), one))
     ordered = [one for _, one in sorted(worst, key=lambda found: found[0])]
     higher, equal = (sum(map(test, ordered)) for test in (_is_higher, _is_equal))
-    cases = [one for one in ordered if one.by >= 0][:MOST]
-    return Worst(cases, len(ordered), missing, higher, equal)
+    return Worst(_once_each(ordered, damaged), len(ordered), missing, higher, equal)
+
+
+def _once_each(ordered: Iterable[Bad], damaged: Mapping[str, Mapping[str, str]]) -> list[Bad]:
+    """Return the first ones that are no lower than their originals, of each original one."""
+    found: dict[str, Bad] = {}
+    for one in ordered:
+        if one.by >= 0:
+            found.setdefault(damaged[one.cell][one.target], one)
+    return list(found.values())[:MOST]
 
 
 def _is_higher(one: Bad) -> bool:

@@ -124,7 +124,8 @@ def unnoticed(
     """Return the damaged texts that score no lower than their originals, the highest above first.
 
     `damages` has [set of texts, aspects that it should lower, why]; `damaged` is set -> target ->
-    original, of each of which one text is shown. Equals are in the order: the heavier degree, the study's order of damage, the id.
+    original, of each of which one text is shown. Equals are in the order: the heavier degree, the
+    study's order of damage, the id.
     """
     worst, missing = list[tuple[Any, Bad]](), 0
     widths = {name: _width(scores, name, ends.get(name)) for _, each, _ in damages for name in each}

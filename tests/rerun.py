@@ -75,8 +75,9 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
+EXPLORE = {"explore": 1}
 TABLES = {"statistics": 16, "table": 8} | REPORT
-ALL_TABLES = {"collect": 2} | TABLES
+ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
 """What one plain call runs when the asking jobs run again: all cells of their judges."""
 
@@ -161,6 +162,7 @@ CHANGES = [
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | EXPLORE
         | TEXTS,
         plain=CHECK
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
@@ -168,6 +170,7 @@ CHANGES = [
         | scores({judge: count // 2 for judge, count in CELLS.items()})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | EXPLORE
         | TEXTS,
         executed=True,
     ),
@@ -213,8 +216,8 @@ CHANGES = [
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 8} | REPORT | TEXTS,
-        plain=CHECK | {"table": 8} | REPORT | TEXTS,
+        rest=CHECK | {"table": 8} | REPORT | EXPLORE | TEXTS,
+        plain=CHECK | {"table": 8} | REPORT | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(
@@ -227,8 +230,8 @@ CHANGES = [
     Change(
         "the look of the report",
         lambda place: place.edit("workflow/report/style.css", "{", " { "),
-        rest=REPORT | TEXTS,
-        plain=REPORT | TEXTS,
+        rest=REPORT | EXPLORE | TEXTS,
+        plain=REPORT | EXPLORE | TEXTS,
     ),
     Change(
         "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",

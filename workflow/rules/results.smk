@@ -120,12 +120,13 @@ rule spotcheck:
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
+# Cells are files by the thousand: one file of each dataset stands for all of them.
 rule explore:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
         expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
         [target_sets(dataset) for dataset in DATASETS],
-        expand(f"{OUT}/collected/{{dataset}}/scores.parquet", dataset=DATASETS),
+        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
     output:
         f"{OUT}/report/explore.html",
         directory(f"{OUT}/report/explore"),

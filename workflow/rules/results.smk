@@ -83,6 +83,7 @@ rule judge_cards:
         expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
         expand(f"{OUT}/collected/{{dataset}}/scores.parquet", dataset=DATASETS),
         expand(f"{OUT}/collected/{{dataset}}/statuses.parquet", dataset=DATASETS),
+        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
         [target_sets(dataset) for dataset in DATASETS],
     output:
         JUDGE_CARDS,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from metajudge.report import numbers, words
+from metajudge.report.marked import Piece
 from metajudge.report.rows import Row
 
 LONGEST = 600
@@ -42,12 +43,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """One row: its heading, small print below that, and its cells."""
+    """One row: its heading, which may lead to a page, small print below that, and its cells."""
 
     head: str
     cells: Sequence[Cell]
     about: str = ""
     badge: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,30 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Fold"
+@dataclass(frozen=True)
+class Excerpt:
+    """A text of data or models: what of it is shown, marked, and `whole` where that is not all."""
+
+    label: str
+    pieces: Sequence[Piece]
+    whole: str = ""
+    left: int = 0
+    """Characters that even `whole` does not have."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judgment to look at: where it is, its numbers, its texts, and where there is more."""
+
+    kind: ClassVar[str] = "case"
+    title: str
+    place: str
+    facts: Sequence[tuple[str, str]]
+    excerpts: Sequence[Excerpt]
+    href: str = ""
+
+
+Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Case | Fold"
 
 
 @dataclass(frozen=True)

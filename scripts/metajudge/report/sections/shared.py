@@ -32,11 +32,7 @@ def bodies(
 ) -> list[Body]:
     """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
     told = [(judge, cells(judge)) for judge in judges]
-    lines = [
-        (judge, Line(judge.id, found, about=judge.about, badge="control" if judge.control else ""))
-        for judge, found in told
-        if found is not None
-    ]
+    lines = [(judge, _line(judge, found)) for judge, found in told if found is not None]
     real = [line for judge, line in lines if not judge.control]
     controls = [line for judge, line in lines if judge.control]
     return [
@@ -55,6 +51,11 @@ def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
     real = [(value, row) for value, row in known if row.judge not in controls] or known
     most = max((value for value, _ in real), default=None)
     return [row for value, row in real if value == most]
+
+
+def _line(judge: Judge, cells: list[Cell]) -> Line:
+    badge = "control" if judge.control else ""
+    return Line(judge.id, cells, about=judge.about, badge=badge, href=judge.card)
 
 
 def labelled(judge: Judge) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from metajudge import (
     annotations_commands,
     distill_commands,
+    init_commands,
     reevaluate_commands,
     show_commands,
     store_commands,
@@ -214,6 +215,7 @@ def _parser() -> argparse.ArgumentParser:
         ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
     ):
         _add_study(commands.add_parser(name, help=about))
+    init_commands.add_commands(commands)
     show_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(

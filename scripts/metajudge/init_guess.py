@@ -38,8 +38,6 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 STEPS = (1, 0.5, 0.25)
 RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
 RATERS |= {"score", "rating", "label"}
-    "rater raters annotator expert worker judge human crowd score rating label a r".split()
-)
 """Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
 MEANS = {"mean", "avg", "average"}
 ALL = "overall"

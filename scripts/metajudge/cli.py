@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from metajudge import (
     annotations_commands,
+    compare_commands,
     distill_commands,
     init_commands,
     reevaluate_commands,
@@ -217,6 +218,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_study(commands.add_parser(name, help=about))
     init_commands.add_commands(commands)
     show_commands.add_commands(commands)
+    compare_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"

@@ -67,8 +67,8 @@ def load_plan(
     """Read and check all cards of the study in `config`.
 
     Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
-    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal of those that still lack
-    steps. Raises UserError or UserErrors; reads cards only, no data.
+    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
+    of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", dict(config), source)
     cards = Cards([*first, *_card_folders(home)])

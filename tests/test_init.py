@@ -76,6 +76,17 @@ def test_the_longest_texts_are_judged_where_no_name_tells() -> None:
     assert (found.text, found.item, found.ratings) == ("bla", "id", {"q": ["q"]})
 
 
+def test_long_cells_that_repeat_are_what_texts_were_written_from() -> None:
+    rows = [
+        {"notice": "word " * (30 + at % 3), "summary": "short " * 9 + str(at)} for at in range(6)
+    ]
+    assert guess(rows).source == ["notice"]
+    assert (
+        guess([{**row, "notice": f"{row['notice']}{at}"} for at, row in enumerate(rows)]).source
+        == []
+    )
+
+
 def test_a_mean_beside_its_raters_is_left_out_and_alone_it_is_a_mean() -> None:
     beside = [{"text": "t", "fluency_1": 1, "fluency_2": 2, "fluency_mean": 1.5}]
     assert guess(beside).ratings == {"fluency": ["fluency_1", "fluency_2"]}
@@ -186,7 +197,8 @@ def test_a_mistake_is_named_and_nothing_is_written(mistake: str, here: Path) -> 
         init("mine.csv", "--yes", *words)
     error = caught.value
     one = error.errors[0] if isinstance(error, UserErrors) else error
-    assert what in str(one) and ".config-" not in str(one)
+    assert isinstance(one, UserError) and what in str(one)
+    assert ".config-" not in str(one)
     assert nearest is None or one.nearest() == nearest
     assert sorted(path.name for path in here.iterdir()) == ["mine.csv"]
 

@@ -28,9 +28,11 @@ from metajudge.init_flags import (
 from metajudge.init_questions import Ask, interview
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards
+from metajudge.statistics.resampling import FEWEST_SOURCES
 
 INTERRUPTED = 130
 """What a shell says of a command that was interrupted."""
+FEW = f"{{}} items: intervals need {FEWEST_SOURCES} at least, and numbers without one say little"
 EXAMPLES = """examples:
   metajudge init summaries.csv
   metajudge init summaries.csv --yes
@@ -152,7 +154,8 @@ def begin(told: argparse.Namespace, ask: Ask | None) -> int:
     rated = tried(made, HOME)
     counts = f"{len(rated.outputs)} texts of {len(rated.items)} items, {len(rated.ratings)} ratings"
     print(f"\nread as a run reads it: {counts}")
-    for problem in rated.problems:
+    few = [FEW.format(len(rated.items))] if len(rated.items) < FEWEST_SOURCES else []
+    for problem in [*rated.problems, *few]:
         print(f"  note: {problem}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in {"", "y", "yes"}:
         print("Nothing was written.")

@@ -70,6 +70,9 @@ def guess(rows: Sequence[Row]) -> Guess:
     taken = {role: _named(free, names.split()) for role, names in NAMES.items()}
     if taken["text"] is None:
         taken["text"] = _longest(rows, [one for one in free if one not in taken.values()])
+    if taken["source"] is None:
+        left = [one for one in free if one not in taken.values() and _repeats(rows, one)]
+        taken["source"] = _longest(rows, left)
     lists = {role: [found] if (found := taken[role]) else [] for role in ("source", "references")}
     item, system, text = (taken[role] for role in ("item", "system", "text"))
     used = {*taken.values(), *rated}
@@ -186,6 +189,11 @@ def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
     }
     best = max(length, key=lambda column: length[column], default=None)
     return best if best is not None and length[best] >= LONG else None
+
+
+def _repeats(rows: Sequence[Row], column: str) -> bool:
+    """Return whether cells come several times, as what several texts were written from."""
+    return len({str(row.get(column)) for row in rows}) <= len(rows) / 2
 
 
 def _task(columns: Iterable[str]) -> str:

@@ -51,7 +51,7 @@ class LogHandler(LogHandlerBase):
         self.begun = self.shown = time.monotonic()
         self.status, self.drawn = "", 0
         self.stopped = False
-        self.asking, self.lock, self.over = Asking(), threading.RLock(), threading.Event()
+        self.asking, self.writing, self.over = Asking(), threading.RLock(), threading.Event()
         self.interrupt = signal.signal(signal.SIGINT, self._stop)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -67,7 +67,7 @@ class LogHandler(LogHandlerBase):
 
     def look(self) -> None:
         """Show how far the jobs are that ask."""
-        with self.lock:
+        with self.writing:
             if sys.stderr.isatty():
                 if lines := self.asking.lines():
                     self._draw([*lines, self.status])
@@ -77,7 +77,7 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: LogRecord) -> None:
         """Show what the record means to a person; nothing for most."""
-        with self.lock:
+        with self.writing:
             self._emit(record)
 
     def _emit(self, record: LogRecord) -> None:

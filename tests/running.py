@@ -44,6 +44,7 @@ def run(
         [sys.executable, *arguments],
         cwd=cwd,
         env=environment(home),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -260,14 +260,28 @@ def test_weights_and_source_go_together() -> None:
 def test_rank_biserial_by_hand() -> None:
     estimate = rank_biserial([5, -1, 5, 0])
     assert estimate.value == pytest.approx((5 - 1) / (5 + 1))
-    assert (estimate.n, estimate.n_tied, estimate.lo) == (4, 1, None)
+    assert (estimate.n, estimate.n_tied, estimate.lo) == (3, 1, None)
 
 
 def test_rank_biserial_of_ties_only_is_undefined() -> None:
     estimate = rank_biserial([0, 0])
     assert estimate.value is None
     assert estimate.note == "all differences are zero"
-    assert (estimate.n, estimate.n_tied) == (2, 2)
+    assert (estimate.n, estimate.n_tied) == (0, 2)
+
+
+def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
+    weights = source_weights(np.random.default_rng(0), 20, resamples=200)
+    one = rank_biserial([0] * 19 + [5], weights, np.arange(20))
+    assert (one.value, one.n, one.n_tied, one.lo) == (1, 1, 19, None)
+    assert one.note.startswith("no interval: 1 sources")
+    q = 0.025 ** (1 / 20)
+    drops = rank_biserial(np.arange(1, 21), weights, np.arange(20))
+    rises = rank_biserial(-np.arange(1, 21), weights, np.arange(20))
+    assert (drops.lo, drops.hi) == pytest.approx((2 * q**2 - 1, 1))
+    assert (rises.lo, rises.hi) == pytest.approx((-1, 1 - 2 * q**2))
+    wrong = np.arange(1, 1001) * np.where(np.arange(1000) < q * 1000, 1, -1)
+    assert rank_biserial(wrong).value == pytest.approx(2 * q**2 - 1, abs=0.01)
 
 
 def test_intervals_are_quantiles_of_materialised_resamples() -> None:

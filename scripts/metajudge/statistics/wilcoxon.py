@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import clustered_mean
-from metajudge.statistics.resampling import with_interval
+from metajudge.statistics.resampling import share_alike, with_interval
 
 Method = Literal["exact", "asymptotic"]
 
@@ -285,18 +285,23 @@ def rank_biserial(
     """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
 
     d: (n,) exact differences; with weights (resamples, sources) and source (n,), the percentile
-    interval over sources. n = pairs, n_tied = zero differences; undefined when all are zero.
-    Unlike the discernment score it does not grow with n (Kerby 2014).
+    interval over the sources of non-zero differences. n = those differences, n_tied = the others;
+    undefined when all are zero. Unlike the discernment score it does not grow with n (Kerby 2014).
+    Where all have one sign, q of all sources at least have it (`share_alike`); were the largest
+    differences of all others of the other sign, the correlation would be 2q² - 1.
     """
-    ranked, n = signed_rank(d), np.size(d)
+    ranked, n = signed_rank(d), int(np.count_nonzero(d))
     method = "matched-pairs rank-biserial, zeros dropped"
-    if not ranked.n_nonzero:
-        return replace(Estimate.undefined(ALL_ZERO, n=n, method=method), n_tied=n)
+    if not n:
+        return replace(Estimate.undefined(ALL_ZERO, method=method), n_tied=np.size(d))
     value = Estimate(float(_biserial(ranked)), n=n, n_tied=int(ranked.n_zero), method=method)
     if weights is None or source is None:
         return value
     replicates = _biserial(signed_rank(d, weights, source))
-    return with_interval(value, replicates, np.unique(source).size)
+    n_sources = np.unique(np.asarray(source)[np.asarray(d) != 0]).size
+    least = 2 * share_alike(n_sources) ** 2 - 1
+    alike = (least, 1.0) if ranked.w_plus > 0 else (-1.0, -least)
+    return with_interval(value, replicates, n_sources, alike=alike)
 
 
 def _biserial(ranked: SignedRank) -> NDArray[np.float64]:

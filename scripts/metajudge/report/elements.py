@@ -7,9 +7,15 @@ from typing import ClassVar, TypeAlias
 from metajudge.report import numbers, words
 from metajudge.report.marked import Piece
 from metajudge.report.rows import Row
+from metajudge.statistics.resampling import NO_WIDTH
 
 LONGEST = 600
 """A longer table is not shown: its file is named instead."""
+FLAT = "°"
+NO_WIDTH_TOLD = (
+    f"{FLAT} No width: resampling shows no other value, as all sources say the same. That is no "
+    "certainty: others may differ."
+)
 LONG = 1000
 """Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
 
@@ -29,6 +35,11 @@ class Cell:
     sort: float | None = None
     style: str = "number"
     mark: str = ""
+
+    @property
+    def flat(self) -> bool:
+        """Return whether its interval has no width."""
+        return self.interval.endswith(FLAT)
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,12 @@ class Table:
             else:
                 found.append((column.group, 1))
         return found if any(name for name, _ in found) else []
+
+    @property
+    def told(self) -> list[str]:
+        """Return what stands below: the notes, and what an interval without width is."""
+        cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
+        return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
 
     @property
     def too_long(self) -> int:
@@ -277,10 +294,12 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
 
 
 def interval(row: Row) -> str:
-    """Return "[lo, hi]", empty where there is none."""
+    """Return "[lo, hi]", empty where there is none; one without width has a sign."""
     if row.lo is None or row.hi is None:
         return ""
-    return f"[{words.written(row.statistic, row.lo)}, {words.written(row.statistic, row.hi)}]"
+    flat = FLAT if NO_WIDTH in row.note else ""
+    lo, hi = (words.written(row.statistic, end) for end in (row.lo, row.hi))
+    return f"[{lo}, {hi}]{flat}"
 
 
 def figures(row: Row) -> str:

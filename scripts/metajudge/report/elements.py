@@ -25,7 +25,7 @@ class Cell:
     """One cell: its text, the interval and small print below it, and a title with the counts.
 
     `sort` is the number by which a column is sorted; `style` a class of the style sheet, `mark` a
-    sign whose meaning stands below the table.
+    sign whose meaning stands below the table. `row` is the estimate that is shown, if it is one.
     """
 
     text: str
@@ -35,6 +35,16 @@ class Cell:
     sort: float | None = None
     style: str = "number"
     mark: str = ""
+    row: Row | None = None
+
+    @property
+    def exact(self) -> list[tuple[str, str]]:
+        """Return the numbers behind the cell, unrounded, by the names of its attributes."""
+        told = {"v": self.sort}
+        if row := self.row:
+            told |= {"lo": row.lo, "hi": row.hi, "n": row.n}
+            told |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
+        return [(name, numbers.exact(one)) for name, one in told.items() if one is not None]
 
     @property
     def flat(self) -> bool:
@@ -290,6 +300,7 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
         sort=row.value,
         style=f"number {style}".strip(),
         mark=mark,
+        row=row,
     )
 
 

@@ -247,7 +247,7 @@ def test_a_printed_report_is_light_whole_and_says_what_is_folded(
 def answered(window: Browser) -> dict[str, str]:
     """Answer every question of the open page by keyboard, save, and return what was chosen."""
     names = window.value("[...new Set([...document.querySelectorAll('input')].map((i) => i.name))]")
-    reached = set()
+    reached: set[str] = set()
     while len(reached) < len(names):
         window.press("Tab")
         at = window.value("document.activeElement.name ?? ''")

@@ -152,10 +152,11 @@ class Text:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge, what is said of it in a sentence, and what that rests on."""
+    """A judge, the way to its card, what is said of it in a sentence, and what that rests on."""
 
     kind: ClassVar[str] = "verdict"
     judge: str
+    href: str
     sentence: str
     evidence: "Table"
 

@@ -37,13 +37,12 @@ def _page(
     style: str,
 ) -> str:
     script = (templates / "sort.js").read_text(encoding="utf-8")
-    found = glance.measured(report, judge)
     page = environment.get_template("judge.html.jinja").render(
         study=report.study,
         judge=judge,
         judges=report.judges,
-        facts=glance.facts(report, judge, found),
-        sections=list(_sections(report, judge, readers, found)),
+        facts=glance.facts(report, judge),
+        sections=list(_sections(report, judge, readers)),
         style=Markup(style),
         script=Markup(script),
         script_hash=script_hash(script),
@@ -51,13 +50,11 @@ def _page(
     return writable(page)
 
 
-def _sections(
-    report: Report, judge: Judge, readers: Sequence[Reader], found: Sequence[glance.Measured]
-) -> Iterator[Section]:
+def _sections(report: Report, judge: Judge, readers: Sequence[Reader]) -> Iterator[Section]:
     """Yield the sections of a card, in the order of the page."""
     alone = narrowed(report, judge)
     made = (
-        glance.section(report, judge, found),
+        glance.section(report, judge),
         settings.section(report, judge),
         cases.section(readers, judge),
         _styles(alone),

@@ -120,7 +120,7 @@ def _undefined(report: Report, dataset: Dataset, planned: list[Measure]) -> list
 
 def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool) -> Table:
     costs = report.rows("cost").where(dataset=dataset.id)
-    ranked = any(_letters(report, dataset, one, judge) for one in shown for judge in report.judges)
+    ranked = any(letters(report, dataset, one, judge) for one in shown for judge in report.judges)
 
     def cells(judge: Judge) -> list[Cell]:
         own = costs.where(judge=judge.id)
@@ -146,11 +146,11 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
 def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> Cell:
     row = measure.row(report, dataset, judge)
     worse = not judge.control and below(measure, row, best_control(report, dataset, measure))
-    letters = _letters(report, dataset, measure, judge)
-    return estimate(row, mark=f"{letters}{BELOW if worse else ''}")
+    shared = letters(report, dataset, measure, judge)
+    return estimate(row, mark=f"{shared}{BELOW if worse else ''}")
 
 
-def _letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> str:
+def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> str:
     """Return the letters of the groups that a test puts the judge in, "" where none was made."""
     if measure.table != "agreement":
         return ""

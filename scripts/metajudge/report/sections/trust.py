@@ -23,8 +23,8 @@ from metajudge.report.words import label
 
 FEW = 4
 """So many subjects of one respect are named; of more, their number is told."""
-SAID = {HOLDS: "May be trusted for {}.", FAILS: "Not for {}.", OPEN: "Undecided for {}."}
-NOTHING = "May be trusted for nothing that was measured."
+TITLES = {HOLDS: "May be trusted for", FAILS: "Not for", OPEN: "Undecided for"}
+NOTHING = "nothing that was measured"
 MARKS = {HOLDS: "yes", FAILS: "no", OPEN: "undecided"}
 RULES = (
     "Written by rules from the numbers, the same for every study; to be trusted is to do better "
@@ -43,20 +43,24 @@ def sentences(report: Report) -> list[Block]:
     for judge in report.judges:
         own = claims(report, judge)
         if own and not judge.control:
-            found.append(Verdict(judge.id, sentence(report, judge, own), _evidence(report, own)))
+            found.append(
+                Verdict(judge.id, judge.card, sentence(report, judge, own), evidence(report, own))
+            )
     return [*found, Text(RULES, style="small")] if found else []
 
 
 def sentence(report: Report, judge: Judge, own: Sequence[Claim]) -> str:
     """Return what the judge's numbers come to, with what is missing and the price."""
-    parts = []
-    for verdict, form in SAID.items():
-        told = list(_respects(report, own, verdict))
-        if told:
-            parts.append(form.format("; ".join(told)))
-        elif verdict == HOLDS:
-            parts.append(NOTHING)
-    return f"{' '.join(parts)}{_missing(report, judge)}{_price(report, judge)}"
+    said = " ".join(f"{title} {told}." for title, told in verdicts(report, own))
+    return f"{said}{_missing(report, judge)}{_price(report, judge)}"
+
+
+def verdicts(report: Report, own: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+    """Yield each verdict's name and for what it holds; the first also where nothing does."""
+    for verdict, title in TITLES.items():
+        told = "; ".join(_respects(report, own, verdict))
+        if told or verdict == HOLDS:
+            yield title, told or NOTHING
 
 
 def _respects(report: Report, own: Sequence[Claim], verdict: str) -> Iterator[str]:
@@ -120,7 +124,8 @@ def _price(report: Report, judge: Judge) -> str:
     return " Its price is not known." if price is None else f" {THOUSAND} judgments: ${price:.2f}."
 
 
-def _evidence(report: Report, own: Sequence[Claim]) -> Table:
+def evidence(report: Report, own: Sequence[Claim]) -> Table:
+    """Return every claim about a judge, what the rule says of it, and its numbers."""
     names = {dataset.id: dataset.name for dataset in report.datasets}
     bodies = []
     for dataset in dict.fromkeys(claim.dataset for claim in own):

@@ -927,6 +927,11 @@ def test_a_signature_says_what_makes_the_number_again() -> None:
     assert told.signature("human", "alpha_ordinal", "") == (
         f"judge:human|data:d@0123abcd|stat:alpha_ordinal|seed:7|v:{__version__}"
     )
+    for name in ("kendall_b", "difference_kendall_b", "p_holm_kendall_b"):
+        assert f"|level:pooled|ties:tau-b|seed:7|v:{__version__}" in told.signature(
+            "good", name, "pooled"
+        )
+    assert "|ties:" not in told.signature("good", "p_holm_pearson", "pooled")
 
 
 def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -> None:

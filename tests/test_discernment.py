@@ -12,6 +12,7 @@ from metajudge.methods import discernment, responses
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.shares import share_of
+from metajudge.statistics import wilcoxon
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -192,6 +193,25 @@ def test_an_undefined_judge_has_no_difference() -> None:
     assert gap["value"] is None and gap["note"] == "one of the judges is undefined"
 
 
+# The normal tail
+
+
+@pytest.mark.parametrize("limit", [1000, 10])
+def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wilcoxon, "EXACT_LIMIT", limit)
+    rows = discernment.rows(study({"good": scored(1)}))
+    for name in ("D", "D_ew", "D_hmp", "D_exact", "D_avg", "D_avg_exact", "D_min", "D_min_exact"):
+        found = of(rows, name, aspect="")[0]
+        test = (
+            "exact" if limit == 1000 and name.split("_")[-1] in ("hmp", "exact") else "asymptotic"
+        )
+        assert f"{test} p; bootstrap" in found["method"], name
+        assert found["value"] > 5
+        assert (discernment.BEYOND in found["note"]) == (test == "asymptotic"), name
+
+
 # Weights
 
 
@@ -204,6 +224,7 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
         d, weighted = (one(rows, which, **place)["value"] for which in ("D", "D_ew"))
         assert beside["value"] == pytest.approx(d - math.log(2, 20) - weighted, abs=1e-12)
         assert beside["lo"] <= beside["value"] <= beside["hi"]
+        assert "asymptotic p" in beside["method"]
         # the judge lowers `clear` alone: evidence is where experts look for it, or is not
         assert (beside["value"] < 0) == (name == "typos")
     uniform = discernment.rows(study({"good": scored(1, 0.8)}))

@@ -52,6 +52,8 @@ def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None
     rest = 1 - 0.025 ** (1 / 40)
     assert found.value == 0.5
     assert (found.lo, found.hi) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
+    twice = [Estimate(1.0, lo=1.0, hi=1.0)] * 2
+    assert independent_mean(twice, of="datasets").note == "no width: nor has any of the datasets"
     flat = Replicated(Estimate(0.0, lo=0.0, hi=0.0), np.zeros(201))
     assert "no width" in mean_over([flat, flat], 40, of="aspects").estimate.note
 

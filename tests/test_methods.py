@@ -326,7 +326,9 @@ def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> N
     perfect = study(clear(judge=np.median(RATINGS["clear"], axis=0)))
     for each in of(agreement.rows(perfect), *ON_CLASSES, "alpha_pair", judge="judge"):
         assert each["value"] == pytest.approx(1)
-    assert one(agreed(), "cem_ord", judge="good", aspect="true")["note"].startswith("floor 0.")
+    for judge in ("good", "human"):
+        found = one(agreed(), "cem_ord", judge=judge, aspect="true")
+        assert "floor 0." in found["note"], judge
 
 
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
@@ -925,6 +927,11 @@ def test_a_signature_says_what_makes_the_number_again() -> None:
     assert told.signature("human", "alpha_ordinal", "") == (
         f"judge:human|data:d@0123abcd|stat:alpha_ordinal|seed:7|v:{__version__}"
     )
+    for name in ("kendall_b", "difference_kendall_b", "p_holm_kendall_b"):
+        assert f"|level:pooled|ties:tau-b|seed:7|v:{__version__}" in told.signature(
+            "good", name, "pooled"
+        )
+    assert "|ties:" not in told.signature("good", "p_holm_pearson", "pooled")
 
 
 def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from metajudge.report.words import WRITTEN, label, written
-from metajudge.statistics.derived import OF_OTHERS, Kind
+from metajudge.statistics.derived import OF_OTHERS, TIES, Kind, tie_rule
 from metajudge.statistics.registry import STATISTICS, statistic
 
 
@@ -45,3 +45,10 @@ def test_no_other_name_is_known(name: str) -> None:
 def test_values_are_written_by_their_kind() -> None:
     told = [written(*one) for one in [("pearson", -0.5), ("p_scipy", 1e-9), ("tie_rate", 0.25)]]
     assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
+
+
+def test_every_tie_rule_is_of_a_statistic_and_holds_for_what_is_about_it() -> None:
+    assert set(TIES) <= set(STATISTICS)
+    assert tie_rule("difference_D_avg") == tie_rule("D_avg") == "zeros dropped, midranks"
+    assert tie_rule("pearson") is tie_rule("p_holm_pearson") is None
+    assert not any(sign in rule for rule in TIES.values() for sign in "|:")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
+from metajudge.methods.discernment import BEYOND
 from metajudge.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
 from metajudge.report.elements import Figure, Fold, Table
 from metajudge.report.headline import turned
@@ -150,6 +151,27 @@ def test_a_turned_row_has_its_ends_exchanged() -> None:
     assert turned(None) is None
     nothing = Row.of(study.row("d", "a", "difference_D_avg", None))
     assert turned(nothing) == nothing
+
+
+def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: Path) -> None:
+    rows = [
+        row
+        | {"note": "", "method": f"{'exact' if 'exact' in row['statistic'] else 'asymptotic'} p"}
+        for row in study.discernment()
+        if row["value"] is not None and not row["statistic"].startswith("difference")
+    ]
+    for row in rows:
+        if row["judge"] == "alpha" and row["statistic"] == "D_avg":
+            row["note"] = f"{BEYOND}: an artefact"
+    told = discernment.section(Report.load(study.make(tmp_path, {"discernment": rows})))
+    assert told is not None
+    numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
+    heat = next(block for block in told.blocks if isinstance(block, Table))
+    assert [note[0] for note in numbers.told] == [discernment.FLAG, "D"]
+    first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
+    assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]
+    assert not any(cell.mark for body in heat.bodies for line in body.lines for cell in line.cells)
+    assert not any(note.startswith(discernment.FLAG) for note in heat.told)
 
 
 def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(

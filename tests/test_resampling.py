@@ -103,6 +103,16 @@ def test_a_source_without_a_weight_is_an_error(code: int) -> None:
         whole_and_resamples(np.array([code]), weights)
 
 
+def test_ranks_have_ends_that_are_ranks() -> None:
+    drawn = np.repeat([3.0, 5.0, 5.5, 6.0], [30, 920, 30, 20])
+    few = np.array([1.0, 2.0, 2.0, 3.0])
+    assert percentile_interval(few) == pytest.approx((1.075, 2.925))
+    assert percentile_interval(few, between=False) == (1, 3)
+    assert percentile_interval(drawn, between=False) == (3, 5.5)
+    found = with_interval(Estimate(5.0), drawn, 30, between=False)
+    assert (found.lo, found.hi) == (3, 5.5)
+
+
 def test_interval_says_how_it_was_made() -> None:
     found = with_interval(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20)
     assert (found.lo, found.hi) == pytest.approx((0.025, 0.975))

@@ -192,13 +192,20 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 # Resamples
 
 
-def untied_with_itself(d: Ints, times: Ints) -> float:
-    """Return ln p of d drawn so many times each; only different differences can tie."""
+def untied_with_itself(d: Ints, times: Ints, sources: int) -> float:
+    """Return ln p of d drawn so many times each; only different differences can tie.
+
+    `sources` are drawn as often as there are: two of them together (1 - 1/s) times on average.
+    """
     n = int(times[d != 0].sum())
+    together = {2: 1 - 1 / sources, 3: (1 - 1 / sources) * (1 - 2 / sources)}
+    if sources < 3:
+        together = {2: 1.0, 3: 1.0}
     squares = n * (n + 1) * (2 * n + 1) / 6
     for size in set(np.abs(d[d != 0]).tolist()):
         drawn = times[np.abs(d) == size].tolist()
-        squares -= sum(math.prod(some) for k in (2, 3) for some in combinations(drawn, k)) / 2
+        for k, often in together.items():
+            squares -= sum(math.prod(some) for some in combinations(drawn, k)) / 2 / often
     ranked = signed_rank(np.repeat(d, times))
     balance = float(ranked.w_plus - ranked.w_minus) / 2
     return float(norm.logcdf(-balance / math.sqrt(squares))) if n else 0.0
@@ -214,7 +221,7 @@ def test_replicates_equal_materialised_resamples(d: Ints, seed: int, pairs: str)
     resamples = [np.repeat(d, row[source]) for row in weights]
     written_out: dict[Method, list[float]] = {
         "exact": [log_p_exact(one) for one in resamples],
-        "asymptotic": [untied_with_itself(d, row[source]) for row in weights],
+        "asymptotic": [untied_with_itself(d, row[source], n_sources) for row in weights],
     }
     for method, expected in written_out.items():
         got = replicate_log_p(d, weights, source, method)
@@ -227,6 +234,13 @@ def test_resamples_of_drops_alone_have_the_p_of_the_data() -> None:
     weights = source_weights(np.random.default_rng(3), 24)
     got = replicate_log_p(np.arange(1, 25), weights, np.arange(24), "asymptotic")
     assert got == pytest.approx(log_p_asymptotic(np.arange(1, 25)), rel=1e-12)
+
+
+def test_where_all_drops_are_equal_resamples_lie_around_the_data() -> None:
+    weights = source_weights(np.random.default_rng(3), 24)
+    d = np.full(24, 7)
+    lo, hi = np.quantile(replicate_log_p(d, weights, np.arange(24), "asymptotic"), [0.025, 0.975])
+    assert lo < log_p_asymptotic(d) < hi
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.8, 2.0])

@@ -6,7 +6,7 @@ from typing import Any
 
 from metajudge.cells import joined
 from metajudge.methods.absence import excluded
-from metajudge.methods.measures import AVERAGE
+from metajudge.methods.measures import AVERAGE, floored
 from metajudge.methods.study import DatasetStudy
 from metajudge.statistics.comparison import difference
 from metajudge.statistics.estimate import UNDEFINED_JUDGE
@@ -68,7 +68,7 @@ def mean_rows(
     for judge in study.spec["judges"]:
         for (criterion, name), found in of(judge).items():
             aspect = joined(AVERAGE, criterion)
-            yield study.row(judge, aspect, name, level, found.estimate)
+            yield study.row(judge, aspect, name, level, floored(name, found.estimate))
     for judge, other in compared(study):
         first, second = of(judge, other), of(other, judge)
         both = [key for key in first if key in second]

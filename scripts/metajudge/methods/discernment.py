@@ -26,7 +26,7 @@ from metajudge.statistics.wilcoxon import (
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
 """Statistic -> field of `combination.Discernment`."""
 BESIDE_WEIGHTS = "D_hmp_less_ew"
-"""D without the unweighted formula's log_20 M, less D_ew; where experts gave weights."""
+"""D less log_20 M, which is D_ew with uniform weights, less D_ew; where experts gave weights."""
 HEADLINES = {
     "D_avg": ("D", average),
     "D_avg_ew": ("D_ew", average),
@@ -36,9 +36,12 @@ HEADLINES = {
     "D_min_exact": ("D_exact", minimum),
 }
 """Statistic -> the score of each perturbation that it sums up, and how."""
-ASYMPTOTIC = {"D", "D_ew"}
+ASYMPTOTIC = {"D", "D_ew", BESIDE_WEIGHTS}
+"""What rests on the asymptotic p in every table, as published."""
 ARTEFACT = 5.0
-"""Beyond this a score is an artefact of the normal tail (methods.md 1)."""
+"""Beyond this a score of asymptotic p-values is an artefact of the normal tail (methods.md 1)."""
+BEYOND = f"beyond {ARTEFACT:g}"
+"""Begins the note that says so; the report flags what has it."""
 
 
 NAMED = 4
@@ -181,7 +184,10 @@ class Discerning:
             n_missing=planned - min(counts),
             method=f"{len(aspects)} aspects, {which}",
         )
-        return {name: _replicated(counted, own, sources) for name, own in rows.items()}
+        return {
+            name: _replicated(_by(counted, self._test_of(name)), own, sources)
+            for name, own in rows.items()
+        }
 
     def _weights(self, perturbation: str) -> tuple[Floats, str, bool]:
         """Return the weights of the aspects, which these are, and whether experts gave them.
@@ -200,13 +206,24 @@ class Discerning:
         self, judge: str, statistic: str, found: Estimate, scores: dict[str, Replicated]
     ) -> Estimate:
         """Return the estimate with the warnings that belong to it."""
-        value, exact = found.value, scores["D_exact"].estimate.value
-        if statistic in ASYMPTOTIC and value is not None and value > ARTEFACT:
-            found = found.with_note("beyond 5: an artefact of the normal tail, see rank_biserial")
+        exact = scores["D_exact"].estimate.value
+        if statistic != BESIDE_WEIGHTS:
+            found = self._tailed(statistic, found)
         length = self.study.spec["judges"][judge]["form"] == "length"
         if length and exact is not None and exact >= 1:
             found = found.with_note("solved by length")
         return found
+
+    def _test_of(self, score: str) -> Method:
+        """Return the test whose p-values a score combines."""
+        return "asymptotic" if score in ASYMPTOTIC else self.method
+
+    def _tailed(self, score: str, found: Estimate) -> Estimate:
+        """Return the estimate with a note where it lies in the normal tail, which is not exact."""
+        beyond = found.value is not None and found.value > ARTEFACT
+        if not beyond or self._test_of(score) == "exact":
+            return found
+        return found.with_note(f"{BEYOND}: an artefact of the normal tail, see rank_biserial")
 
     def _headlines(self, judge: str, *beside: str) -> dict[str, Replicated]:
         """Return the averages and minima over the planned perturbations, with their resamples.
@@ -239,12 +256,14 @@ class Discerning:
             empty = np.full(1 + len(self.study.weights), np.nan)
             return dict.fromkeys(HEADLINES, Replicated(nothing, empty))
         return {
-            statistic: self._headline([one[score] for one in combined], summed, gaps, n_items)
+            statistic: self._headline(
+                score, [one[score] for one in combined], summed, gaps, n_items
+            )
             for statistic, (score, summed) in HEADLINES.items()
         }
 
     def _headline(
-        self, scores: list[Replicated], summed: Any, gaps: list[str], n_items: int
+        self, score: str, scores: list[Replicated], summed: Any, gaps: list[str], n_items: int
     ) -> Replicated:
         how: dict[str, Any] = {"allow_missing": bool(gaps)}
         if summed is average:
@@ -258,7 +277,8 @@ class Discerning:
             note=f"without {', '.join(gaps)}: renormalised within the level" if gaps else "",
         )
         rows = summed(np.stack([one.rows for one in scores], axis=-1), **how)
-        return _replicated(counted, rows, least)
+        found = _replicated(_by(counted, self._test_of(score)), rows, least)
+        return found._replace(estimate=self._tailed(score, found.estimate))
 
 
 def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
@@ -268,6 +288,11 @@ def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
     more = f", and {len(gaps) - NAMED} more" if len(gaps) > NAMED else ""
     why = f"planned perturbations without a score: {', '.join(gaps[:NAMED])}{more}"
     return f"{why} ({'; '.join(reasons)})"
+
+
+def _by(counted: Estimate, test: Method) -> Estimate:
+    """Say in `method` which p-values are combined."""
+    return replace(counted, method=f"{counted.method}, {test} p")
 
 
 def _replicated(counted: Estimate, rows: Floats, n_sources: int) -> Replicated:

@@ -14,7 +14,7 @@ from metajudge.statistics.bias import length_slope, partial_correlation, self_pr
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
-from metajudge.statistics.kappa import ON_CLASSES, are_classes, cem_floor, on_classes
+from metajudge.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.soft import soft_pairwise_accuracy
 
@@ -56,10 +56,8 @@ def categorical(
             ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
         )
         return
-    floor = f"floor {cem_floor(gold, classes):.3f}" if np.isfinite(gold).any() else ""
     for name, found in on_classes(gold, x, classes, panel.source, study.weights).items():
-        one = against(found.estimate, "lower median")
-        yield (name, POOLED), one.with_note(floor) if name == "cem_ord" else one
+        yield (name, POOLED), against(found.estimate, "lower median")
     pair = alpha(study, panel, np.stack([gold, x]), classes)
     yield ("alpha_pair", POOLED), against(pair, "lower median")
 
@@ -68,6 +66,13 @@ def against(estimate: Estimate, which: str) -> Estimate:
     """Say in `method` which of the raters' values a judge is held against."""
     told = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
     return replace(estimate, method=told)
+
+
+def floored(statistic: str, mean: Estimate) -> Estimate:
+    """Return a mean over aspects, sets or datasets, of CEM-ORD with where its floors are told."""
+    if statistic != CEM_ORD or mean.value is None:
+        return mean
+    return mean.with_note("a mean of numbers with floors of their own, which their rows tell")
 
 
 def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | None:
@@ -189,7 +194,10 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         found = on_classes(y, x, classes, panel.source, study.weights)
         return {(name, POOLED): one for name, one in found.items()}
 
-    yield from ceilings(on_scale, ratings, against="each", n_sources=n_sources).items()
+    floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
+    for at, found in ceilings(on_scale, ratings, against="each", n_sources=n_sources).items():
+        told = f"floor {floor:.3f}, mean over the raters" if at[0] == CEM_ORD else ""
+        yield at, found.with_note(told)
 
 
 def unrated(study: DatasetStudy, ratings: Floats) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from metajudge.methods.measures import AVERAGE
+from metajudge.methods.measures import AVERAGE, floored
 from metajudge.statistics.comparison import ranks
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import independent_mean
@@ -43,7 +43,7 @@ def _mean(
 ) -> Row:
     absent = Estimate.undefined("not judged")
     each = [_estimate(found[name]) if name in found else absent for name in datasets]
-    told = independent_mean(each, of="datasets")
+    told = floored(place[WHAT.index("statistic")], independent_mean(each, of="datasets"))
     signed = " + ".join(found[name]["signature"] for name in datasets if name in found)
     return {**_row(dict(zip(WHAT, place, strict=True)), told), "signature": signed}
 

@@ -14,7 +14,7 @@ from metajudge.cells import joined, split
 from metajudge.methods import known_order, known_rating
 from metajudge.methods.agreement import below_controls
 from metajudge.methods.differences import compared, difference_rows
-from metajudge.methods.measures import AVERAGE, Place
+from metajudge.methods.measures import AVERAGE, Place, floored
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.methods.views import BESIDE, DIRECT, MEASURES, People, Said, View
 from metajudge.statistics.comparison import ranks
@@ -140,7 +140,8 @@ def _judge(field: _Field, judge: str) -> Iterator[Row]:
     for criterion in field.criteria if judged else []:
         for (statistic, level), found in field.average(criterion, judge).items():
             name = joined(AVERAGE, criterion)
-            yield field.study.row(judge, name, statistic, level, found.estimate)
+            told = floored(statistic, found.estimate)
+            yield field.study.row(judge, name, statistic, level, told)
 
 
 def _beside(field: _Field, judge: str) -> Iterator[Row]:

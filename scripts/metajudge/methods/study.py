@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from metajudge import __version__
 from metajudge.cells import joined, split
 from metajudge.shares import share_of
+from metajudge.statistics.derived import tie_rule
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.resampling import source_weights
 from metajudge.streams import stream
@@ -198,6 +199,7 @@ class DatasetStudy:
             "originals": self.spec.get("improved"),
             "stat": statistic,
             "level": level or None,
+            "ties": tie_rule(statistic),
             "weights": (self.spec.get("weights") or {}).get("id"),
             "seed": self.spec["seed"],
             "v": __version__,

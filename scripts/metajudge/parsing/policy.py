@@ -1,4 +1,8 @@
-"""What to put where a judgment is missing, for sensitivity runs."""
+"""What to put where a judgment is missing, for sensitivity runs.
+
+Called by no card: in a study nothing missing becomes a number. Whoever asks how far missing replies
+could move a number fills a judge's scores with it, in code.
+"""
 
 import math
 from collections.abc import Iterable

@@ -77,7 +77,8 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
 
     rows (judges, 1 + resamples), the values and replicates of one statistic, higher being better.
     Equal values share the mean of their ranks; undefined ones rank behind all others, and a judge
-    that is undefined has none. `n` counts the judges that are ranked.
+    that is undefined has none. An end of the interval is a rank that some resample has. `n` counts
+    the judges that are ranked.
     """
     from scipy.stats import rankdata  # here only: what merely asks or parses imports no scipy
 
@@ -91,7 +92,9 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
             continue
         own = next(ranked)
         one = Estimate(float(own[0]), n=int(known.sum()))
-        found.append(with_interval(one, own[1:], n_sources) if own.size > 1 else one)
+        if own.size > 1:
+            one = with_interval(one, own[1:], n_sources, between=False)
+        found.append(one)
     return found
 
 

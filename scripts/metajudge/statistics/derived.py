@@ -25,6 +25,25 @@ HINTS = "paper 003"
 FORM = "paper 004, table 4"
 STUDENT = "paper 004, section 5"
 
+MIDRANKS, ZEROS = "midranks", "zeros dropped, midranks"
+WRONG, HALF = "wrong", "half"
+TIES: dict[str, str] = {
+    **dict.fromkeys(("spearman", "partial_spearman"), MIDRANKS),
+    "kendall_b": "tau-b",
+    "acc_eq": "calibrated",
+    **dict.fromkeys(("p_wilcoxon", "p_scipy", "p_holm", "p_fdr", "rank_biserial"), ZEROS),
+    **dict.fromkeys(("D", "D_ew", "D_hmp", "D_exact", "D_hmp_less_ew"), ZEROS),
+    **dict.fromkeys(("D_avg", "D_avg_ew", "D_avg_exact"), ZEROS),
+    **dict.fromkeys(("D_min", "D_min_ew", "D_min_exact"), ZEROS),
+    **dict.fromkeys(("accuracy_adjacent", "accuracy_adjacent_complete"), WRONG),
+    **dict.fromkeys(("accuracy_apart", "accuracy_places"), WRONG),
+    **dict.fromkeys(("accuracy_comparison", "accuracy_comparison_apart"), WRONG),
+    **dict.fromkeys(("accuracy_adjacent_half", "accuracy_comparison_half"), HALF),
+    **dict.fromkeys(("confusion_auc", "spa"), HALF),
+    **dict.fromkeys(("notice_rate", "miss_rate"), "not noticed"),
+}
+"""What equal numbers count as, for the statistics that depend on it: a part of signatures."""
+
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
         "α over forms", "correlation", "one model's ratings in several forms", UP_TO_1, HINTS
@@ -253,3 +272,11 @@ OF_OTHERS: dict[str, Statistic] = {
 """Prefix -> a statistic about another one, whose label stands for {}."""
 APART = {"difference", "contribution", "student_difference", "detectable"}
 """Those of two values of the other, written as it is."""
+
+
+def tie_rule(name: str) -> str | None:
+    """Return what ties count as in a statistic, or in that which its name is about; else None."""
+    if name in TIES:
+        return TIES[name]
+    about = (name.removeprefix(prefix + "_") for prefix in OF_OTHERS if name.startswith(prefix))
+    return next((TIES[rest] for rest in about if rest in TIES), None)

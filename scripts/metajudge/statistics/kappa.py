@@ -14,7 +14,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 ROUND_OFF: Final = 1e-9
 """A value so near to a class is it: tenths are no exact numbers."""
-ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", "cem_ord")
+CEM_ORD: Final = "cem_ord"
+ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", CEM_ORD)
 
 
 def on_classes(
@@ -45,16 +46,20 @@ def on_classes(
     counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
     tables = dot(rows, counts)
     values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
-    return {
+    found = {
         name: replicated(
-            found if n >= 2 else np.full(len(rows), np.nan),
+            own if n >= 2 else np.full(len(rows), np.nan),
             NO_VARIATION if n >= 2 else FEW_PAIRS,
             n_sources=np.unique(source).size,
             n=n,
             n_missing=there.size - n,
         )
-        for name, found in zip(ON_CLASSES, values, strict=True)
+        for name, own in zip(ON_CLASSES, values, strict=True)
     }
+    if n >= 2:
+        told = found[CEM_ORD].estimate.with_note(f"floor {cem_floor(gold[there], classes):.3f}")
+        found[CEM_ORD] = found[CEM_ORD]._replace(estimate=told)
+    return found
 
 
 def cem_floor(gold: Floats, classes: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NOTHING, Estimate
 from metajudge.statistics.resampling import (
+    NO_WIDTH,
     Bounds,
     Replicated,
     bounds_of_alike,
@@ -132,7 +133,8 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     if not np.isfinite(down + up):
         return Estimate(mean, n=len(each), method=method)
     method += "; variance estimates recovery"
-    return Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    found = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    return found.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
 
 
 def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:

@@ -127,9 +127,10 @@ STATISTICS: dict[str, Statistic] = {
         "D_exact", "score", "from a p that holds its level", POSITIVE, "Wilson 2019"
     ),
     "D_hmp_less_ew": Statistic(
-        "D_hmp − D_ew",
+        "D_ew uniform − D_ew",
         "score",
-        "evidence beside the aspects that experts name; above 0: their aspects show less",
+        "D_ew of uniform weights (D less log_20 of the number of aspects) less that of experts' "
+        "weights, both of the asymptotic p; above 0: the aspects that experts name show less",
         ANY,
         DHP,
     ),

@@ -1,7 +1,7 @@
 """Bootstrap over sources: one weight matrix per dataset, shared by every judge and statistic."""
 
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,17 +50,20 @@ def whole_and_resamples(
 
 
 def percentile_interval(
-    replicates: NDArray[np.float64], confidence: float = CONFIDENCE
+    replicates: NDArray[np.float64], confidence: float = CONFIDENCE, *, between: bool = True
 ) -> Bounds | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
-    Replicates that are NaN (the statistic is undefined in that resample) are left out.
+    Replicates that are NaN (the statistic is undefined in that resample) are left out. Without
+    `between` the ends are replicates themselves, the least with so many at or below (inverted CDF):
+    for ranks, of which there is none between two.
     """
     defined = replicates[np.isfinite(replicates)]
     if defined.size == 0:
         return None
     tail = (1 - confidence) / 2
-    lo, hi = np.quantile(defined, [tail, 1 - tail])
+    how: Literal["linear", "inverted_cdf"] = "linear" if between else "inverted_cdf"
+    lo, hi = np.quantile(defined, [tail, 1 - tail], method=how)
     return float(lo), float(hi)
 
 
@@ -93,6 +96,7 @@ def with_interval(
     *,
     units: str = "sources",
     alike: Bounds | None = None,
+    between: bool = True,
 ) -> Estimate:
     """Return the estimate with the percentile interval of its replicates over sources.
 
@@ -100,13 +104,13 @@ def with_interval(
     of them or without a defined replicate; `note` then says so, and it says so when over 5 % of
     the replicates are undefined. Where all replicates are equal, resampling says nothing of what
     was not drawn: the interval is `alike` (`bounds_of_alike`), and without that `note` says that
-    it has no width.
+    it has no width. `between` as in `percentile_interval`.
     """
     if estimate.value is None:
         return estimate
     if n_sources < FEWEST_SOURCES:
         return estimate.with_note(f"no interval: {n_sources} {units}")
-    bounds = percentile_interval(replicates)
+    bounds = percentile_interval(replicates, between=between)
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
     defined = replicates[np.isfinite(replicates)]

@@ -67,14 +67,15 @@ class SignedRank:
     """Signs and ties of the differences: counts per distinct non-zero |d|, ascending.
 
     positive, negative: (..., groups); n_zero and tie_loss: (...). A leading axis, if any, is that
-    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences, counted over
-    different ones: a difference that is drawn twice does not tie with itself.
+    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences; in a resample
+    it is counted over different ones and divided by how often these are drawn together, so that
+    its mean is that of the data: a difference that is drawn twice does not tie with itself.
     """
 
     positive: NDArray[np.int64]
     negative: NDArray[np.int64]
     n_zero: NDArray[np.int64]
-    tie_loss: NDArray[np.int64]
+    tie_loss: NDArray[np.float64]
 
     @property
     def ties(self) -> NDArray[np.int64]:
@@ -124,12 +125,24 @@ def signed_rank(
         np.add.reduceat(times_sorted**power, groups, axis=-1) for power in (1, 2, 3)
     )
     twos, triples = first**2 - second, first**3 - 3 * first * second + 2 * third  # ordered
+    both, all_three = _drawn_together(None if weights is None else weights.shape[-1])
     return SignedRank(
         np.add.reduceat(times_sorted * up, groups, axis=-1),
         np.add.reduceat(times_sorted * ~up, groups, axis=-1),
         times[..., zero].sum(axis=-1),
-        (3 * twos + triples).sum(axis=-1),
+        (3 * twos / both + triples / all_three).sum(axis=-1),
     )
+
+
+def _drawn_together(n_sources: int | None) -> tuple[float, float]:
+    """Return E k k' and E k k' k'' of how often two and three sources are drawn of n with n draws.
+
+    They are (n - 1) / n and (n - 1)(n - 2) / n²; 1 without a resample, and where there are too few.
+    """
+    if n_sources is None or n_sources < 3:
+        return 1.0, 1.0
+    both = (n_sources - 1) / n_sources
+    return both, both * (n_sources - 2) / n_sources
 
 
 def table_method(max_nonzero: int) -> Method:
@@ -176,7 +189,7 @@ def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     from scipy.special import log_ndtr
 
     n = ranked.n_nonzero
-    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - ranked.tie_loss) // 3)  # of doubled ranks
+    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - ranked.tie_loss) / 3)  # of doubled ranks
     z = (ranked.w_plus - ranked.w_minus) / np.where(spread > 0, spread, 1)
     return np.where(spread > 0, log_ndtr(-z), 0.0)
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from metajudge.methods.discernment import BEYOND
 from metajudge.report.charts import (
     BLUE,
     FILL_BLUE,
@@ -32,7 +33,7 @@ from metajudge.report.elements import (
 )
 from metajudge.report.numbers import listed
 from metajudge.report.report import Damage, Dataset, Judge, Report
-from metajudge.report.rows import Rows
+from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.responses import style_blocks
 from metajudge.report.sections.shared import bodies, labelled, leaders
@@ -48,7 +49,11 @@ SERIES = (
 )
 HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
-BY_LENGTH, BEYOND, FLAG = "solved by length", "beyond 5", "‡"
+BY_LENGTH, FLAG = "solved by length", "‡"
+MIXED = (
+    "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
+    "columns are of one test."
+)
 LEAD = (
     "D is log p to the base 0.05 of a one-sided test that a judge scores damaged texts below "
     "their originals: it is 1 at p = 0.05, and every further unit divides p by 20. It grows with "
@@ -147,11 +152,29 @@ def _summary(dataset: Dataset, rows: Rows, judges: list[Judge]) -> str:
 
 def _numbers(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     def cells(judge: Judge) -> list[Cell]:
-        return [estimate(rows.at(dataset.id, judge.id, name)) for name in HEADLINES]
+        each = [rows.at(dataset.id, judge.id, name) for name in HEADLINES]
+        return [estimate(row, mark=_beyond(row)) for row in each]
 
     columns = [Column(label(name), note=STATISTICS[name].meaning) for name in HEADLINES]
     caption = f"{dataset.name}: average and minimum over the planned perturbations."
-    return Table(caption, "Judge", columns, bodies(judges, cells))
+    shown = rows.where(statistic=HEADLINES)
+    notes = [*_told_beyond(shown), *([MIXED] if _mixed(shown) else [])]
+    return Table(caption, "Judge", columns, bodies(judges, cells), notes)
+
+
+def _mixed(rows: Rows) -> bool:
+    """Return whether some of the rows combine exact p-values and others asymptotic ones."""
+    return all(any(f"{test} p" in row.method for row in rows) for test in ("exact", "asymptotic"))
+
+
+def _beyond(row: Row | None) -> str:
+    return FLAG if row and BEYOND in row.note else ""
+
+
+def _told_beyond(rows: Rows) -> list[str]:
+    """Return what the flag means, where one of the rows has it."""
+    told = f"{FLAG} Beyond 5: an artefact of the normal tail; read the rank-biserial instead."
+    return [told] if any(map(_beyond, rows)) else []
 
 
 def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]) -> Table:
@@ -161,8 +184,8 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
         found = []
         for damage in damages:
             row = rows.at(dataset.id, judge.id, "D_exact", cell=damage.cell)
-            beyond = FLAG if row and BEYOND in row.note else ""
-            found.append(estimate(row, mark=beyond, style=_shade(row.value if row else None)))
+            style = _shade(row.value if row else None)
+            found.append(estimate(row, mark=_beyond(row), style=style))
         return found
 
     solved = {row.cell for row in rows.where(statistic="D_exact") if BY_LENGTH in row.note}
@@ -173,8 +196,7 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
     notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
     if solved:
         notes.append(f"{BY_LENGTH.capitalize()}: the control that looks at length alone reaches 1.")
-    if any(BEYOND in row.note for row in rows.where(statistic="D_exact")):
-        notes.append(f"{FLAG} Beyond 5: an artefact of the tail; read the rank-biserial instead.")
+    notes += _told_beyond(rows.where(statistic="D_exact"))
     caption = f"{dataset.name}: D_exact of each judge on each kind of damage."
     return Table(caption, "Judge", columns, bodies(judges, cells), notes)
 

@@ -13,7 +13,8 @@ SIGNED = (
     ("parser", "how a reply becomes a number"),
     ("data", "the dataset and the first digits of its files' checksum"),
     ("stat", "the statistic"),
-    ("level", "over what it is computed; in every correlation ties are kept as ties"),
+    ("level", "over what it is computed"),
+    ("ties", "what equal scores count as, where the statistic depends on it"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of metajudge"),
 )

@@ -264,9 +264,9 @@ def _signatures(pairs: Iterable[Pair]) -> Iterator[str]:
                 differ.setdefault(key, {})[values] = None
     if not differ:
         yield "signatures: the same on both sides"
-    for key, values in differ.items():
-        few = "; ".join(f"{one} | {two}" for one, two in list(values)[:3])
-        more = f"; and {len(values) - 3} more" if len(values) > 3 else ""
+    for key, found in differ.items():
+        few = "; ".join(f"{one} | {two}" for one, two in list(found)[:3])
+        more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
         yield plain(f"signatures differ in {key}: {few}{more}")
 
 

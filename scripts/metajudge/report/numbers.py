@@ -1,6 +1,7 @@
 """How numbers are written: a true minus, thin spaces, few digits."""
 
 MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
+THOUSAND = f"1{THIN}000"
 
 
 def correlation(value: float) -> str:
@@ -35,6 +36,11 @@ def amount(value: float) -> str:
 def count(value: float) -> str:
     """Return a whole number with thin spaces between thousands."""
     return _signed(f"{round(value):,}").replace(",", THIN)
+
+
+def exact(value: float) -> str:
+    """Return a number for a program: reading the text gives the same number."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -1,0 +1,71 @@
+"""docs/extending.md: its code is code that works, its cards are cards, its paths are there."""
+
+import importlib.util
+import re
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import yaml
+
+from metajudge.schema.loading import validate_card
+from running import HOME
+
+TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
+LIBRARY = HOME / "scripts" / "metajudge"
+
+
+def examples() -> dict[str, str]:
+    """Return file -> its content, of the indented blocks that begin with a file's name."""
+    blocks = map(textwrap.dedent, re.findall(r"(?:^    .*\n|^\n(?=\n?    ))+", TEXT, re.M))
+    named = (re.match(r"\n*# (\S+\.(?:py|yaml))\n", block) for block in blocks)
+    return {found[1]: found.string[found.end() :] for found in named if found}
+
+
+def module(name: str, folder: Path) -> ModuleType:
+    """Import one of the examples as if it lay in the library."""
+    path = folder / Path(name).name
+    path.write_text(examples()[name], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize("name", sorted(name for name in examples() if name.endswith(".py")))
+def test_an_example_of_code_is_imported_and_takes_no_ones_place(name: str, tmp_path: Path) -> None:
+    assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in examples() if name.endswith(".yaml")))
+def test_an_example_of_a_card_is_valid(name: str) -> None:
+    kind = {"aspects": "aspect", "judges": "judge"}[Path(name).parent.name]
+    assert validate_card(kind, yaml.safe_load(examples()[name]), name)
+
+
+def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
+    read_stars = module("parsing/stars.py", tmp_path).read_stars
+    assert read_stars("I say ***", None).value == 3 and read_stars("none", None).value is None
+    shout = module("perturb/shouting.py", tmp_path).shout
+    made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)
+    assert len(made.edits) == 2 and sum(map(str.isupper, made.text.split())) == 2
+    assert shout("OH NO", np.random.default_rng(1), k=2).text == "OH NO"
+    mean_distance = module("statistics/dispersion.py", tmp_path).mean_distance
+    x, y = np.array([1.0, 4.0, np.nan]), np.array([2.0, 4.0, 1.0])
+    found = mean_distance(x, y, None).estimate
+    assert (found.value, found.n, found.n_missing) == (0.5, 2, 1)
+
+
+def test_the_paths_that_it_names_are_there() -> None:
+    new = {Path(name).name for name in examples()} | {"<id>.yaml", "terse.jinja", "shouting.yaml"}
+    named = set(re.findall(r"`([\w./<>-]+\.(?:py|yaml|smk|jinja|md|json))`", TEXT))
+    places = (HOME, LIBRARY, HOME / "config", HOME / "docs", HOME / "scripts")
+    absent = [
+        name
+        for name in sorted(named)
+        if Path(name).name not in new and not any((place / name).exists() for place in places)
+    ]
+    assert [name for name in absent if not list(HOME.glob(f"*/**/{name}"))] == []

@@ -50,8 +50,9 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-.venv/test .venv/slurm: .venv/%: envs/%.txt .venv/core
+.venv/test .venv/slurm: .venv/%: envs/%.txt tests/axe.txt .venv/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
 	touch $@
 
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that

@@ -48,6 +48,7 @@ localrules:
     statistics,
     table,
     report,
+    judge_cards,
     spotcheck,
     explore,
 
@@ -59,6 +60,7 @@ rule all:
         f"{OUT}/report/index.html",
         f"{OUT}/report/explore.html",
         texts_page(),
+        JUDGE_CARDS,
         [written_for(dataset) for dataset in DATASETS],
 
 

@@ -1,5 +1,6 @@
 """A headless Chromium for tests of pages: spoken to over pipes, nothing is installed for it."""
 
+import base64
 import json
 import os
 import select
@@ -17,6 +18,10 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
 LIMIT = 60.0
 """Seconds after which a test gives up waiting."""
+KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowRight": 39, "ArrowDown": 40}
+"""Keys by their names, with the numbers that browsers give them."""
+TYPED = {"Enter": "\r", "Space": " "}
+"""What a key writes, if it writes something."""
 
 
 class Browser:
@@ -25,11 +30,15 @@ class Browser:
     def __init__(self, ask: int, told: int, downloads: Path) -> None:
         self._ask, self._told, self._number, self._rest = ask, told, 0, b""
         self._session = ""
+        self.downloads = downloads
+        self.events: list[dict[str, Any]] = []
         context = {"behavior": "allow", "downloadPath": str(downloads)}
         self.send("Browser.setDownloadBehavior", **context)
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         found = self.send("Target.attachToTarget", targetId=target, flatten=True)
         self._session = found["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(f"{domain}.enable")
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the answer to a command of the DevTools protocol."""
@@ -38,7 +47,7 @@ class Browser:
         told |= {"sessionId": self._session} if self._session else {}
         os.write(self._ask, json.dumps(told).encode() + b"\0")
         while (answer := self._next()).get("id") != self._number:
-            pass
+            self.events.append(answer)
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
@@ -54,7 +63,8 @@ class Browser:
         return message
 
     def open(self, page: Path) -> None:
-        """Open a file and wait until it is there."""
+        """Open a file, forget what was told of another, and wait until it is there."""
+        self.events.clear()
         self.send("Page.navigate", url=page.as_uri())
         there = f"document.readyState == 'complete' && location.href == {json.dumps(page.as_uri())}"
         self.until(lambda: self.value(there) is True)
@@ -66,14 +76,50 @@ class Browser:
         return found["result"].get("value")
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after another, by their names: Tab, Space, ArrowRight."""
-        codes = {"Tab": 9, "Space": 32, "ArrowRight": 39}
+        """Press keys, one after another, by their names: see KEYS."""
         for name in keys:
-            key = {"key": name, "code": name}
-            key |= {"key": " ", "text": " "} if name == "Space" else {}
+            key = {"key": " " if name == "Space" else name, "code": name}
+            key |= {"text": TYPED[name]} if name in TYPED else {}
             for kind in ("keyDown", "keyUp"):
-                told = {"type": kind, "windowsVirtualKeyCode": codes[name], **key}
+                told = {"type": kind, "windowsVirtualKeyCode": KEYS[name], **key}
                 self.send("Input.dispatchKeyEvent", **told)
+
+    def show(self, width: int, *, dark: bool = False, media: str = "") -> None:
+        """Show pages as on a device of this width: a phone has 390 points, a desktop 1280."""
+        phone = width < 600
+        size = {"width": width, "height": 844 if phone else 900, "deviceScaleFactor": 1}
+        self.send("Emulation.setDeviceMetricsOverride", mobile=phone, **size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.send("Emulation.setEmulatedMedia", media=media, features=[scheme])
+
+    def picture(self, file: Path) -> None:
+        """Save what the window shows, the top of the page."""
+        shot = self.send("Page.captureScreenshot", format="png")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(base64.b64decode(shot["data"]))
+
+    def complaints(self) -> list[str]:
+        """Return what went wrong since the page was opened: errors, warnings, exceptions."""
+        self.send("Runtime.evaluate", expression="0")  # what happened before has been told then
+        return [told for one in self.events if (told := _complaint(one))]
+
+    def requests(self) -> list[str]:
+        """Return the addresses that were asked for since a page was opened."""
+        self.send("Runtime.evaluate", expression="0")
+        return [
+            str(one["params"]["request"]["url"])
+            for one in self.events
+            if one.get("method") == "Network.requestWillBeSent"
+        ]
+
+    def saved(self, number: int = 1) -> list[Path]:
+        """Wait for so many files to be downloaded and return them, by name."""
+
+        def files() -> list[Path]:
+            return sorted(self.downloads.glob("[!.]*"))
+
+        self.until(lambda: len(files()) == number and not any(self.downloads.glob("*.crdownload")))
+        return files()
 
     def until(self, done: Callable[[], bool]) -> None:
         """Wait until something holds."""
@@ -81,6 +127,19 @@ class Browser:
         while not done():
             assert time.monotonic() < end, "the browser did not do it in time"
             time.sleep(0.05)
+
+
+def _complaint(event: dict[str, Any]) -> str:
+    """Return what is wrong, "" for an event that says nothing of the kind."""
+    told = event.get("params", {})
+    match event.get("method"):
+        case "Runtime.exceptionThrown":
+            return json.dumps(told["exceptionDetails"])
+        case "Runtime.consoleAPICalled" if told["type"] in {"error", "warning", "assert"}:
+            return json.dumps(told["args"])
+        case "Log.entryAdded" if told["entry"]["level"] in {"error", "warning"}:
+            return json.dumps(told["entry"])
+    return ""
 
 
 @contextmanager

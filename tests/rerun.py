@@ -75,8 +75,8 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
-EXPLORE = {"explore": 1}
-TABLES = {"statistics": 16, "table": 8} | REPORT
+CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
+TABLES = {"statistics": 16, "table": 8} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
 """What one plain call runs when the asking jobs run again: all cells of their judges."""
@@ -137,8 +137,8 @@ CHANGES = [
     Change(
         "a model's price",
         lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
-        rest=CHECK | {"statistics": 2, "table": 1} | REPORT,
-        plain=CHECK | {"statistics": 2, "table": 1} | REPORT,
+        rest=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
+        plain=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
@@ -162,6 +162,7 @@ CHANGES = [
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | CARDS
         | EXPLORE
         | TEXTS,
         plain=CHECK
@@ -170,6 +171,7 @@ CHANGES = [
         | scores({judge: count // 2 for judge, count in CELLS.items()})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | CARDS
         | EXPLORE
         | TEXTS,
         executed=True,
@@ -216,8 +218,8 @@ CHANGES = [
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 8} | REPORT | EXPLORE | TEXTS,
-        plain=CHECK | {"table": 8} | REPORT | EXPLORE | TEXTS,
+        rest=CHECK | {"table": 8} | REPORT | CARDS | EXPLORE | TEXTS,
+        plain=CHECK | {"table": 8} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(
@@ -230,8 +232,8 @@ CHANGES = [
     Change(
         "the look of the report",
         lambda place: place.edit("workflow/report/style.css", "{", " { "),
-        rest=REPORT | EXPLORE | TEXTS,
-        plain=REPORT | EXPLORE | TEXTS,
+        rest=REPORT | CARDS | EXPLORE | TEXTS,
+        plain=REPORT | CARDS | EXPLORE | TEXTS,
     ),
     Change(
         "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",

@@ -214,8 +214,9 @@ def test_sentences_name_few_and_count_many(tmp_path: Path) -> None:
     told = report(tmp_path, discernment=damage("alpha", (4, 4, 0)), **tables)
     alpha = next(one for one in told.judges if one.id == "alpha")
     assert sentence(told, alpha, found(told, "alpha")) == (
-        "May be trusted for agreeing with people on Fluency, being better than every other judge "
-        "on Fluency and noticing typos, minor and typos, major; undecided for noticing cuts. "
+        "May be trusted for agreeing with people on Fluency (Spearman ρ 0.600 [0.500, 0.700]); "
+        "being better than every other judge on Fluency; noticing typos (minor) and typos (major). "
+        "Undecided for noticing cuts. "
         "Of its 240 judgments 24 have no score. 1\u202f000 judgments: $1.25."
     )
     claims = [replace(found(told, "alpha")[-1], subject=str(at), verdict=HOLDS) for at in range(5)]
@@ -227,4 +228,4 @@ def test_a_judge_with_nothing_to_its_name_is_told_so(tmp_path: Path) -> None:
     told = report(tmp_path, agreement=[agreed("alpha", -0.1, 0.1, 0.2)])
     alpha = next(one for one in told.judges if one.id == "alpha")
     said = sentence(told, alpha, found(told, "alpha"))
-    assert said.startswith("May be trusted for nothing that was measured; undecided for agreeing")
+    assert said.startswith("May be trusted for nothing that was measured. Undecided for agreeing")

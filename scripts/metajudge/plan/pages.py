@@ -184,6 +184,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
             name: {"name": card.name, "level": card.level}
             for name, card in plan.perturbations.items()
         },
+        "cards": "judges/",
         "output": f"{out}/report/index.html",
     }
 

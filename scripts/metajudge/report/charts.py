@@ -5,6 +5,7 @@ tells the measure, filled or hollow and the sign's shape tell the rest, so that 
 colours.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
 FILL_BLUE, FILL_RED, PALE_BLUE, PALE_RED = "#7fb2dc", "#e39b74", "#e6f1fa", "#fbeadf"
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 190, 16, 8, 44
 SLOT, LONGEST_LABEL = 10, 30
+ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
 LOOK: dict[str, Any] = {
     "aria": False,
     "background": "transparent",
@@ -148,11 +150,14 @@ def _frame(groups: Sequence[str], series: Sequence[Series]) -> dict[str, Any]:
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """Return a specification as SVG; nothing is fetched."""
+    """Return a specification as SVG; nothing is fetched.
+
+    Its parts have no roles: the page names the figure as one image.
+    """
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return drawn
+    return ROLES.sub("", drawn)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,11 @@ def count(value: float) -> str:
     return _signed(f"{round(value):,}").replace(",", THIN)
 
 
+def exact(value: float) -> str:
+    """Return a number for a program: reading the text gives the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """Return the number with its noun."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"

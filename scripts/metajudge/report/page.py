@@ -12,6 +12,7 @@ from metajudge.report.sections.judges import measured
 from metajudge.report.sections.spans import MOST_ERRORS
 
 TICKS = re.compile(r"`([^`]*)`")
+SCRIPTS = ("sort.js", "csv.js")
 SCORE = re.compile(
     r"\b(?:(D)_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)|(S)_([TF]))\b"
 )
@@ -21,9 +22,8 @@ def render(report: Report, templates: Path) -> str:
     """Return the page; the same text for the same report and templates."""
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
-    style, script = (
-        (templates / name).read_text(encoding="utf-8") for name in ("style.css", "sort.js")
-    )
+    style = (templates / "style.css").read_text(encoding="utf-8")
+    script = table_script(templates)
     found = [made for make in SECTIONS if (made := make(report)) is not None]
     return environment.get_template("index.html.jinja").render(
         study=report.study,
@@ -34,6 +34,11 @@ def render(report: Report, templates: Path) -> str:
         script=Markup(script),
         script_hash=script_hash(script),
     )
+
+
+def table_script(templates: Path) -> str:
+    """Return the one script of a page with tables: they are sorted, saved, and tell their notes."""
+    return "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
 def inline(text: str) -> Markup:

@@ -175,7 +175,8 @@ def _noticed(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     controls = {one.id: _reached(report, rows, one) for one in null_controls(report)}
     for cell, (row, reached) in _reached(report, rows, judge).items():
         damage = next(one for one in report.damages if one.cell == cell)
-        claim = Claim(judge.id, dataset.id, DAMAGE, damage.title, OPEN, "p > 0.05, Holm", (row,))
+        subject = f"{damage.name} ({damage.degree})" if damage.degree else damage.name
+        claim = Claim(judge.id, dataset.id, DAMAGE, subject, OPEN, "p > 0.05, Holm", (row,))
         too = [name for name, found in controls.items() if cell in found and found[cell][1]]
         against = _raised(rows, dataset, judge, damage)
         if reached and too:

@@ -71,7 +71,7 @@ def _pairs(report: Report, rows: Rows, told: str) -> Table | None:
         Line(
             report.aspect(head),
             [
-                Cell(figures(row), sort=row.value, title=f"n = {row.n}")
+                Cell(figures(row), sort=row.value, title=f"n = {row.n}", row=row)
                 if (row := found.get((head, top)))
                 else Cell("", style="none")
                 for top in tops

@@ -35,7 +35,7 @@ from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.responses import style_blocks
-from metajudge.report.sections.shared import bodies, labelled
+from metajudge.report.sections.shared import bodies, labelled, leaders
 from metajudge.report.words import label, spoken
 from metajudge.statistics.registry import STATISTICS
 
@@ -135,13 +135,13 @@ def _summary(dataset: Dataset, rows: Rows, judges: list[Judge]) -> str:
         if (row := rows.at(dataset.id, judge.id, "D_avg_exact")) and row.value is not None
     }
     reached = [name for name, row in known.items() if row.value is not None and row.value >= 1]
-    best = max(known, key=lambda name: known[name].value or 0, default=None)
-    if best is None:
+    best = leaders(judges, known.values())
+    if not best:
         return "D_avg_exact is undefined for every judge."
     who = f": {listed(reached)}" if reached else ""
     return (
         f"The average D_exact of {len(reached)} of {len(known)} judges and controls is at least 1"
-        f"{who}. The highest is {best} with {figures(known[best])}."
+        f"{who}. The highest is {listed([row.judge for row in best])} with {figures(best[0])}."
     )
 
 

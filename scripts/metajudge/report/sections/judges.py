@@ -18,7 +18,7 @@ from metajudge.report.headline import SINGULAR, STATISTIC, Measure, below, best_
 from metajudge.report.numbers import THOUSAND, count, listed, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row
-from metajudge.report.sections.agreement import group
+from metajudge.report.sections.agreement import LETTERS, group
 from metajudge.report.sections.cost import price_per_1000
 from metajudge.report.sections.shared import agreed_with, bodies
 from metajudge.report.sections.trust import sentences
@@ -133,10 +133,7 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
     said = agreed_with(dataset) if "agreement" in tables else " and ".join(tables)
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if ranked:
-        notes.append(
-            "Judges and controls that share a letter are not told apart by a paired test "
-            "(Holm over all pairs of the column, p ≤ 0.05)."
-        )
+        notes.append(LETTERS)
     return Table(
         f"{dataset.name}: {said}. {_counts(report, dataset, shown)}".strip(),
         "Judge",

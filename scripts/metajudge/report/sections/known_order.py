@@ -1,6 +1,7 @@
 """Texts in a row, each with one error more than the last: which judges see the order."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -112,4 +113,4 @@ def _shaded(row: Row | None) -> Cell:
         return Cell("")
     shade = f"heat-{sum(row.value >= step for step in SHADES)}"
     plain = estimate(row)
-    return Cell(plain.text, title=plain.title, sort=plain.sort, style=f"{plain.style} {shade}")
+    return replace(plain, interval="", notes=(), style=f"{plain.style} {shade}")

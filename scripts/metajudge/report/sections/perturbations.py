@@ -110,4 +110,5 @@ def _outcome(row: Row | None) -> Cell:
         return estimate(row)
     number = round(row.value * row.n)
     style = "number" if number else "number none"
-    return Cell(f"{count(number)} of {count(row.n)}", sort=number, style=style)
+    text = f"{count(number)} of {count(row.n)}"
+    return Cell(text, sort=row.value, style=style, row=row)

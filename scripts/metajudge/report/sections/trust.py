@@ -18,21 +18,22 @@ from metajudge.report.numbers import THOUSAND, count, listed, plural
 from metajudge.report.report import Judge, Report
 from metajudge.report.sections.cost import free, price_per_1000
 from metajudge.report.sections.coverage import Tally
-from metajudge.report.trust import FAILS, HOLDS, KINDS, OPEN, Claim, claims
+from metajudge.report.trust import DAMAGE, FAILS, FIRST, HOLDS, KINDS, OPEN, Claim, claims
 from metajudge.report.words import label
 
 FEW = 4
 """So many subjects of one respect are named; of more, their number is told."""
-SAID = {HOLDS: "may be trusted for {}", FAILS: "not for {}", OPEN: "undecided for {}"}
-NOTHING = "may be trusted for nothing that was measured"
+SAID = {HOLDS: "May be trusted for {}.", FAILS: "Not for {}.", OPEN: "Undecided for {}."}
+NOTHING = "May be trusted for nothing that was measured."
 MARKS = {HOLDS: "yes", FAILS: "no", OPEN: "undecided"}
 RULES = (
-    "Written by rules from the numbers, the same for every study. Agreement and the like may be "
-    "trusted where the 95 % interval lies above chance and clear of the interval of every control, "
-    "and no test of the pair says otherwise; one judge is called better than another under the "
-    "same terms only. Damage counts as noticed at p ≤ 0.05 after Holm's correction over all cases "
-    "(kinds and degrees) of a dataset, if no control gets there, too. What is undecided was not "
-    "shown, which is no proof of the contrary."
+    "Written by rules from the numbers, the same for every study; to be trusted is to do better "
+    "than chance and than every control, not to do well: that the number tells. Agreement and the "
+    "like may be trusted where the 95 % interval lies above chance and clear of the interval of "
+    "every control, and no test of the pair says otherwise; one judge is called better than "
+    "another under the same terms only. Damage counts as noticed at p ≤ 0.05 after Holm's "
+    "correction over all cases (kinds and degrees) of a dataset, if no control gets there, too. "
+    "What is undecided was not shown, which is no proof of the contrary."
 )
 
 
@@ -52,11 +53,10 @@ def sentence(report: Report, judge: Judge, own: Sequence[Claim]) -> str:
     for verdict, form in SAID.items():
         told = list(_respects(report, own, verdict))
         if told:
-            parts.append(form.format(listed(told)))
+            parts.append(form.format("; ".join(told)))
         elif verdict == HOLDS:
             parts.append(NOTHING)
-    said = "; ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}.{_missing(report, judge)}{_price(report, judge)}"
+    return f"{' '.join(parts)}{_missing(report, judge)}{_price(report, judge)}"
 
 
 def _respects(report: Report, own: Sequence[Claim], verdict: str) -> Iterator[str]:
@@ -74,15 +74,23 @@ def _respects(report: Report, own: Sequence[Claim], verdict: str) -> Iterator[st
 
 def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
     if "{}" not in respect:
-        return f"{respect}{_places(report, these, every)}"
+        return f"{respect}{_number(these)}{_places(report, these, every)}"
     if len(these) > FEW:
         share = "all" if len(these) == len(every) else f"{count(len(these))} of"
         return respect.format(f"{share} {count(len(every))} {KINDS[respect]}")
     subjects = []
     for subject in dict.fromkeys(claim.subject for claim in these):
         mine = [claim for claim in these if claim.subject == subject]
-        subjects.append(subject + _places(report, mine, [c for c in every if c.subject == subject]))
+        places = _places(report, mine, [c for c in every if c.subject == subject])
+        subjects.append(f"{subject}{_number(mine)}{places}")
     return respect.format(listed(subjects))
+
+
+def _number(these: Sequence[Claim]) -> str:
+    """Return the one number of a claim that the data decide; D is no size of anything."""
+    rows = [row for claim in these for row in claim.rows]
+    told = these[0].verdict != OPEN and these[0].respect not in (DAMAGE, FIRST)
+    return f" ({label(rows[0].statistic)} {figures(rows[0])})" if told and len(rows) == 1 else ""
 
 
 def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> str:

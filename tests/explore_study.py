@@ -125,6 +125,24 @@ class ExploreStudy:
         ]
         self._write("scores", f"scores/{place}", scores)
 
+    def compare(self) -> None:
+        """Add a judge that is asked which of an item's two texts is better, in both orders."""
+        self.spec["judges"]["versus"] = "openai, form compare"
+        self.spec["datasets"][0]["cells"].append([["systems"], ["versus"], ["fluency"]])
+        pairs = [
+            {"target": f"{one}:{first}", "target_b": f"{one}:{second}", "aspect": "fluency"}
+            for one in self.names
+            for first, second in (("able", "best"), ("best", "able"))
+        ]
+        said = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
+        place = "news/systems/versus/fluency"
+        read = {"value": 1.0, "label": "A", "rule": "choice"}
+        self._write("judgments", f"judgments/{place}", [said | read | one for one in pairs])
+        self._write("answers", f"replies/{place}", [said | one | {"text": "A"} for one in pairs])
+        known = {"dataset": "news", "perturbation": "systems", "judge": "versus"}
+        scores = [{**known, **one, "n_draws": 1, "n_missing": 0} for one in pairs]
+        self._write("scores", f"scores/{place}", scores)
+
     def write(self) -> Path:
         """Write the page and its shards; return the page."""
         write_shards(self.spec, self.page.with_suffix(""))

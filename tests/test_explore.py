@@ -75,6 +75,17 @@ def test_a_damaged_text_is_read_with_the_one_that_it_was_made_of(study: ExploreS
     assert all(apply_edits(one.before or "", one.edits) == one.text for one in damaged)
 
 
+def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
+    study.compare()
+    one, other, *_ = judged(Texts(str(study.folder), "news"), ("systems", "versus", "fluency"))
+    pairs = [(each.target.system, each.target_b and each.target_b.system) for each in (one, other)]
+    assert pairs == [("able", "best"), ("best", "able")]
+    assert (one.score, one.draws[0].label, one.draws[0].reply) == (None, "A", "A")
+    folder = study.write().with_suffix("")
+    [listed] = [own for _, number, own in told(folder, "list") if number == 18]
+    assert (listed["t"], listed["b"][:4], listed["e"]) == (None, [1, 0, 3, 2], None)
+
+
 # --- shards ------------------------------------------------------------------------------------
 
 

@@ -102,6 +102,18 @@ def test_the_changes_of_a_damaged_text_are_marked(window: Browser, tmp_path: Pat
     assert "made from what other judges said" in texts(window, ".panel .draw")[0]
 
 
+def test_of_a_pair_both_texts_are_shown(window: Browser, tmp_path: Path) -> None:
+    study = ExploreStudy(tmp_path)
+    study.compare()
+    opened(window, study.write(), judge="versus", target="n001:best", other="n001:able")
+    shows(window, "1 judgment of 104")
+    window.until(lambda: bool(texts(window, ".panel .draw")))
+    assert texts(window, ".opener") == ["n001:best against n001:able"]
+    assert texts(window, ".panel h2")[:2] == ["The first text", "The second text"]
+    assert "read as 1 · label “A” · by the rule “choice”" in texts(window, ".panel .draw")[0]
+    assert texts(window, "tbody td.number")[:2] == ["–", "–"]
+
+
 def test_what_a_study_does_not_have_is_said(window: Browser, tmp_path: Path) -> None:
     page = ExploreStudy(tmp_path).write()
     opened(window, page)

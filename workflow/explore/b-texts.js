@@ -91,7 +91,7 @@ function paragraph(pieces, style = "") {
   const all = () => {
     show(pieces);
     element.tabIndex = -1;
-    element.focus();
+    element.focus({ preventScroll: true });
   };
   show(shortened(pieces.filter(([, text]) => text)));
   if (!pieces.some(([, text]) => text)) element.append(make("em", {}, "(no text)"));

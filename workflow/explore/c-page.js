@@ -172,7 +172,7 @@ function panelOf(data, one) {
   const draws = columns.rows[row];
   const missing = draws.filter(([, value]) => value === null || value === undefined).length;
   const estimator = columns.words[Array.isArray(columns.e) ? columns.e[row] : columns.e];
-  const drawn_ = draws.length > 1 || missing ? ` (${estimator} of ${plural(draws.length, "draw")}${missing ? `, ${missing} without a value` : ""})` : "";
+  const drawn_ = draws.length > 1 || missing ? ` (${estimator ?? "no score"} of ${plural(draws.length, "draw")}${missing ? `, ${missing} without a value` : ""})` : "";
   const about = data.sets[one.s][2];
   const whose = { human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating";
   const rated = one.ratings.length > 1 ? ` (mean of ${one.ratings.map(shownNumber).join(", ")})` : "";

@@ -4,6 +4,11 @@ The page holds no data. Beside it lies a folder: `index.js` names what there is;
 `names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold sources, texts and
 replies, of which the page loads those that are looked at. Everything is told by its number in a
 list of the index, and no file has a name that is not made of ids.
+
+Other pages may link to what is shown: `explore.html#` and any of `dataset`, `judge`, `aspect` (or
+`aspect.criterion`), `perturbation` (`original`, `systems` or `id.degree`), `system`, `status`,
+`target` (the id of one text; `other` of the second of a pair), `find` (a part of an id of a text or
+an item), `order` (`item`, `low`, `high`) and `page`, written as in a URL's query.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from metajudge import (
     annotations_commands,
     distill_commands,
+    export_commands,
     reevaluate_commands,
     show_commands,
     store_commands,
@@ -215,6 +216,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         _add_study(commands.add_parser(name, help=about))
     show_commands.add_commands(commands)
+    export_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"

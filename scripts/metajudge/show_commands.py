@@ -1,7 +1,7 @@
 """The command `metajudge show`: the numbers of a study's tables in the terminal."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +81,7 @@ def lines(
     reason. Raises UserError for a value that no row has.
     """
     own = [row for row in rows if all(row[name] in v for name, v in wanted.items())]
-    for name, values in wanted.items():
-        known = {row[name] for row in rows if row[name]}
-        for value in values:
-            if value not in known:
-                raise UserError(
-                    f"no row of {table} has this {name}",
-                    where=f"--{name}",
-                    got=value,
-                    allowed=known,
-                )
+    check_wanted(table, wanted, lambda name: {row[name] for row in rows if row[name]})
     shown = own[:most] if most else own
     same = {name: own[0][name] for name in PLACES if own and len({r[name] for r in own}) == 1}
     varied = [name for name in PLACES if name not in same]
@@ -101,6 +92,24 @@ def lines(
     left = len(own) - len(shown)
     more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
     return [head, *aligned([titles, *body] if body else []), *([more] if left else [])]
+
+
+def check_wanted(
+    table: str,
+    wanted: Mapping[str, Sequence[str | int]],
+    known: Callable[[str], Collection[str | int]],
+) -> None:
+    """Raise UserError for a wanted value that no row has; `known` gives those of a column."""
+    for name, values in wanted.items():
+        there = known(name)
+        for value in values:
+            if value not in there:
+                raise UserError(
+                    f"no row of {table} has this {name}",
+                    where=f"--{name.replace('_', '-')}",
+                    got=value,
+                    allowed=map(str, there),
+                )
 
 
 def _numbers(row: Row, notes: bool) -> list[str]:

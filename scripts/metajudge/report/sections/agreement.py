@@ -129,7 +129,7 @@ def _ranks(report: Report, dataset: Dataset) -> Table | None:
         each = [rows.at(*place, aspect=a, level=level) for a in dataset.aspects]
         if not any(each):
             return None
-        return [estimate(row, mark=_group(row.note)) if row else estimate(None) for row in each]
+        return [estimate(row, mark=f" {row.group}".rstrip()) if row else estimate(None) for row in each]
 
     return Table(
         f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % interval "
@@ -140,12 +140,6 @@ def _ranks(report: Report, dataset: Dataset) -> Table | None:
         bodies(report.judges, cells),
         source="tables/comparison.csv",
     )
-
-
-def _group(note: str) -> str:
-    """Return the letters in a rank's note."""
-    told = [part.removeprefix("group ") for part in note.split("; ") if part.startswith("group ")]
-    return f" {told[0]}" if told else ""
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:

@@ -92,7 +92,8 @@ def export_judgments(told: argparse.Namespace) -> int:
     beside = told.file.with_name(f"{told.file.stem}.dictionary.md")
     check_new(beside, force=told.force, suffixes=(".md",))
     plan = plan_of_study(told.study)
-    print(export(plan, Path("results") / plan.study.study, told.file, texts=told.texts))
+    out = Path("results") / plan.study.study
+    print(export(plan, out, told.file, texts=told.texts, source=str(told.study)))
     write(beside, dictionary(plan.study.study, texts=told.texts))
     print(f"{beside}: what the columns mean")
     return 0

@@ -27,7 +27,6 @@ def escaped(text: str) -> str:
 def _within(text: str) -> str:
     """Return a part of a line; blanks at its ends part it from the others."""
     flat = writable(BLANKS.sub(" ", text))
-    # "&" of an entity is no text any more, so that these come first
     return SPECIAL.sub(r"\\\1", _ENTITY.sub(lambda found: ENTITIES[found[0]], flat))
 
 

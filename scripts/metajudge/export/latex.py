@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from metajudge.export.choice import Grid
+from metajudge.export.text import one_line
 from metajudge.report import words
 from metajudge.report.elements import interval, short
-from metajudge.report.html import writable
 from metajudge.report.numbers import DASH, MINUS, THIN, count
 from metajudge.report.report import Report
 from metajudge.report.rows import Row
@@ -50,8 +50,7 @@ def escaped(text: str) -> str:
 
     Letters of other scripts stay: they need an engine that knows them, as LuaLaTeX.
     """
-    flat = writable(" ".join(text.split()))
-    return _SPECIAL.sub(lambda found: SPECIAL[found[0]], flat)
+    return _SPECIAL.sub(lambda found: SPECIAL[found[0]], one_line(text).strip())
 
 
 def document(report: Report, grids: Sequence[Grid]) -> str:

@@ -7,15 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from metajudge.export.text import one_line
 from metajudge.report.elements import Block, Cell, Facts, Figure, Fold, Heading, Link, Table, Text
-from metajudge.report.html import writable
 
 SPECIAL = re.compile(r"([\\`*_\[\]{}|~#$])")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _ENTITY = re.compile("[&<>]")
 BEGINS = re.compile(r"^(?:[-+](?=[\s-]|$)|\d+[.)](?=\s|$))")
 """What makes a list or a rule of a line that begins with it."""
-BLANKS = re.compile(r"\s+")
 TICKS = re.compile(r"`([^`]*)`")
 
 
@@ -26,13 +25,13 @@ def escaped(text: str) -> str:
 
 def _within(text: str) -> str:
     """Return a part of a line; blanks at its ends part it from the others."""
-    flat = writable(BLANKS.sub(" ", text))
-    return SPECIAL.sub(r"\\\1", _ENTITY.sub(lambda found: ENTITIES[found[0]], flat))
+    flat = _ENTITY.sub(lambda found: ENTITIES[found[0]], one_line(text))
+    return SPECIAL.sub(r"\\\1", flat)
 
 
 def code(text: str) -> str:
     """Return a text in the letters of code; one with a backtick or a bar as plain text."""
-    flat = writable(" ".join(text.split()))
+    flat = one_line(text).strip()
     return f"`{flat}`" if flat and not re.search(r"[`|]", flat) else escaped(flat)
 
 

@@ -59,7 +59,9 @@ def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:
 
 
 def test_whatever_a_name_holds_is_text(tmp_path: Path) -> None:
-    text = card_of(tmp_path, datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}})
+    text = card_of(
+        tmp_path, datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}}
+    )
     assert "<script" not in text and "\u202e" not in text
     assert not re.search(r"(?<!\\)\]\(javascript", text) and "\n# h" not in text
     told = [line for line in text.splitlines() if line.startswith("|")]

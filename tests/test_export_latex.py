@@ -15,7 +15,7 @@ from metajudge.report.report import Report
 from metajudge.schema.errors import UserError
 
 Row = dict[str, Any]
-NASTY = "a_b%c&d#e$f{g}h~i^j\\k <l> \"m\" `n` [o] | p\nq\x00\u202e"
+NASTY = 'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p\nq\x00\u202e'
 PLAIN = {
     "textbackslash": "\\",
     "textasciitilde": "~",
@@ -59,8 +59,7 @@ def table_rows(text: str) -> list[list[str]]:
             assert opened.pop() == name
     assert not opened
     for columns, body in re.findall(r"\\begin{tabular}{(l?r*)}(.*?)\\end{tabular}", inside, re.S):
-        lines = [one for one in body.split(" \\\\\n")[:-1]]
-        cells = [re.split(r"(?<!\\)&", line) for line in lines]
+        cells = [re.split(r"(?<!\\)&", line) for line in body.split(" \\\\\n")[:-1]]
         assert {len(each) for each in cells} == {len(columns)}
         found += [[re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in one] for one in cells]
     return found
@@ -117,7 +116,7 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
     found = report_of(tmp_path, {"agreement": told}, **names)
     text = document(found, grids(found, "agreement", {}))
     heads, _, odd = table_rows(text)
-    assert heads[1] == re.sub(r"\$[^$]*\$", "", escaped(NASTY))
+    assert heads[1] == re.sub(r"\$\\[a-z]+\$", "", escaped(NASTY))
     assert odd[0] == f"\\texttt{{{heads[1]}}}"
 
 

@@ -115,7 +115,9 @@ def report_of(study: Path) -> "Report":
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:
         raise UserError(
-            "this study has no results yet" if len(missing) == len(needed) else "results are missing",
+            "this study has no results yet"
+            if len(missing) == len(needed)
+            else "results are missing",
             where=", ".join(missing[:3]) + (", …" if missing[3:] else ""),
             todo=f"metajudge run {study}",
         )

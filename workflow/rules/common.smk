@@ -233,7 +233,6 @@ def annotated_files():
 def labels_of(path):
     """Return what labels a part of the report by its title, in `snakemake --report`."""
 
-
     def told(wildcards):
         from metajudge.report.parts import title_of
 

@@ -140,9 +140,7 @@ def _rank(row: Row) -> tuple[str, str, str]:
     return row.judge, row.judged, row.cell
 
 
-def _ranks(
-    report: Report, table: str, here: Mapping[str, str]
-) -> dict[tuple[str, str, str], str]:
+def _ranks(report: Report, table: str, here: Mapping[str, str]) -> dict[tuple[str, str, str], str]:
     """Return the letters of the statistic's ranks, from the table itself or from comparison."""
     wanted = {**here, "statistic": f"rank_{here['statistic']}"}
     tables = (table, "comparison") if table == "agreement" else (table,)
@@ -152,4 +150,3 @@ def _ranks(
         for row in report.rows(name).where(**wanted)
         if row.group
     }
-

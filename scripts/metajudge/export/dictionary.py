@@ -26,9 +26,7 @@ class Column(NamedTuple):
     def field(self) -> pa.Field:
         """Return the column of the schema, with all that is said of it."""
         told = ("unit", "meaning", "allowed", "empty")
-        return pa.field(
-            self.name, self.type, metadata={name: getattr(self, name) for name in told}
-        )
+        return pa.field(self.name, self.type, metadata={name: getattr(self, name) for name in told})
 
 
 ID, PAIR = "an id: lower case, digits, - and _", "nothing was compared"
@@ -43,18 +41,31 @@ COLUMNS = (
     Column("system", TEXT, "", "who wrote the judged text", "any text"),
     Column("perturbation", TEXT, "", "what was done to the text", f"original, systems, or {ID}"),
     Column("degree", TEXT, "", "how much of it", "minor, major, single, …", "it has no degrees"),
-    Column("step", COUNT, "errors, or rounds of damage", "how far the text is from its original", "≥ 0"),
+    Column(
+        "step", COUNT, "errors, or rounds of damage", "how far the text is from its original", "≥ 0"
+    ),
     Column("judge", TEXT, "", "the judge card", ID),
     Column("engine", TEXT, "", "what answers for the judge", "openai, vllm, lexical, control, …"),
     Column("model", TEXT, "", "the model card", ID, "the judge is made from others"),
-    Column("form", TEXT, "", "the prompt, or what is computed", ID, "the judge is made from others"),
+    Column(
+        "form", TEXT, "", "the prompt, or what is computed", ID, "the judge is made from others"
+    ),
     Column("kind", TEXT, "", "what was asked for", "rate, compare, derive"),
     Column("aspect", TEXT, "", "the aspect card", ID),
     Column("criterion", TEXT, "", "the wording of the aspect", ID, "it is the aspect's own one"),
-    Column("hint", TEXT, "", "the rating that the judge was told of", "a number as text", "none was told"),
+    Column(
+        "hint",
+        TEXT,
+        "",
+        "the rating that the judge was told of",
+        "a number as text",
+        "none was told",
+    ),
     Column("draw", COUNT, "", "which of several replies to the same question", "0, 1, 2, …"),
     Column("status", TEXT, "", "what came of the reply", ", ".join(STATUSES)),
-    Column("rule", TEXT, "", "how the number was found in the reply", "a name of the parser's", TOLD),
+    Column(
+        "rule", TEXT, "", "how the number was found in the reply", "a name of the parser's", TOLD
+    ),
     Column("parser", TEXT, "", "what read the reply, and its version", "name@version", TOLD),
     Column(
         "score",
@@ -68,7 +79,9 @@ COLUMNS = (
     Column("scale_min", NUMBER, "points", "the least score", "any number", "there is no scale"),
     Column("scale_max", NUMBER, "points", "the highest score", "any number", "there is no scale"),
     Column("errors", COUNT, "errors", "how many the reply lists", "≥ 0", "the judge lists none"),
-    Column("rating", NUMBER, "points of the dataset's scale", "the mean rating", "any number", UNRATED),
+    Column(
+        "rating", NUMBER, "points of the dataset's scale", "the mean rating", "any number", UNRATED
+    ),
     Column("rating_n", COUNT, "ratings", "how many it is the mean of", "≥ 0"),
     Column("rating_by", TEXT, "", "who rated", "human, planned, …", UNRATED),
     Column("text_sha256", TEXT, "", "sha256 of the judged text in UTF-8", "64 hexadecimal digits"),

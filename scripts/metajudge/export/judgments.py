@@ -36,7 +36,8 @@ NAMES = [
 def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> str:
     """Write all judgments of a study's results; return what there is to say of it.
 
-    `source` names the study's file in messages. Raises UserError where a cell of the study was not judged yet.
+    `source` names the study's file in messages. Raises UserError where a cell was not
+    judged yet.
     """
     cells = [cell for dataset in plan.datasets for cell in _by_set(plan, dataset)]
     check(out, cells, source)

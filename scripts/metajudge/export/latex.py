@@ -183,5 +183,3 @@ def _sizes(rows: Sequence[Row]) -> str:
 def _label(report: Report, grid: Grid) -> str:
     parts = (report.study, grid.table, grid.dataset, grid.statistic, grid.level)
     return "tab:" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(filter(None, parts)))
-
-

@@ -59,7 +59,9 @@ def table(block: Table, level: int = 3) -> list[str]:
         for line in body.lines:
             head = code(line.head) if block.code and body.style != "sums" else escaped(line.head)
             about = "; ".join(filter(None, (line.badge, line.about)))
-            rows.append(row([head + (f" ({escaped(about)})" if about else ""), *map(cell, line.cells)]))
+            rows.append(
+                row([head + (f" ({escaped(about)})" if about else ""), *map(cell, line.cells)])
+            )
     notes = ["", " ".join(map(inline, block.notes))] if block.notes else []
     return [caption, "", *rows, *notes]
 

@@ -129,7 +129,7 @@ def _ranks(report: Report, dataset: Dataset) -> Table | None:
         each = [rows.at(*place, aspect=a, level=level) for a in dataset.aspects]
         if not any(each):
             return None
-        return [estimate(row, mark=f" {row.group}".rstrip()) if row else estimate(None) for row in each]
+        return [estimate(row, mark=f" {row.group}".rstrip() if row else "") for row in each]
 
     return Table(
         f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % interval "

@@ -10,6 +10,10 @@ if "study" not in config:
     configfile: workflow.source_path("config/config.yaml")
 
 
+# The first page of `snakemake --report`.
+report: "workflow/report/captions/study.rst"
+
+
 # Drafts of steps are a workflow of their own, workflow/drafts.smk.
 DRAFTING = False
 

@@ -1,10 +1,11 @@
-"""Write the report of a study: one offline HTML file."""
+"""Write the report of a study: one offline HTML file, and its figures and sections apart."""
 
 from pathlib import Path
 from typing import Any
 
 from metajudge.command import run
-from metajudge.report.page import render
+from metajudge.report.page import render, sections_of
+from metajudge.report.parts import write_parts
 from metajudge.report.report import Report
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
@@ -12,13 +13,16 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
 
 def main(spec: dict[str, Any]) -> None:
     """Read the result tables and what reading the datasets counted, write the page."""
-    page = render(Report.load(spec), TEMPLATES)
+    report = Report.load(spec)
+    sections = sections_of(report)
+    page = render(report, TEMPLATES, sections)
     drop_stale(spec["tables"])
     output = Path(spec["output"])
     if not spec["texts"]:  # of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8", newline="\n")
+    write_parts(report, TEMPLATES, sections, Path(spec["figures"]), Path(spec["sections"]))
 
 
 def drop_stale(tables: dict[str, str]) -> None:

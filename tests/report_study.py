@@ -198,6 +198,7 @@ def spec(folder: Path, tables: list[str]) -> Row:
             "cuts": {"name": "cuts", "level": "word"},
         },
         "output": str(folder / "report" / "index.html"),
+        **{name: str(folder / name) for name in ("figures", "sections")},
     }
 
 

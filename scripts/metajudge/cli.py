@@ -11,6 +11,7 @@ from metajudge import (
     annotations_commands,
     compare_commands,
     distill_commands,
+    export_commands,
     init_commands,
     reevaluate_commands,
     show_commands,
@@ -228,6 +229,7 @@ def command_line() -> argparse.ArgumentParser:
     init_commands.add_commands(commands)
     show_commands.add_commands(commands)
     compare_commands.add_commands(commands)
+    export_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"

@@ -1,7 +1,7 @@
 """The command `metajudge show`: the numbers of a study's tables in the terminal."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,17 +111,26 @@ def lines(
 
 def chosen(table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return the rows with the wanted values; raise UserError for a value that no row has."""
+    check_wanted(table, wanted, lambda name: {row[name] for row in rows if row[name]})
+    return [row for row in rows if all(row[name] in v for name, v in wanted.items())]
+
+
+def check_wanted(
+    table: str,
+    wanted: Mapping[str, Sequence[str | int]],
+    known: Callable[[str], Collection[str | int]],
+) -> None:
+    """Raise UserError for a wanted value that no row has; `known` gives those of a column."""
     for name, values in wanted.items():
-        known = {row[name] for row in rows if row[name]}
+        there = known(name)
         for value in values:
-            if value not in known:
+            if value not in there:
                 raise UserError(
                     f"no row of {table} has this {name}",
-                    where=f"--{name}",
+                    where=f"--{name.replace('_', '-')}",
                     got=value,
-                    allowed=known,
+                    allowed=map(str, there),
                 )
-    return [row for row in rows if all(row[name] in v for name, v in wanted.items())]
 
 
 def _numbers(row: Row, notes: bool) -> list[str]:

@@ -234,6 +234,17 @@ def annotated_files():
     return [one[k] for one in told for k in ("marked", "targets", "gold") if one[k]]
 
 
+def labels_of(path):
+    """Return what labels a part of the report by its title, in `snakemake --report`."""
+
+    def told(wildcards):
+        from metajudge.report.parts import title_of
+
+        return {"title": title_of(path.format(**wildcards))}
+
+    return told
+
+
 def references_for(dataset):
     """Return the file of the references that a model writes for a dataset, if it does."""
     path = SPECS.written_references(dataset)

@@ -39,7 +39,12 @@ rule table:
         ),
     output:
         f"{OUT}/tables/{{table}}.csv",
-        f"{OUT}/tables/{{table}}.parquet",
+        report(
+            f"{OUT}/tables/{{table}}.parquet",
+            caption="../report/captions/numbers.rst",
+            category="Numbers",
+            labels={"table": "{table}", "format": "Parquet"},
+        ),
     log:
         f"{OUT}/logs/table/{{table}}.log",
     conda:
@@ -62,6 +67,21 @@ rule report:
         [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:
         f"{OUT}/report/index.html",
+        report(
+            directory(f"{OUT}/figures"),
+            patterns=["{section}/{figure}.svg"],
+            caption="../report/captions/figures.rst",
+            category="Figures",
+            subcategory="{section}",
+            labels=labels_of(f"{OUT}/figures/{{section}}/{{figure}}.svg"),
+        ),
+        report(
+            directory(f"{OUT}/sections"),
+            patterns=["{section}.html"],
+            caption="../report/captions/sections.rst",
+            category="Sections",
+            labels=labels_of(f"{OUT}/sections/{{section}}.html"),
+        ),
     log:
         f"{OUT}/logs/report.log",
     conda:
@@ -106,7 +126,12 @@ rule spotcheck:
         [target_sets(dataset) for dataset in damaged(PLAN)],
         [made_files(dataset, one_by_one(dataset)) for dataset in damaged(PLAN)],
     output:
-        f"{OUT}/report/texts.html",
+        report(
+            f"{OUT}/report/texts.html",
+            caption="../report/captions/texts.rst",
+            category="Texts",
+            labels={"texts": "damaged texts, a sample"},
+        ),
     log:
         f"{OUT}/logs/spotcheck.log",
     conda:

@@ -69,6 +69,7 @@ def annotated(plan: Plan, out: str) -> dict[str, dict[str, str | None]]:
 def look_of(workflow: Path, *patterns: str) -> str:
     """Return a hash of templates and style sheets."""
     paths = [path for pattern in patterns for path in sorted(workflow.glob(pattern))]
+    paths = [path for path in paths if path.is_file()]
     look = "".join(path.read_text(encoding="utf-8") for path in paths)
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
@@ -186,6 +187,8 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         },
         "cards": "judges/",
         "output": f"{out}/report/index.html",
+        "figures": f"{out}/figures",
+        "sections": f"{out}/sections",
     }
 
 

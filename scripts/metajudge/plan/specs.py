@@ -307,7 +307,7 @@ class Specs(DistilledSpecs):
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
         fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
-        return self._spec("report.py", {**fields, "command": command})
+        return _plain(self._spec("report.py", {**fields, "command": command}))
 
     def judge_cards(self) -> str:
         """Return the spec of the judges' cards."""
@@ -316,7 +316,8 @@ class Specs(DistilledSpecs):
 
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""
-        return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
+        told = texts_page(self.plan, self.scripts.parent, self.out)
+        return _plain(self._spec("spotcheck.py", told))
 
     def explore(self) -> str:
         """Return the spec of the page on which every judgment can be looked at."""
@@ -356,3 +357,8 @@ class Specs(DistilledSpecs):
             *("coverage", "cost"),
         ]
         return list(dict.fromkeys(found))
+
+
+def _plain(spec: str) -> str:
+    """Return the same JSON without "<": Snakemake writes it into a script of its own report."""
+    return spec.replace("<", "\\u003c")

@@ -68,12 +68,12 @@ SIGNS = {
 }
 MOST_SIGNS = len(SIGNS)
 """So many measures have a sign of their own in a figure."""
-_COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
+COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
 
 
 def signs(names: Sequence[str]) -> list[Series]:
     """Return a series of signs for each name, distinct for the first six."""
-    looks = list(zip(_COLOURS.items(), SIGNS, strict=True))
+    looks = list(zip(COLOURS.items(), SIGNS, strict=True))
     return [
         Series(name, style, colour, colour, shape)
         for number, name in enumerate(names)

@@ -1,10 +1,12 @@
 """From a report to one HTML file that needs nothing else."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
+from metajudge.report.elements import Section
 from metajudge.report.html import environment_of, script_hash
 from metajudge.report.report import Report
 from metajudge.report.sections import SECTIONS
@@ -18,17 +20,24 @@ SCORE = re.compile(
 )
 
 
-def render(report: Report, templates: Path) -> str:
-    """Return the page; the same text for the same report and templates."""
+def sections_of(report: Report) -> list[Section]:
+    """Return the sections that the study has something for."""
+    return [made for make in SECTIONS if (made := make(report)) is not None]
+
+
+def render(report: Report, templates: Path, sections: Sequence[Section] | None = None) -> str:
+    """Return the page; the same text for the same report and templates.
+
+    With `sections` these, where not all of the report's are wanted or they are there already.
+    """
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
     style = (templates / "style.css").read_text(encoding="utf-8")
     script = table_script(templates)
-    found = [made for make in SECTIONS if (made := make(report)) is not None]
     return environment.get_template("index.html.jinja").render(
         study=report.study,
         measured=measured(report),
-        sections=found,
+        sections=sections_of(report) if sections is None else sections,
         style=Markup(style),
         errors=range(1, MOST_ERRORS + 1),
         script=Markup(script),

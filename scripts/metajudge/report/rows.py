@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 Place = tuple[str | int, ...]
+GROUP = "group "
+"""Begins the part of a rank's note that has its letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,12 @@ class Row:
     def cell(self) -> str:
         """Return the set of targets: `<perturbation>.<degree>`, or its name alone."""
         return f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
+
+    @property
+    def group(self) -> str:
+        """Return the letters of a rank: judges that share one are not told apart by a test."""
+        told = [part for part in self.note.split("; ") if part.startswith(GROUP)]
+        return told[0].removeprefix(GROUP) if told else ""
 
 
 class Rows:

@@ -179,13 +179,7 @@ def _every_rank(report: Report, dataset: Dataset) -> list[Fold]:
 def _ranked(rows: Sequence[Row | None]) -> list[Cell] | None:
     if not any(rows):
         return None
-    return [estimate(row, mark=f" {group(row.note)}" if row else "") for row in rows]
-
-
-def group(note: str) -> str:
-    """Return the letters in a rank's note."""
-    told = [part.removeprefix("group ") for part in note.split("; ") if part.startswith("group ")]
-    return told[0] if told else ""
+    return [estimate(row, mark=f" {row.group}".rstrip() if row else "") for row in rows]
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:

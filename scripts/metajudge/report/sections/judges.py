@@ -18,7 +18,7 @@ from metajudge.report.headline import SINGULAR, STATISTIC, Measure, below, best_
 from metajudge.report.numbers import THOUSAND, count, listed, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row
-from metajudge.report.sections.agreement import LETTERS, group
+from metajudge.report.sections.agreement import LETTERS
 from metajudge.report.sections.cost import price_per_1000
 from metajudge.report.sections.shared import agreed_with, bodies
 from metajudge.report.sections.trust import sentences
@@ -156,7 +156,7 @@ def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) ->
         return ""
     place = (dataset.id, judge.id, f"rank_{measure.statistic}")
     row = report.rows("comparison").at(*place, aspect=measure.aspect, level=measure.level)
-    return group(row.note) if row else ""
+    return row.group if row else ""
 
 
 def _counts(report: Report, dataset: Dataset, shown: list[Measure]) -> str:

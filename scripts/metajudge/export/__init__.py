@@ -1,0 +1,1 @@
+"""What leaves a study for elsewhere: tables for a paper, a card of results, tidy judgments."""

@@ -1,0 +1,106 @@
+"""The results card of a study: what a reader of a paper or a repository has to know, on one page.
+
+The tables are those of the report's sections, so that a card never says what the report does not.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from metajudge.export.markdown import blocks, escaped, inline
+from metajudge.report.elements import Block, Fold, Section, Text
+from metajudge.report.numbers import count, listed, plural
+from metajudge.report.report import Report
+from metajudge.report.sections import cost, coverage, data, judges, reproduce
+from metajudge.report.words import spoken
+from metajudge.schema.cards import PROMPTED
+
+FEW = 50
+"""With fewer items than this the methods warn of what intervals hold."""
+
+
+def card(report: Report) -> str:
+    """Return the card as Markdown, the same text for the same results."""
+    found = [judges.section(report), coverage.section(report), cost.section(report)]
+    lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
+    for section in [one for one in found if one]:
+        lines += _section(section, folded=section.id == "judges")
+        if section.id == "coverage":
+            lines += _listed("Planned and not measured", _unmeasured(report))
+    lines += _section(data.section(report))
+    lines += _listed("Limits", _limits(report))
+    lines += _section(reproduce.section(report))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(section: Section, *, folded: bool = False) -> list[str]:
+    """Return a section; what the report shows on demand only where it is `folded`."""
+    own: list[Block] = [one for one in section.blocks if folded or not isinstance(one, Fold)]
+    return [f"## {escaped(section.title)}", "", inline(section.lead), "", *blocks(own)]
+
+
+def _listed(title: str, sentences: Iterable[str]) -> list[str]:
+    found = list(sentences) or ["Nothing."]
+    return [f"## {title}", "", *blocks([Text("", items=found)])[2:]]
+
+
+def _unmeasured(report: Report) -> list[str]:
+    """Return per dataset and reason how many cells were never asked, and of which judges."""
+    cells: Counter[tuple[str, str]] = Counter()
+    names: dict[tuple[str, str], dict[str, None]] = {}
+    for row in report.rows("coverage").where(statistic="coverage"):
+        if row.value is None:
+            at = row.dataset, spoken(row.note)
+            cells[at] += 1
+            names.setdefault(at, {})[f"`{row.judge}`"] = None
+    return [
+        f"{dataset}: {plural(number, 'cell')} of {listed(list(names[dataset, reason]))}: {reason}"
+        for (dataset, reason), number in cells.items()
+    ]
+
+
+def _limits(report: Report) -> list[str]:
+    """Return what the numbers do not say, by rules from what the study is."""
+    return [*_of_data(report), *_of_judges(report), *_of_study(report)]
+
+
+def _of_data(report: Report) -> list[str]:
+    planned = [one.name for one in report.datasets if one.planned]
+    few = [one for one in report.datasets if one.found["items"] < FEW]
+    told = []
+    if planned:
+        told.append(
+            f"The ratings of {listed(planned)} are the authors' plan: nothing here says that "
+            "people would rate so."
+        )
+    if few:
+        sizes = listed([f"{one.name} ({count(one.found['items'])})" for one in few])
+        told.append(f"Few items in {sizes}: intervals are wide, and hold the truth less often.")
+    return told
+
+
+def _of_judges(report: Report) -> list[str]:
+    own = [judge for judge in report.judges if not judge.control]
+    prompted = [judge for judge in own if judge.engine in PROMPTED]
+    told = []
+    if not prompted:
+        told.append("No judge of this study reads a prompt: nothing here is about LLMs as judges.")
+    elif "repeatability" not in report.tables:
+        told.append("Every judge answered once: how much it repeats itself was not measured.")
+    unpriced = report.rows("cost").where(statistic="usd")
+    names = sorted({row.judge or row.perturbation for row in unpriced if row.value is None})
+    if names:
+        told.append(f"The price of {listed([f'`{one}`' for one in names])} is not known.")
+    return told
+
+
+def _of_study(report: Report) -> list[str]:
+    study, told = report.spec["study"], []
+    if study.get("share", 1) < 1:
+        told.append(f"Judges that are asked saw {study['share']:g} of the items.")
+    if study.get("allow_missing"):
+        told.append("The study allows that answers are missing: see what lacks above.")
+    told.append(
+        "The numbers hold for these texts, aspects and wordings; another kind of text needs a "
+        "study of its own."
+    )
+    return told

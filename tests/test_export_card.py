@@ -1,0 +1,93 @@
+"""The results card, and the blocks of the report as Markdown."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import report_study as study
+from metajudge.export.card import card
+from metajudge.export.markdown import WRITERS, blocks, code, escaped, inline
+from metajudge.report.elements import Body, Cell, Column, Fold, Line, Table, Text
+from metajudge.report.page import sections_of
+from metajudge.report.report import Report
+
+NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"
+
+
+def card_of(folder: Path, **changes: Any) -> str:
+    return card(Report.load(study.make(folder, **changes)))
+
+
+def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
+    text = card_of(tmp_path)
+    titles = re.findall(r"^## (.*)", text, re.M)
+    assert titles == [
+        *("The judges", "Coverage", "Planned and not measured", "Cost"),
+        *("Data and licences", "Limits", "How to reproduce"),
+    ]
+    for said in (
+        "`metajudge run tiny.yaml`",
+        "- **seed**: `7`",
+        "- **licence**: MIT",
+        "| `alpha` (lexical",
+        r"0.600",
+        r"\[0.500, 0.700\]",
+        "n = 120",
+        "(control; seeded random)",
+        r"judge:alpha\|stat:spearman",
+        "chat: 1 cell of `shuffled`: not applicable: needs ratings",
+        "The ratings of The news are the authors' plan",
+        "Few items in The news (24) and The chat (24)",
+    ):
+        assert said in text, said
+
+
+def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
+    assert card_of(tmp_path) == card_of(tmp_path)
+
+
+def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
+    assert "Judges that are asked saw 0.25 of the items" in card_of(tmp_path, study={"share": 0.25})
+    assert "answered once" in card_of(tmp_path)
+    only = {name: {"engine": "lexical"} for name in study.JUDGES}
+    assert "nothing here is about LLMs" in card_of(tmp_path, judges=only)
+    assert "allows that answers are missing" in card_of(tmp_path, study={"allow_missing": True})
+
+
+def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:
+    assert "– (constant judge)" in card_of(tmp_path)
+
+
+def test_whatever_a_name_holds_is_text(tmp_path: Path) -> None:
+    text = card_of(
+        tmp_path, datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}}
+    )
+    assert "<script" not in text and "\u202e" not in text
+    assert not re.search(r"(?<!\\)\]\(javascript", text) and "\n# h" not in text
+    told = [line for line in text.splitlines() if line.startswith("|")]
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in told if "a\\|b" in line}
+    assert widths == {10}, "the row of the data table has as many cells as its heading"
+
+
+def test_characters_that_mark_are_escaped_and_lines_stay_lines() -> None:
+    assert escaped("a|b\n- c") == r"a\|b - c"
+    assert escaped("1. x") == r"1\. x" and escaped("0.5") == "0.5" and escaped("- x") == r"\- x"
+    assert escaped("<b>&`~$") == r"&lt;b&gt;&amp;\`\~\$"
+    assert code("a`b") == r"a\`b" and code("a|b") == r"a\|b" and code("a b") == "`a b`"
+    assert inline("control `x<y` (1) and `z`") == "control `x<y` (1) and `z`"
+    assert inline("an odd ` tick <b>") == r"an odd \` tick &lt;b&gt;"
+
+
+def test_a_table_has_its_caption_bodies_and_notes() -> None:
+    line = Line("j", [Cell("0.5", interval="[0.4, 0.6]", notes=("1 missing",), mark="†")], "m", "b")
+    table = Table("C `x`.", "Judge", [Column("r", group="G")], [Body([line], "T")], ["N."])
+    assert "\n".join(blocks([Fold("More", [table]), Text("P", ["i"])])) == (
+        "#### More\n\n*C `x`.*\n\n| Judge | G: r |\n| --- | --- |\n| **T** |  |\n"
+        "| `j` (b; m) | 0.5 † \\[0.4, 0.6\\] (1 missing) |\n\nN.\n\n\nP\n\n- i\n"
+    )
+
+
+def test_every_block_of_the_report_can_be_written(tmp_path: Path) -> None:
+    sections = sections_of(Report.load(study.make(tmp_path)))
+    kinds = {block.kind for section in sections for block in section.blocks}
+    assert kinds <= set(WRITERS) and all(blocks(section.blocks) for section in sections)

@@ -1,0 +1,195 @@
+"""All judgments of a study in one file: what stands in it, and what its dictionary says."""
+
+import csv
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import running
+from metajudge.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
+from metajudge.export.judgments import blocks, export, rows
+from metajudge.plan import Plan, load_plan
+from metajudge.schema.errors import UserError
+from metajudge.schema.tables import table_of, write_table
+
+Row = dict[str, Any]
+ODD = '=1+1, "said"\n<script>|'
+
+
+def judgment(judge: str, target: str, **more: Any) -> Row:
+    plain = {"kind": "rate", "aspect": "naturalness", "key": "k" * 64, "draw": 0, "value": 4.0}
+    return {"judge": judge, "target": target, **plain, "status": "ok", "parser": "p@1", **more}
+
+
+@pytest.fixture
+def plan() -> Plan:
+    told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
+    told |= {"judges": ["random", "rules"], "methods": ["agreement"]}
+    return load_plan(told, running.HOME, source="tiny.yaml")
+
+
+@pytest.fixture
+def out(tmp_path: Path, plan: Plan) -> Path:
+    """Write results by hand: two texts, one of them rated twice, two judges, idle controls."""
+    place = {"dataset": "demo-dialogue"}
+    texts = [
+        {**place, "target": f"t{n}", "item": "d01", "system": ODD, "perturbation": "systems"}
+        | {"step": 0, "text": text, "status": "ok"}
+        for n, text in enumerate(["one", ODD])
+    ]
+    item = {**place, "item": "d01", "source": "why?", "references": [], "meta": "{}"}
+    ratings = [
+        {**place, "target": "t0", "aspect": "naturalness", "rater": rater, "value": value}
+        for rater, value in (("a", 2.0), ("b", 5.0))
+    ]
+    span = {"start": 0, "end": 1}
+    told = {
+        "random": [judgment("random", f"t{n}", draw=d) for n in (0, 1) for d in (0, 1)],
+        "rules": [
+            judgment("rules", "t0", status="refused"),
+            judgment("rules", "t1", rationale=ODD, spans=[span, span], hint="3"),
+        ],
+    }
+    found = tmp_path / "results" / "tiny"
+    write_table("items", table_of("items", [item]), found / "items/demo-dialogue.parquet")
+    write_table("ratings", table_of("ratings", ratings), found / "ratings/demo-dialogue.parquet")
+    targets = found / "targets/demo-dialogue/systems.parquet"
+    write_table("targets", table_of("targets", texts), targets)
+    for cell in plan.cells:
+        path = found / "judgments" / Path(*cell[:3]) / f"{cell.aspect}.parquet"
+        write_table("judgments", table_of("judgments", told.get(cell.judge, [])), path)
+    return found
+
+
+def test_one_row_is_one_judgment_with_what_is_known_of_it(plan: Plan, out: Path) -> None:
+    found = list(rows(plan, out, texts=False))
+    assert [(row["judge"], row["target"], row["draw"]) for row in found] == [
+        *(("random", "t0", 0), ("random", "t0", 1), ("random", "t1", 0), ("random", "t1", 1)),
+        *(("rules", "t0", 0), ("rules", "t1", 0)),
+    ]
+    first, refused, last = found[0], found[-2], found[-1]
+    assert (first["rating"], first["rating_n"], first["rating_by"]) == (3.5, 2, "planned")
+    assert (last["rating"], last["rating_n"], last["rating_by"]) == (None, 0, None)
+    assert (first["model"], first["form"], first["engine"]) == ("control", "random", "control")
+    assert (first["scale_min"], first["scale_max"]) == (1, 5)
+    assert (refused["status"], refused["score"]) == ("refused", None) and last["score"] == 4
+    assert (last["errors"], first["errors"], last["hint"]) == (2, None, "3")
+    assert last["text_sha256"] == sha256(ODD.encode()).hexdigest()
+    assert (last["perturbation"], last["degree"], last["request_key"]) == (
+        "systems",
+        None,
+        "k" * 64,
+    )
+
+
+def test_columns_are_those_of_the_dictionary(plan: Plan, out: Path) -> None:
+    for texts in (False, True):
+        names = [one.name for one in columns(texts=texts)]
+        assert all(set(row) == set(names) for row in rows(plan, out, texts=texts))
+        assert schema(texts=texts).names == names and len(set(names)) == len(names)
+        text = dictionary("tiny", texts=texts)
+        assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == names
+
+
+def test_texts_leave_only_where_that_is_asked(plan: Plan, out: Path, tmp_path: Path) -> None:
+    for texts in (False, True):
+        path = tmp_path / f"{texts}.parquet"
+        export(plan, out, path, texts=texts, source="s.yaml")
+        found = pq.read_table(path)
+        assert found.schema.equals(schema(texts=texts), check_metadata=True)
+        said = json.dumps(found.drop_columns(["system"]).to_pylist())
+        assert (json.dumps(ODD) in said) == ("why?" in said) == texts
+    assert not {one.name for one in TEXTS} & {one.name for one in COLUMNS}
+
+
+def test_a_field_says_what_it_means(plan: Plan, out: Path, tmp_path: Path) -> None:
+    export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
+    for column in COLUMNS:
+        told = pq.read_schema(tmp_path / "j.parquet").field(column.name).metadata
+        assert told[b"meaning"].decode() == column.meaning and column.meaning
+        assert told[b"empty"].decode() == column.empty
+
+
+def test_what_is_never_empty_by_the_dictionary_never_is(plan: Plan, out: Path) -> None:
+    never = [one.name for one in COLUMNS if not one.empty]
+    assert all(row[name] is not None for row in rows(plan, out, texts=False) for name in never)
+    assert {"dataset", "target", "status", "rating_n"} <= set(never)
+
+
+def test_two_runs_write_the_same_bytes(plan: Plan, out: Path, tmp_path: Path) -> None:
+    for kind in ("parquet", "csv"):
+        paths = [tmp_path / f"{name}.{kind}" for name in "ab"]
+        for path in paths:
+            export(plan, out, path, texts=True, source="s.yaml")
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert sorted(path.suffix for path in tmp_path.glob("*.*")) == [".csv"] * 2 + [".parquet"] * 2
+
+
+def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
+    told = export(plan, out, tmp_path / "j.csv", texts=True, source="s.yaml")
+    assert "6 judgments in 6 cells" in told and "spreadsheet" in told
+    with (tmp_path / "j.csv").open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    for line, row in zip(found, rows(plan, out, texts=True), strict=True):
+        assert list(line) == list(schema(texts=True).names)
+        assert line["text"] == row["text"] and line["rationale"] == (row["rationale"] or "")
+        assert [name for name in line if line[name] == ""] == [
+            name for name in line if row[name] in (None, "")
+        ]
+
+
+def test_no_more_than_a_block_is_held() -> None:
+    """An endless study can be begun: nothing waits for its end."""
+    told, taken = pa.schema({"n": pa.int64()}), list[int]()
+
+    def endless() -> Iterator[Row]:
+        for number in count():
+            taken.append(number)
+            yield {"n": number}
+
+    found = list(islice(blocks(endless(), told, size=10), 3))
+    assert [len(one) for one in found] == [10, 10, 10] and len(taken) == 30
+    assert [len(one) for one in blocks(({"n": n} for n in range(25)), told, size=10)] == [10, 10, 5]
+
+
+def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Path) -> None:
+    next(out.glob("judgments/**/rules/*.parquet")).unlink()
+    with pytest.raises(UserError, match="has been judged") as caught:
+        export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
+    assert caught.value.todo == "metajudge run s.yaml" and not list(tmp_path.glob("*.parquet"))
+
+
+def test_the_command(out: Path, tmp_path: Path) -> None:
+    told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
+    told |= {"judges": ["random", "rules"], "methods": ["agreement"]}
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+
+    def say(*words: str) -> tuple[int, str]:
+        done = running.run("-m", "metajudge", "export", "s.yaml", *words, cwd=tmp_path)
+        return done.returncode, done.stdout
+
+    status, said = say("judgments", "j.parquet")
+    assert status == 0 and "6 judgments" in said and "j.dictionary.md" in said
+    assert (tmp_path / "j.dictionary.md").read_text("utf-8") == dictionary("tiny", texts=False)
+    status, said = say("judgments", "j.parquet")
+    assert status == 1 and "there already" in said and "--force" in said
+    assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
+    assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
+    for kind in (("card", "c.md"), ("latex", "agreement", "t.tex")):
+        status, said = say(*kind)
+        assert status == 1 and "no results yet" in said, said
+        assert "metajudge run s.yaml" in said
+    for words, why in (
+        (("card", "c.txt"), "kind of file"),
+        (("card", "nowhere/c.md"), "no such folder"),
+    ):
+        status, said = say(*words)
+        assert status == 1 and why in said

@@ -1,0 +1,181 @@
+"""Result tables as LaTeX: what stands where, and that nothing in a name breaks a document."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.export.choice import Grid, grids
+from metajudge.export.latex import document, escaped
+from metajudge.report.report import Report
+from metajudge.schema.errors import UserError
+
+Row = dict[str, Any]
+NASTY = 'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p\nq\x00\u202e'
+PLAIN = {
+    "textbackslash": "\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "char34": '"',
+    "char96": "`",
+}
+
+
+def rows(*told: tuple[str, str, float | None], **more: Any) -> list[Row]:
+    where = {"level": "pooled", "n": 118}
+    return [
+        {**study.row("chat", judge, "spearman", value, aspect=aspect, **where), **more}
+        for judge, aspect, value in told
+    ]
+
+
+def report_of(folder: Path, tables: dict[str, list[Row]], **changes: Any) -> Report:
+    return Report.load(study.make(folder, tables, **changes))
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """Return the cells of every row between the rules, read as LaTeX reads them.
+
+    Asserts that braces are in pairs, that environments end in order, and that no character is left
+    that LaTeX would take for more than text.
+    """
+    depth, opened, found = 0, list[str](), list[list[str]]()
+    inside = re.sub(r"\$(\\[A-Za-z]+|-)\$", "", text.partition("\n")[2])
+    for command, brace, plain in re.findall(r"(\\(?:[A-Za-z]+|.))|([{}])|([^\\{}]+)", inside):
+        depth += {"{": 1, "}": -1}.get(brace, 0)
+        assert depth >= 0 and command != "\\\n" and not re.search(r"[$%#~^_]", plain), plain
+    assert depth == 0
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", inside):
+        if kind == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert not opened
+    for columns, body in re.findall(r"\\begin{tabular}{(l?r*)}(.*?)\\end{tabular}", inside, re.S):
+        cells = [re.split(r"(?<!\\)&", line) for line in body.split(" \\\\\n")[:-1]]
+        assert {len(each) for each in cells} == {len(columns)}
+        found += [[re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in one] for one in cells]
+    return found
+
+
+def unescaped(text: str) -> str:
+    """Return what LaTeX prints of an escaped text."""
+    text = re.sub(r"\\([a-z]+\d*)\{\}", lambda found: PLAIN.get(found[1], found[0]), text)
+    text = text.replace("$\\langle$", "⟨").replace("$\\rangle$", "⟩")
+    return re.sub(r"\\([&%$#_{}])", r"\1", text)
+
+
+def test_a_text_is_printed_as_it_is() -> None:
+    assert unescaped(escaped(NASTY)) == (
+        'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p q⟨U+0000⟩⟨U+202E⟩'
+    )
+    assert escaped("−0.5\u202f% of ρ – κ") == "$-$0.5\\,\\% of $\\rho$ -- $\\kappa$"
+
+
+def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.5), ("alpha", "coherence", None), ("random", "fluency", 0.1))
+    told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
+    ranks = [{**told[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}]
+    found = report_of(tmp_path, {"agreement": told, "comparison": ranks})
+    text = document(found, grids(found, "agreement", {"statistic": ["spearman"]}))
+    assert table_rows(text) == [
+        ["Judge", "Fluency", "Coherence"],
+        [
+            "\\texttt{alpha}",
+            "0.500 {\\scriptsize [0.400, 0.600]}\\textsuperscript{ab,1,\\dag{}}",
+            "--\\textsuperscript{2}",
+        ],
+        ["\\texttt{random}", "0.100 {\\scriptsize [0.000, 0.200]}", "--\\textsuperscript{3}"],
+    ]
+    assert "\\textsuperscript{1} 2 missing beside n = 118." in text
+    assert "\\textsuperscript{2} undefined: constant judge." in text
+    assert "\\textsuperscript{3} not planned." in text
+    assert "all targets pooled, with 95 \\% intervals. n = 118." in text
+    assert "share a letter" in text and "\\dag{} below at least one control" in text
+    assert "\\label{tab:tiny-agreement-chat-spearman-pooled}" in text
+
+
+def test_controls_stand_below_a_line(tmp_path: Path) -> None:
+    told = rows(("random", "fluency", 0.1), ("alpha", "fluency", 0.5))
+    found = report_of(tmp_path, {"agreement": told})
+    text = document(found, grids(found, "agreement", {}))
+    assert text.index("\\texttt{alpha}") < text.rindex("\\midrule") < text.index("\\texttt{random}")
+    assert "share a letter" not in text and "\\dag{}" not in text
+
+
+def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.5), (NASTY, "fluency", None), note=NASTY)
+    names = {"datasets": {"chat": {"name": NASTY}}, "aspects": {"fluency": NASTY}}
+    found = report_of(tmp_path, {"agreement": told}, **names)
+    text = document(found, grids(found, "agreement", {}))
+    heads, _, odd = table_rows(text)
+    assert heads[1] == re.sub(r"\$\\[a-z]+\$", "", escaped(NASTY))
+    assert odd[0] == f"\\texttt{{{heads[1]}}}"
+
+
+def test_damage_stands_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
+    found = Report.load(study.make(tmp_path))
+    wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
+    [grid] = grids(found, "discernment", wanted)
+    assert list(grid.columns.values()) == ["typos minor", "typos major", "cuts"]
+    text = document(found, [grid])
+    assert "(aspect Fluency)" in text and table_rows(text)[0][0] == "Judge"
+
+
+def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(tmp_path: Path) -> None:
+    found = Report.load(study.make(tmp_path))
+    wanted = {"statistic": ["spearman", "kendall_b"], "dataset": ["news"], "aspect": ["fluency"]}
+
+    def places(told: list[Grid]) -> list[tuple[str, str]]:
+        return [(grid.statistic, grid.level) for grid in told]
+
+    levels = ["pooled", "by_source", "by_system"]
+    assert places(grids(found, "agreement", wanted)) == [
+        (name, level) for name in ("spearman", "kendall_b") for level in levels
+    ]
+    text = document(found, grids(found, "agreement", wanted))
+    labels = re.findall(r"\\label{(.*)}", text)
+    assert len(set(labels)) == len(labels) == 6
+    assert text == document(found, grids(found, "agreement", wanted))
+
+
+def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+    found = Report.load(study.make(tmp_path))
+    for table, wanted, where, nearest in (
+        ("agrement", {}, "table", "agreement"),
+        ("agreement", {"statistic": ["spermann"]}, "--statistic", "spearman"),
+        ("agreement", {"statistic": ["spearman"], "level": ["polled"]}, "--level", "pooled"),
+    ):
+        with pytest.raises(UserError) as caught:
+            grids(found, table, wanted)
+        assert (caught.value.where, caught.value.nearest()) == (where, nearest)
+    with pytest.raises(UserError, match="several statistics"):
+        grids(found, "agreement", {})
+
+
+def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
+    found = Report.load(study.make(tmp_path))
+    with pytest.raises(UserError, match="in one cell") as caught:
+        grids(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
+    assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo
+    wanted = {"statistic": ["difference_D_avg_exact"], "judge_b": ["beta"]}
+    assert "(against beta)" in document(found, grids(found, "discernment", wanted))
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no TeX here: pdflatex")
+def test_a_document_that_has_a_table_compiles(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.5), ("beta", "coherence", None))
+    names = {"datasets": {"chat": {"name": NASTY}}}
+    found = report_of(tmp_path, {"agreement": told}, **names)
+    (tmp_path / "t.tex").write_text(document(found, grids(found, "agreement", {})), "utf-8")
+    head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{t}"
+    (tmp_path / "d.tex").write_text(head + "\\end{document}", "utf-8")
+    done = subprocess.run(["pdflatex", "-halt-on-error", "d"], cwd=tmp_path, check=False)
+    assert done.returncode == 0

@@ -1,0 +1,184 @@
+"""The report in files: its figures and sections, and what `snakemake --report` says of them."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow.parquet as pq
+import pytest
+
+import report_study as study
+import running
+from metajudge.report.elements import Figure, Fold, Key, Table
+from metajudge.report.page import render, sections_of
+from metajudge.report.parts import alone, figures_of, title_of, write_parts
+from metajudge.report.report import Report
+
+TEMPLATES = running.HOME / "workflow" / "report"
+NASTY = "</script>{x} & <b>\u202e"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" class="marks" width="100" height="40"><path/></svg>'
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def figure(title: str = "T", *keys: Key) -> Figure:
+    return Figure(title, SVG, "What it shows.", keys, Table("C", "J", [], []))
+
+
+def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
+    report = Report.load(study.make(folder, **changes))
+    figures, pages = folder / "figures", folder / "sections"
+    write_parts(report, TEMPLATES, sections_of(report), figures, pages)
+    return report, figures, pages
+
+
+def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
+    report, figures, _ = written(tmp_path)
+    told = {one.id: list(figures_of(one.blocks)) for one in sections_of(report)}
+    files = {path.name: len(list(path.iterdir())) for path in figures.iterdir()}
+    assert files == {name: len(found) for name, found in told.items() if found}
+    assert {"agreement", "discernment"} <= set(files)
+    page = render(report, TEMPLATES)
+    assert page.count("<figure>") == sum(files.values()), "none is hidden deeper than that"
+
+
+def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
+    report, _, pages = written(tmp_path)
+    whole = render(report, TEMPLATES)
+    own = {path.stem: path.read_text("utf-8") for path in pages.iterdir()}
+    assert set(own) == {section.id for section in sections_of(report)}
+    assert sum(page.count("<table") for page in own.values()) == whole.count("<table")
+    assert all("<nav" not in page and 'src="http' not in page for page in own.values())
+    assert "<nav" in whole and "<title>tiny: may these judges be trusted?" in whole
+
+
+def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
+    both = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        _, figures, pages = written(tmp_path / name)
+        paths = sorted([*figures.rglob("*.svg"), *pages.rglob("*.html")])
+        both.append({str(p.relative_to(tmp_path / name)): p.read_bytes() for p in paths})
+    assert both[0] == both[1] and len(both[0]) > 10
+
+
+def test_a_figure_alone_has_title_summary_and_legend() -> None:
+    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>"))))
+    texts = ["".join(one.itertext()) for one in found.iter(f"{SPACE}text")]
+    assert texts == ["T & u", "● a <key>"]
+    assert found.findtext(f"{SPACE}title") == "T & u"
+    assert found.findtext(f"{SPACE}desc") == "What it shows."
+    assert found.find(f"{SPACE}g/{SPACE}svg/{SPACE}path") is not None
+    assert float(found.attrib["height"]) == 40 + 20 + 20 + 10 + 20
+
+
+def test_figures_on_demand_are_found() -> None:
+    one, two = figure("one"), figure("two")
+    assert list(figures_of([one, Fold("More", [Fold("Still more", [two])])])) == [one, two]
+
+
+def test_a_label_cannot_leave_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "f.svg"
+    path.write_text(alone(figure(NASTY)), encoding="utf-8")
+    assert title_of(path) == "‹/script›(x) & ‹b›⟨U+202E⟩"
+    assert ElementTree.parse(path).findtext(f"{SPACE}title") == "</script>{x} & <b>⟨U+202E⟩"
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run a small study whose dataset has an evil name; return where."""
+    folder = tmp_path_factory.mktemp("reported")
+    demo = running.HOME / "config" / "demo"
+    files = {role: str(demo / f"dialogue_{role}.jsonl") for role in ("items", "outputs")}
+    files = {"items": files["items"], "data": files["outputs"]}
+    running.write_card(folder, "datasets", "demo-dialogue", name=NASTY, files=files)
+    told = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
+    path = running.write_study(folder, **told, perturbations=["reordering"])
+    done = running.run("-m", "metajudge", "run", str(path), cwd=folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return folder
+
+
+def report(folder: Path, name: str) -> str:
+    """Return the page of Snakemake's report; nothing can be fetched while it is made."""
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in ("http", "https", "all"):
+            patched.setenv(f"{kind}_proxy", "http://127.0.0.1:9")
+        told = ("--configfile", "study.yaml", "--report", name)
+        done = running.snakemake(*told, cwd=folder)
+    assert done.returncode == 0 and "Report created" in done.stdout, done.stdout[-3000:]
+    path = folder / name
+    if path.suffix == ".html":
+        return path.read_text("utf-8")
+    with zipfile.ZipFile(path) as packed:
+        [page] = [one for one in packed.namelist() if one.endswith("report.html")]
+        return packed.read(page).decode()
+
+
+def told_in(page: str, name: str) -> Any:
+    """Return what one of the scripts of Snakemake's report holds."""
+    script = page.index(f'<script id="{name}">')
+    return json.JSONDecoder().raw_decode(page, page.index(" = ", script) + 3)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["out.html", "out.zip"])
+def test_snakemakes_report_has_all_figures_sections_and_tables(reported: Path, name: str) -> None:
+    page = report(reported, name)
+    results, shown = told_in(page, "results"), told_in(page, "categories")
+    out = reported / "results" / "small"
+    for category, pattern in (
+        ("Figures", "figures/*/*.svg"),
+        ("Sections", "sections/*.html"),
+        ("Numbers", "tables/*.parquet"),
+        ("Texts", "report/texts.html"),
+    ):
+        files = {str(path.relative_to(reported)) for path in out.glob(pattern)}
+        told = {path for paths in shown[category].values() for path in paths}
+        assert files == told and files, category
+    with_figures = {path.parent.name for path in out.glob("figures/*/*.svg")}
+    assert set(shown["Figures"]) == with_figures
+    for path, told in results.items():
+        assert "<p>" in told["caption"] and "small" in told["caption"], path
+        assert told["labels"] and all(told["labels"].values()), path
+    assert "may be trusted" in told_in(page, "workflow-desc")
+
+
+@pytest.mark.slow
+def test_no_name_leaves_the_scripts_of_snakemakes_report(reported: Path) -> None:
+    page = report(reported, "out.zip")
+    labels = [one["labels"] for one in told_in(page, "results").values()]
+    assert any("‹/script›(x)" in label.get("title", "") for label in labels)
+    assert "{x} & <b>" not in page and "</script>{x}" not in page
+    for name in ("results", "categories", "rules"):
+        script = page.partition(f'<script id="{name}">')[2].partition("</script>")[0]
+        held = json.dumps(told_in(page, name))
+        assert len(script.strip()) >= len(held) and script.strip().endswith(";"), name
+
+
+@pytest.mark.slow
+def test_the_marks_make_nothing_run_again(reported: Path) -> None:
+    report(reported, "again.zip")
+    done = running.snakemake("--configfile", "study.yaml", "-n", cwd=reported)
+    assert "Nothing to be done" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_real_study_can_be_exported(reported: Path) -> None:
+    def export(*words: str) -> str:
+        done = running.run("-m", "metajudge", "export", "study.yaml", *words, cwd=reported)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    export("card", "card.md")
+    card = (reported / "card.md").read_text("utf-8")
+    assert "`metajudge run study.yaml`" in card and "<script" not in card
+    assert "1 tables" in export("latex", "agreement", "t.tex", *("--statistic", "spa"))
+    assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text("utf-8")
+    export("judgments", "j.parquet", "--texts")
+    judged = pq.read_table(reported / "j.parquet").to_pylist()
+    counted = running.rows(reported / "results" / "small", "coverage")
+    ok = sum(row["value"] for row in counted if row["statistic"] == "count_ok")
+    assert sum(row["status"] == "ok" for row in judged) == ok > 0
+    assert {row["judge"] for row in judged} == {row["judge"] for row in counted if row["value"]}

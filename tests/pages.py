@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ ARTEFACTS = Path(
     os.environ.get("METAJUDGE_ARTEFACTS", Path(__file__).resolve().parent / "artefacts")
 )
 """Where pictures of the pages lie after a run of the tests."""
-PHONE, DESKTOP = 390, 1280
+PHONE, DESKTOP, PAPER = 390, 1280, 1047
 VIEWS = {
     "phone": (PHONE, False),
     "phone-dark": (PHONE, True),
@@ -59,6 +60,16 @@ def views(window: Browser, page: Path, name: str) -> Iterator[str]:
         window.open(page)
         window.picture(ARTEFACTS / "pages" / f"{name}-{view}.png")
         yield view
+
+
+@contextmanager
+def paper(window: Browser) -> Iterator[None]:
+    """Show pages as they are printed, for somebody who likes windows dark: on A4, turned."""
+    window.show(PAPER, dark=True, media="print")
+    try:
+        yield
+    finally:
+        window.show(DESKTOP)
 
 
 def stands_alone(window: Browser, page: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -16,6 +17,7 @@ from browser import Browser, browser, needs_browser
 from metajudge import survey
 from metajudge.report.page import render
 from metajudge.report.report import Report
+from metajudge.votes.answers import CHOSEN
 from metajudge.votes.answers import read as read_votes
 from running import HOME
 from spotcheck_study import Study
@@ -199,7 +201,7 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
     assert [alpha[f"{head}{kind}"] for kind in ("", " (kind)", " (about)", " (group)")] == [
         *("alpha", "", "lexical, rouge1, against the references", "Fluency")
     ]
-    assert control[f"{head} (kind)"] == "control"
+    assert (control[f"{head} (kind)"], control[f"{head} (group)"]) == ("control", "Fluency")
 
 
 def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
@@ -216,29 +218,22 @@ def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
 # --- paper -----------------------------------------------------------------------------------
 
 
-def test_a_printed_report_is_light_whole_and_says_what_is_folded(
-    window: Browser, tmp_path: Path
-) -> None:
-    page = report(tmp_path / "own")
-    window.show(700, dark=True, media="print")
-    try:
+def test_on_paper_a_page_is_light_and_no_table_is_cut(window: Browser, page: Path) -> None:
+    with pages.paper(window):
         window.open(page)
         window.value("for (const one of document.querySelectorAll('details')) one.open = true")
-        cut = window.value(
-            "[...document.querySelectorAll('.scroll')].filter((one) =>"
-            " one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX !== 'visible')"
-            ".length"
-        )
-        assert cut == 0
-        assert (
-            window.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        )
-        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
-        window.value("document.querySelector('details').open = false")
+        pages.fits(window)
+        shown = window.value("getComputedStyle(document.documentElement).colorScheme")
+        ink = window.value("getComputedStyle(document.body).color")
+        assert "light" in shown and max(map(int, re.findall(r"\d+", ink)[:3])) < 64
+
+
+def test_paper_says_what_is_folded_and_has_no_buttons(window: Browser, tmp_path: Path) -> None:
+    with pages.paper(window):
+        window.open(report(tmp_path / "own"))
         after = "getComputedStyle(document.querySelector('summary'), '::after').content"
         assert "folded" in window.value(after)
-    finally:
-        window.show(pages.DESKTOP)
+        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
 
 
 # --- answers ---------------------------------------------------------------------------------
@@ -247,7 +242,7 @@ def test_a_printed_report_is_light_whole_and_says_what_is_folded(
 def answered(window: Browser) -> dict[str, str]:
     """Answer every question of the open page by keyboard, save, and return what was chosen."""
     names = window.value("[...new Set([...document.querySelectorAll('input')].map((i) => i.name))]")
-    reached = set()
+    reached: set[str] = set()
     while len(reached) < len(names):
         window.press("Tab")
         at = window.value("document.activeElement.name ?? ''")
@@ -292,5 +287,6 @@ def test_votes_are_given_by_keyboard_and_read_back(
         assert window.complaints() == []
     assert set(chosen) == {one.id for one in page.questions} and len(set(chosen.values())) > 1
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
-    columns, rows = read_votes(plan, study.out, file.parent).tables["votes.csv"]
-    assert rows and "voters" in columns
+    found = read_votes(plan, study.out, file.parent)
+    told = found.tables["effects.csv"][1]
+    assert sum(row[vote] for row in told for vote in CHOSEN) == len(chosen)

@@ -48,7 +48,9 @@ localrules:
     statistics,
     table,
     report,
+    judge_cards,
     spotcheck,
+    explore,
 
 
 rule all:
@@ -56,7 +58,9 @@ rule all:
     input:
         rules.preflight.output,
         f"{OUT}/report/index.html",
+        f"{OUT}/report/explore.html",
         texts_page(),
+        JUDGE_CARDS,
         [written_for(dataset) for dataset in DATASETS],
 
 

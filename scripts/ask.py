@@ -36,7 +36,7 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str)
             if endpoint and endpoint.probe and findings is None and missing:
                 job = planned(spec, model, try_out(shard, endpoint, allowed))
                 found = shard.find(_wanted(job, part))
-            complete(found, job.work(found), shard, asking(model, allowed))
+            complete(found, job.work(found), shard, asking(model, allowed), model.price)
         if part:
             _note(f"{spec['output']}/asked/{spec['dataset']}/{model.model}/{part}.json", found)
         else:

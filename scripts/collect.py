@@ -1,6 +1,8 @@
 """Put a dataset's cells together: scores, draws, how judgments ended, and the replies bought."""
 
+import hashlib
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -60,6 +62,22 @@ def main(spec: dict[str, Any]) -> None:
     ]
     bought = _once(pa.concat_tables([SCHEMAS["bought"].empty_table(), *read, *made]))
     write_table("bought", bought, f"{out}/collected/{dataset}/bought.parquet")
+    told = _sum_of(spec, place)
+    Path(f"{out}/collected/{dataset}/cells.sha256").write_text(told + "\n", encoding="ascii")
+
+
+def _sum_of(spec: dict[str, Any], place: str) -> str:
+    """Return a hash of all files of all cells.
+
+    Who reads them one by one depends on it alone, and not on thousands of files.
+    """
+    found = hashlib.sha256()
+    for cell in unpack(spec["cells"]):
+        kinds = ["scores", "judgments", *([] if cell[1] in spec["derived"] else ["replies"])]
+        for kind in kinds:
+            path = Path(place.format(kind, "/".join(cell)))
+            found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def _rationales(path: str, cell: tuple[str, str, str]) -> list[dict[str, Any]]:

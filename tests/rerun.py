@@ -75,8 +75,9 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
-TABLES = {"statistics": 16, "table": 8} | REPORT
-ALL_TABLES = {"collect": 2} | TABLES
+CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
+TABLES = {"statistics": 16, "table": 8} | REPORT | CARDS
+ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
 """What one plain call runs when the asking jobs run again: all cells of their judges."""
 
@@ -136,8 +137,8 @@ CHANGES = [
     Change(
         "a model's price",
         lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
-        rest=CHECK | {"statistics": 2, "table": 1} | REPORT,
-        plain=CHECK | {"statistics": 2, "table": 1} | REPORT,
+        rest=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
+        plain=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
@@ -161,6 +162,8 @@ CHANGES = [
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | CARDS
+        | EXPLORE
         | TEXTS,
         plain=CHECK
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
@@ -168,6 +171,8 @@ CHANGES = [
         | scores({judge: count // 2 for judge, count in CELLS.items()})
         | {"collect": 1, "statistics": 9, "table": 8}
         | REPORT
+        | CARDS
+        | EXPLORE
         | TEXTS,
         executed=True,
     ),
@@ -213,8 +218,8 @@ CHANGES = [
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 8} | REPORT | TEXTS,
-        plain=CHECK | {"table": 8} | REPORT | TEXTS,
+        rest=CHECK | {"table": 8} | REPORT | CARDS | EXPLORE | TEXTS,
+        plain=CHECK | {"table": 8} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(
@@ -227,8 +232,8 @@ CHANGES = [
     Change(
         "the look of the report",
         lambda place: place.edit("workflow/report/style.css", "{", " { "),
-        rest=REPORT | TEXTS,
-        plain=REPORT | TEXTS,
+        rest=REPORT | CARDS | EXPLORE | TEXTS,
+        plain=REPORT | CARDS | EXPLORE | TEXTS,
     ),
     Change(
         "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",

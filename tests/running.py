@@ -44,6 +44,7 @@ def run(
         [sys.executable, *arguments],
         cwd=cwd,
         env=environment(home),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -92,5 +93,6 @@ def rows(results: Path, table: str) -> list[dict[str, Any]]:
 
 def outputs(results: Path) -> dict[str, bytes]:
     """Return the bytes of everything that a person gets: tables and report."""
-    files = [*results.glob("tables/*"), *results.glob("report/*")]
+    every = (*results.glob("tables/*"), *results.glob("report/**/*"))
+    files = [path for path in every if path.is_file()]
     return {str(path.relative_to(results)): path.read_bytes() for path in sorted(files)}

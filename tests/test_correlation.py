@@ -345,7 +345,7 @@ def test_constant_resamples_are_undefined_not_zero(statistic: Statistic, constan
     weights = np.vstack([weights, np.ones((50, 20), dtype=np.int64)])
     found = correlate(x, y, source, source, statistic=statistic, level="pooled", weights=weights)
     assert found.lo == found.hi == pytest.approx(found.value)
-    assert found.note == "undefined in 50% of resamples"
+    assert found.note.startswith("undefined in 50% of resamples; no width: 100%")
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -358,7 +358,7 @@ def test_a_resample_with_two_systems_is_undefined(statistic: Statistic) -> None:
     x, y, source, system = (v[everywhere] for v in (x, y, source, system))
     found = correlate(x, y, source, system, statistic=statistic, level="by_system", weights=weights)
     assert found.lo == found.hi == pytest.approx(found.value)
-    assert (found.n, found.note) == (4, "undefined in 50% of resamples")
+    assert found.n == 4 and found.note.startswith("undefined in 50% of resamples")
 
 
 def test_a_t_interval_ends_at_one() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from metajudge.statistics.registry import statistic
 from running import HOME, copy_project, outputs, rows, run
+from test_report import Page
 
 DEMO = HOME / "config" / "demo"
 
@@ -74,6 +75,24 @@ def test_planned_ratings_are_never_people(demo: Path) -> None:
     human = [row for row in rows(demo / "results" / "demo", "agreement") if row["judge"] == "human"]
     assert human and all(row["value"] is None for row in human)
     assert {row["note"] for row in human} == {"ratings are planned, not human"}
+
+
+@pytest.mark.slow
+def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) -> None:
+    folder = demo / "results" / "demo" / "report"
+    page = Page((folder / "index.html").read_text("utf-8"))
+    ways = {told["href"] or "" for told in page.named("a")}
+    cards = sorted(way for way in ways if way.startswith("judges/"))
+    assert cards == sorted(f"judges/{path.name}" for path in (folder / "judges").iterdir())
+    assert "judges/chrf.html" in cards
+    ids = {told.get("id") for _, told in page.elements}
+    for card in cards:
+        text = (folder / card).read_text("utf-8")
+        assert len(text) < 500_000
+        for told in Page(text).named("a"):
+            name, _, place = (told["href"] or "").partition("#")
+            assert not name or (folder / card).parent.joinpath(name).is_file()
+            assert name != "../index.html" or place in ids
 
 
 @pytest.mark.slow

@@ -46,6 +46,16 @@ def test_the_mean_over_aspects_has_the_interval_of_the_mean_of_replicates() -> N
     assert turned.value == pytest.approx(found.estimate.value)
 
 
+def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None:
+    none, all_of_them = (replicated_share(v * ONES, ONES, SOURCE, WEIGHTS) for v in (0, 1))
+    found = mean_over([none, all_of_them], 40, of="aspects").estimate
+    rest = 1 - 0.025 ** (1 / 40)
+    assert found.value == 0.5
+    assert (found.lo, found.hi) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
+    flat = Replicated(Estimate(0.0, lo=0.0, hi=0.0), np.zeros(201))
+    assert "no width" in mean_over([flat, flat], 40, of="aspects").estimate.note
+
+
 def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
     nothing = Replicated(Estimate.undefined("constant judge"), np.full(201, np.nan))
     found = mean_over([*shares(0.5), nothing], 40, of="aspects")

@@ -9,11 +9,11 @@ import pytest
 import report_study as study
 from metajudge.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
 from metajudge.report.elements import Figure, Fold, Table
+from metajudge.report.headline import turned
 from metajudge.report.histograms import Distribution, histogram_spec
 from metajudge.report.report import Report
 from metajudge.report.rows import Row
 from metajudge.report.sections import discernment
-from metajudge.report.sections.differences import turned
 from metajudge.report.sections.responses import SERIES, style_blocks
 
 NAMES = ["one", "b" * 40]

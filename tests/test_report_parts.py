@@ -6,6 +6,7 @@ import pytest
 
 import report_study as study
 from metajudge.report import numbers
+from metajudge.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Line, Table, estimate
 from metajudge.report.page import inline
 from metajudge.report.rows import Row, Rows
 
@@ -72,3 +73,16 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
         for judge, value in (("j", 0.2), ("other", 0.5)):
             found = rows.at("d", judge, "s", aspect="a", level="pooled")
             assert found is not None and found.value == value
+
+
+def test_an_interval_without_width_has_a_sign_that_the_table_explains() -> None:
+    told = {"value": 1.0, "lo": 1.0, "hi": 1.0, "n": 30, "statistic": "kappa_linear"}
+    flat = estimate(Row.of(told | {"note": "no width: 100% of the resamples are equal"}))
+    wide = estimate(Row.of(told | {"lo": 0.5}))
+    assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
+
+    def table(cell: Cell) -> Table:
+        return Table("caption", "Judge", [Column("κ")], [Body([Line("j", [cell])])], ["A note."])
+
+    assert table(wide).told == ["A note."]
+    assert table(flat).told == ["A note.", NO_WIDTH_TOLD]

@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from scipy.stats import norm
 from scipy.stats import wilcoxon as scipy_wilcoxon
 
 from metajudge.statistics.resampling import source_weights
@@ -191,6 +192,18 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 # Resamples
 
 
+def untied_with_itself(d: Ints, times: Ints) -> float:
+    """Return ln p of d drawn so many times each; only different differences can tie."""
+    n = int(times[d != 0].sum())
+    squares = n * (n + 1) * (2 * n + 1) / 6
+    for size in set(np.abs(d[d != 0]).tolist()):
+        drawn = times[np.abs(d) == size].tolist()
+        squares -= sum(math.prod(some) for k in (2, 3) for some in combinations(drawn, k)) / 2
+    ranked = signed_rank(np.repeat(d, times))
+    balance = float(ranked.w_plus - ranked.w_minus) / 2
+    return float(norm.logcdf(-balance / math.sqrt(squares))) if n else 0.0
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(differences, wide), st.integers(0, 2**32 - 1), st.sampled_from(["one", "many"]))
 def test_replicates_equal_materialised_resamples(d: Ints, seed: int, pairs: str) -> None:
@@ -199,11 +212,41 @@ def test_replicates_equal_materialised_resamples(d: Ints, seed: int, pairs: str)
     source = np.arange(d.size) if pairs == "one" else rng.integers(0, n_sources, d.size)
     weights = source_weights(rng, n_sources, resamples=5)
     resamples = [np.repeat(d, row[source]) for row in weights]
-    for method, test in TESTS.items():
+    written_out: dict[Method, list[float]] = {
+        "exact": [log_p_exact(one) for one in resamples],
+        "asymptotic": [untied_with_itself(d, row[source]) for row in weights],
+    }
+    for method, expected in written_out.items():
         got = replicate_log_p(d, weights, source, method)
-        assert got == pytest.approx([test(one) for one in resamples], rel=1e-12, abs=1e-12)
+        assert got == pytest.approx(expected, rel=1e-12, abs=1e-12)
     zeros = signed_rank(d, weights, source).n_zero
     assert zeros.tolist() == [np.count_nonzero(one == 0) for one in resamples]
+
+
+def test_resamples_of_drops_alone_have_the_p_of_the_data() -> None:
+    weights = source_weights(np.random.default_rng(3), 24)
+    got = replicate_log_p(np.arange(1, 25), weights, np.arange(24), "asymptotic")
+    assert got == pytest.approx(log_p_asymptotic(np.arange(1, 25)), rel=1e-12)
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.8, 2.0])
+def test_the_interval_of_a_log_p_holds_what_other_studies_find(drop: float) -> None:
+    """Half of all studies of 24 items find at most `typical`; under .95, as 24 are few."""
+    rng = np.random.default_rng(20)
+
+    def drawn() -> Ints:
+        return exact_differences(rng.normal(drop, 1, 24), np.zeros(24), None)
+
+    typical = np.median([log_p_asymptotic(drawn()) for _ in range(2000)])
+    inside = covered = 0
+    for _ in range(200):
+        d = drawn()
+        rows = replicate_log_p(d, source_weights(rng, 24, 200), np.arange(24), "asymptotic")
+        lo, hi = np.quantile(rows, [0.025, 0.975])
+        inside += lo - 1e-9 <= log_p_asymptotic(d) <= hi + 1e-9
+        covered += lo - 1e-9 <= typical <= hi + 1e-9
+    assert inside == 200
+    assert covered >= 170
 
 
 def test_weights_and_source_go_together() -> None:
@@ -217,14 +260,28 @@ def test_weights_and_source_go_together() -> None:
 def test_rank_biserial_by_hand() -> None:
     estimate = rank_biserial([5, -1, 5, 0])
     assert estimate.value == pytest.approx((5 - 1) / (5 + 1))
-    assert (estimate.n, estimate.n_tied, estimate.lo) == (4, 1, None)
+    assert (estimate.n, estimate.n_tied, estimate.lo) == (3, 1, None)
 
 
 def test_rank_biserial_of_ties_only_is_undefined() -> None:
     estimate = rank_biserial([0, 0])
     assert estimate.value is None
     assert estimate.note == "all differences are zero"
-    assert (estimate.n, estimate.n_tied) == (2, 2)
+    assert (estimate.n, estimate.n_tied) == (0, 2)
+
+
+def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
+    weights = source_weights(np.random.default_rng(0), 20, resamples=200)
+    one = rank_biserial([0] * 19 + [5], weights, np.arange(20))
+    assert (one.value, one.n, one.n_tied, one.lo) == (1, 1, 19, None)
+    assert one.note.startswith("no interval: 1 sources")
+    q = 0.025 ** (1 / 20)
+    drops = rank_biserial(np.arange(1, 21), weights, np.arange(20))
+    rises = rank_biserial(-np.arange(1, 21), weights, np.arange(20))
+    assert (drops.lo, drops.hi) == pytest.approx((2 * q**2 - 1, 1))
+    assert (rises.lo, rises.hi) == pytest.approx((-1, 1 - 2 * q**2))
+    wrong = np.arange(1, 1001) * np.where(np.arange(1000) < q * 1000, 1, -1)
+    assert rank_biserial(wrong).value == pytest.approx(2 * q**2 - 1, abs=0.01)
 
 
 def test_intervals_are_quantiles_of_materialised_resamples() -> None:

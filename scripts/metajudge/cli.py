@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 
 from metajudge import (
     annotations_commands,
+    compare_commands,
     distill_commands,
+    init_commands,
     reevaluate_commands,
     show_commands,
+    spotcheck_commands,
     store_commands,
     votes_commands,
 )
+from metajudge.examples import add_examples
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 
@@ -26,10 +30,16 @@ HOME = Path(__file__).resolve().parents[2]
 DEMO = HOME / "config" / "config.yaml"
 """The study that is meant where none is named."""
 
+STOPPED = (
+    "\nStopped. The same command goes on where this one ended.\n"
+    "Every reply that came is kept: none is asked for or paid again."
+)
+"""What is said after Ctrl-C."""
+
 
 def main() -> None:
     """Run the command line and exit with Snakemake's status."""
-    parser = _parser()
+    parser = command_line()
     arguments, passed = parser.parse_known_args()
     act = getattr(arguments, "act", None)
     if passed and act:
@@ -180,7 +190,7 @@ def _wait(command: list[str]) -> int:
     for number, handler in before.items():
         signal.signal(number, handler)
     if stopped and status:
-        print("Stopped. The same command goes on where this one ended.", file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
     return status
 
 
@@ -202,7 +212,8 @@ def _stamp(out: Path) -> int | None:
     return max((page.stat().st_mtime_ns for page in pages), default=None)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="metajudge",
         description="Meta-evaluation of LLM judges. Further options go to Snakemake.",
@@ -214,7 +225,9 @@ def _parser() -> argparse.ArgumentParser:
         ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
     ):
         _add_study(commands.add_parser(name, help=about))
+    init_commands.add_commands(commands)
     show_commands.add_commands(commands)
+    compare_commands.add_commands(commands)
     store_commands.add_commands(commands)
     command = commands.add_parser(
         "pilot", help="run a share of a study and say which judges and how many items it needs"
@@ -226,6 +239,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
     distill_commands.add_commands(commands, _study)
     votes_commands.add_commands(commands)
+    spotcheck_commands.add_commands(commands)
     reevaluate_commands.add_commands(commands)
     annotations_commands.add_commands(commands)
     command = commands.add_parser("targets", help="the texts that are judged")
@@ -237,6 +251,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--made", action="store_true", help="with the texts that models write: asks for them"
     )
+    add_examples(parser)
     return parser
 
 

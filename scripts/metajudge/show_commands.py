@@ -18,6 +18,10 @@ PLACES = [
 """The columns that say of what a number is."""
 FILTERS = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
 GAP = "  "
+EXAMPLES = """examples:
+  metajudge show config/config.yaml
+  metajudge show config/config.yaml agreement --statistic pearson --level pooled
+"""
 
 
 def add_commands(commands: Any) -> None:
@@ -25,7 +29,8 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="the numbers of a study's tables, in the terminal",
-        epilog="metajudge show study.yaml agreement --statistic pearson --level pooled",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     parser.add_argument("table", nargs="?", help="a table; default: which tables there are")
@@ -40,25 +45,36 @@ def add_commands(commands: Any) -> None:
 
 def show(told: argparse.Namespace) -> int:
     """Print a table's rows, or which tables a study has; they must be there."""
-    from metajudge.cli import results_folder
-
-    folder = results_folder(told.study) / "tables"
-    there = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
-    if not there:
-        raise UserError(
-            "this study has no tables yet", where=str(folder), todo=f"metajudge run {told.study}"
-        )
+    there = tables_of(told.study)
     if told.table is None:
         print("\n".join(overview(there)))
         return 0
-    if told.table not in there:
-        raise UserError(
-            "the study has no such table", where=str(folder), got=told.table, allowed=there
-        )
-    rows = read_table("results", there[told.table]).to_pylist()
+    rows = rows_of(there, told.table)
     wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
     print("\n".join(lines(told.table, rows, wanted, most=told.rows, notes=told.notes)))
     return 0
+
+
+def tables_of(study: Path) -> dict[str, Path]:
+    """Return name -> file of a study's tables; raise UserError where it has none yet."""
+    from metajudge.cli import results_folder
+
+    folder = results_folder(study) / "tables"
+    there = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    if not there:
+        raise UserError(
+            "this study has no tables yet", where=str(folder), todo=f"metajudge run {study}"
+        )
+    return there
+
+
+def rows_of(there: Mapping[str, Path], table: str) -> list[Row]:
+    """Return the rows of a study's table; raise UserError where it has no such table."""
+    if table not in there:
+        folder = next(iter(there.values())).parent
+        raise UserError("the study has no such table", where=str(folder), got=table, allowed=there)
+    rows: list[Row] = read_table("results", there[table]).to_pylist()
+    return rows
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:
@@ -80,7 +96,21 @@ def lines(
     What is the same in all of them stands above, once. An undefined number is followed by its
     reason. Raises UserError for a value that no row has.
     """
-    own = [row for row in rows if all(row[name] in v for name, v in wanted.items())]
+    own = chosen(table, rows, wanted)
+    shown = own[:most] if most else own
+    same = {name: own[0][name] for name in PLACES if own and len({r[name] for r in own}) == 1}
+    varied = [name for name in PLACES if name not in same]
+    titles = [*varied, "value", "95 % interval", "n", "missing", *(["notes"] if notes else [""])]
+    body = [[*(plain(row[name]) for name in varied), *_numbers(row, notes)] for row in shown]
+    told = ", ".join(f"{name} {plain(value)}" for name, value in same.items() if plain(value))
+    head = f"{table}: {len(own):,} of {len(rows):,} rows" + (f"; all: {told}" if told else "")
+    left = len(own) - len(shown)
+    more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
+    return [head, *aligned([titles, *body] if body else []), *([more] if left else [])]
+
+
+def chosen(table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return the rows with the wanted values; raise UserError for a value that no row has."""
     for name, values in wanted.items():
         known = {row[name] for row in rows if row[name]}
         for value in values:
@@ -91,29 +121,24 @@ def lines(
                     got=value,
                     allowed=known,
                 )
-    shown = own[:most] if most else own
-    same = {name: own[0][name] for name in PLACES if own and len({r[name] for r in own}) == 1}
-    varied = [name for name in PLACES if name not in same]
-    titles = [*varied, "value", "95 % interval", "n", "missing", *(["notes"] if notes else [""])]
-    body = [[*(_text(row[name]) for name in varied), *_numbers(row, notes)] for row in shown]
-    told = ", ".join(f"{name} {_text(value)}" for name, value in same.items() if _text(value))
-    head = f"{table}: {len(own):,} of {len(rows):,} rows" + (f"; all: {told}" if told else "")
-    left = len(own) - len(shown)
-    more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
-    return [head, *aligned([titles, *body] if body else []), *([more] if left else [])]
+    return [row for row in rows if all(row[name] in v for name, v in wanted.items())]
 
 
 def _numbers(row: Row, notes: bool) -> list[str]:
+    said = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
+    if row["value"] is None:
+        said = f"undefined: {row['note']}"
+    return [*number(row), plain(row["n"]), plain(row["n_missing"]), plain(said)]
+
+
+def number(row: Row) -> tuple[str, str]:
+    """Return a row's value and its interval as they are shown."""
     value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
     interval = "" if lo is None or hi is None else f"[{lo:.4g}, {hi:.4g}]"
-    said = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
-    if value is None:
-        said = f"undefined: {row['note']}"
-    shown = "-" if value is None else f"{value:.4g}"
-    return [shown, interval, _text(row["n"]), _text(row["n_missing"]), _text(said)]
+    return "-" if value is None else f"{value:.4g}", interval
 
 
-def _text(value: object) -> str:
+def plain(value: object) -> str:
     """Return a value on one line: names come from data, and may hold what moves a cursor."""
     text = "" if value is None else str(value)
     return "".join(one if one.isprintable() else " " for one in text)

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metajudge import read_commands
 from metajudge.schema.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def add_commands(commands: Any) -> None:
     """Add the commands to a parser's subcommands; each sets `act`, which does it."""
     tools = commands.add_parser("replies", help="the store of replies")
     tools = tools.add_subparsers(dest="action", required=True)
+    read_commands.add_command(tools)
     _add(tools, "retry", retry, "let what an endpoint refused be asked again", study="?")
     _add(tools, "stats", stats, "what the store holds, by model", study="?", store=True)
     _add(tools, "verify", verify, "look at every line", study="?", store=True)

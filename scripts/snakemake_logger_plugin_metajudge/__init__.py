@@ -1,12 +1,18 @@
-"""What `metajudge` shows of a Snakemake run: one line of progress, and why jobs failed.
+"""What `metajudge` shows of a Snakemake run: how far it is, and why jobs failed.
+
+On a terminal that is one line for all jobs and one for each that is asking a model, written over
+again and again; elsewhere, as in CI, few lines.
 
 Snakemake finds the plugin by its name (`--logger metajudge`); its own log under .snakemake/log
 keeps everything.
 """
 
+import shutil
 import signal
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from logging import WARNING, LogRecord
 from pathlib import Path
 from types import FrameType
@@ -14,6 +20,10 @@ from types import FrameType
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_metajudge.asking import Asking
+
+LOOK = 1.0
+"""Seconds between two looks at the logs of jobs that ask."""
 SECONDS = 5.0
 """Between two lines of progress where lines cannot be written over."""
 MOST_FAILURES = 5
@@ -39,9 +49,11 @@ class LogHandler(LogHandlerBase):
         self.latest = ""
         self.failures = 0
         self.begun = self.shown = time.monotonic()
-        self.open_line = False
+        self.status, self.drawn = "", 0
         self.stopped = False
+        self.asking, self.writing, self.over = Asking(), threading.RLock(), threading.Event()
         self.interrupt = signal.signal(signal.SIGINT, self._stop)
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Note that what fails from now on was stopped; then do what was done before."""
@@ -49,20 +61,42 @@ class LogHandler(LogHandlerBase):
         if callable(self.interrupt):
             self.interrupt(number, frame)
 
+    def _watch(self) -> None:
+        while not self.over.wait(LOOK):
+            self.look()
+
+    def look(self) -> None:
+        """Show how far the jobs are that ask."""
+        with self.writing:
+            if sys.stderr.isatty():
+                if lines := self.asking.lines():
+                    self._draw([*lines, self.status])
+            else:
+                for line in self.asking.news():
+                    print(line, file=sys.stderr, flush=True)
+
     def emit(self, record: LogRecord) -> None:
         """Show what the record means to a person; nothing for most."""
+        with self.writing:
+            self._emit(record)
+
+    def _emit(self, record: LogRecord) -> None:
         event = getattr(record, "event", None)
         told = record.__dict__
         if event == LogEvent.RUN_INFO:
             self.jobs = told["stats"]
         elif event == LogEvent.JOB_INFO:
             self.rules[told["jobid"]] = told["rule_name"]
+            self.asking.begin(told["jobid"], told["rule_name"], told["log"] or [])
         elif event == LogEvent.JOB_FINISHED:
             self.latest = self.rules.get(told["job_id"], "")
             self.finished[self.latest] = self.finished.get(self.latest, 0) + 1
+            if line := self.asking.end(told["job_id"]):
+                self._say(line)
         elif event == LogEvent.PROGRESS:
             self._progress(told["done"], told["total"])
         elif event == LogEvent.JOB_ERROR:
+            self.asking.end(told["jobid"])
             self._failure(told["rule_name"], told["log"])
         elif self._is_news(record, event):
             self._say(reason(record.getMessage()))
@@ -80,14 +114,27 @@ class LogHandler(LogHandlerBase):
             return
         self.shown = now
         stage = f"{self.latest} {self.finished[self.latest]} of {self.jobs.get(self.latest, '?')}"
-        line = f"   {done} of {total} jobs, {now - self.begun:.0f} s: {stage}"
-        print(
-            f"\r\x1b[K{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr
-        )
-        sys.stderr.flush()
-        self.open_line = terminal
+        self.status = f"   {done} of {total} jobs, {now - self.begun:.0f} s: {stage}"
+        if terminal:
+            self._draw([*self.asking.lines(), self.status])
+        else:
+            print(self.status, file=sys.stderr, flush=True)
         if done == total:
             self._end_line()
+
+    def _draw(self, lines: Sequence[str]) -> None:
+        """Write lines over those that were drawn last."""
+        width = shutil.get_terminal_size().columns - 1
+        told = "\n".join(line[:width] for line in lines)
+        print(f"{self._back()}{told}", end="", file=sys.stderr, flush=True)
+        self.drawn = len(lines)
+
+    def _back(self) -> str:
+        """Return what takes a terminal back to before the lines that were drawn last."""
+        up = f"\x1b[{self.drawn - 1}A" if self.drawn > 1 else ""
+        erase = f"\r{up}\x1b[J" if self.drawn else ""
+        self.drawn = 0
+        return erase
 
     def _failure(self, rule: str, logs: list[str]) -> None:
         if self.stopped:
@@ -98,16 +145,19 @@ class LogHandler(LogHandlerBase):
                 self._say(f"\n{rule} failed ({log}):\n{_end(Path(log))}\n")
 
     def _say(self, text: str) -> None:
-        self._end_line()
-        print(text, file=sys.stderr, flush=True)
+        """Say something that stays; what was drawn is drawn again below it."""
+        print(f"{self._back()}{text}", file=sys.stderr, flush=True)
 
     def _end_line(self) -> None:
-        if self.open_line:
+        """Leave what was drawn as it is: what follows stands below."""
+        if self.drawn:
             print(file=sys.stderr)
-            self.open_line = False
+            self.drawn = 0
 
     def close(self) -> None:
         """Say how many jobs failed."""
+        self.over.set()
+        self._end_line()
         if self.failures:
             more = ", the first of them above" if self.failures > MOST_FAILURES else ""
             self._say(f"failed jobs: {self.failures}{more}")

@@ -79,6 +79,10 @@ IMPROVED = improvements(PLAN)
 SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
 
 
+JUDGE_CARDS = [
+    f"{OUT}/report/judges/{name}.html" for name in [*PLAN.judges, *PLAN.derived]
+]
+
 # What a check cannot read: which texts a judge learns from is known once all are there.
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 

@@ -75,6 +75,31 @@ rule report:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
 
 
+# A page for each judge, all by one job: what they share is read once.
+rule judge_cards:
+    input:
+        expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
+        expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
+        expand(f"{OUT}/collected/{{dataset}}/scores.parquet", dataset=DATASETS),
+        expand(f"{OUT}/collected/{{dataset}}/statuses.parquet", dataset=DATASETS),
+        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
+        [target_sets(dataset) for dataset in DATASETS],
+    output:
+        JUDGE_CARDS,
+    log:
+        f"{OUT}/logs/judge_cards.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.judge_cards(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/judge_card.py --spec - > {log:q} 2>&1"
+
+
 # A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
 rule spotcheck:
     input:
@@ -93,3 +118,27 @@ rule spotcheck:
         spec=lambda wildcards: SPECS.spotcheck(),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/spotcheck.py --spec - > {log:q} 2>&1"
+
+
+# Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
+# Cells are files by the thousand: one file of each dataset stands for all of them.
+rule explore:
+    input:
+        expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
+        expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
+        [target_sets(dataset) for dataset in DATASETS],
+        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
+    output:
+        f"{OUT}/report/explore.html",
+        directory(f"{OUT}/report/explore"),
+    log:
+        f"{OUT}/logs/explore.log",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        python=PYTHON["core"],
+        home=str(HOME),
+    params:
+        spec=lambda wildcards: SPECS.explore(),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/explore.py --spec - > {log:q} 2>&1"

@@ -102,6 +102,7 @@ rule collect:
         f"{OUT}/collected/{{dataset}}/marked.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         f"{OUT}/collected/{{dataset}}/bought.parquet",
+        f"{OUT}/collected/{{dataset}}/cells.sha256",
     log:
         f"{OUT}/logs/collect/{{dataset}}.log",
     conda:

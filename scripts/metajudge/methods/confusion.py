@@ -20,7 +20,7 @@ from metajudge.methods.pairs import Pairs, pairs_of
 from metajudge.methods.study import DatasetStudy
 from metajudge.statistics.confusion import items_needed, p_equivalence
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.means import clustered_mean
+from metajudge.statistics.means import SHARE, clustered_mean
 from metajudge.statistics.multiple import benjamini_hochberg
 from metajudge.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
 
@@ -119,7 +119,7 @@ class Confusing:
             return Estimate.undefined("no scale: there is no floor")
         low = (pairs.original <= scale[0]).astype(np.float64)
         told = "share of originals at the bottom of the scale"
-        found = clustered_mean(low, pairs.source, self.study.weights, of=told)
+        found = clustered_mean(low, pairs.source, self.study.weights, of=told, ends=SHARE)
         return replace(found, n_missing=pairs.n_planned - found.n)
 
     def _equivalence(

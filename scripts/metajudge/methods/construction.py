@@ -15,7 +15,8 @@ from metajudge.perturb.grading import UNRESOLVED
 from metajudge.schema.tables import CHOSEN, read_table
 from metajudge.statistics.anchors import comparator_accuracy
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.means import share
+from metajudge.statistics.means import SHARE, share
+from metajudge.statistics.resampling import Bounds
 
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
 NEIGHBOURS, ALL = "neighbours", "all"
@@ -48,7 +49,8 @@ def _ratings(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) ->
         count = Estimate(float(len(own)), n=len(chosen), note=f"rated {rating:g}")
         yield _row(study, told, "class_count", count, k=k)
         errors = np.array([row["errors"] for row in own], dtype=np.float64)
-        yield _row(study, told, "errors_mean", _mean(study, own, errors, "of texts rated so"), k=k)
+        one = _mean(study, own, errors, "of texts rated so", ends=None)
+        yield _row(study, told, "errors_mean", one, k=k)
     outcomes = {
         "chosen": [row["status"] == CHOSEN for row in graded],
         "unresolved": [row["status"] == UNRESOLVED for row in graded],
@@ -85,12 +87,18 @@ def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -
     yield _row(study, told, "share_unanswered", one)
 
 
-def _mean(study: DatasetStudy, rows: list[Row], values: Floats, of: str) -> Estimate:
+def _mean(
+    study: DatasetStudy,
+    rows: list[Row],
+    values: Floats,
+    of: str,
+    ends: Bounds | None = SHARE,
+) -> Estimate:
     """Return the mean of one value of each text, with its interval over sources."""
     known = ~np.isnan(values)
     source = np.array([study.item_order[row["item"]] for row in rows], dtype=np.int64)[known]
     ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
-    return share(values[known], ones, source, study.weights, missing, of=of)
+    return share(values[known], ones, source, study.weights, missing, of=of, ends=ends)
 
 
 def _comparator(study: DatasetStudy, told: Mapping[str, Any]) -> Iterator[Row]:

@@ -136,6 +136,7 @@ class Discerning:
                         lo=None,
                         hi=None,
                         method=f"one-sided Wilcoxon, {method}",
+                        note="",
                     ),
                 )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metajudge.methods.study import DatasetStudy, Floats, meta
-from metajudge.statistics.means import clustered_mean
+from metajudge.statistics.means import SHARE, clustered_mean
 
 ALL_KINDS = "all"
 
@@ -78,7 +78,7 @@ def _rows(
     for kind in [*kinds, ALL_KINDS]:
         chosen = np.array([kind in (ALL_KINDS, own) for *_, own in pairs], dtype=bool)
         estimate = clustered_mean(
-            hit[chosen], source[chosen], study.weights, of="share of planned faults"
+            hit[chosen], source[chosen], study.weights, of="share of planned faults", ends=SHARE
         )
         found.append(study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind))
     return found

@@ -38,7 +38,7 @@ def _curve(
         ends = (reliability.value, reliability.lo, reliability.hi)
         value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)
         if value is None:
-            note = reliability.note or UNRELIABLE
+            note = reliability.note if reliability.value is None else UNRELIABLE
             one = Estimate.undefined(note, n=reliability.n, n_missing=reliability.n_missing)
         else:
             both = lo is not None and hi is not None
@@ -49,6 +49,7 @@ def _curve(
                 n=reliability.n,
                 n_missing=reliability.n_missing,
                 method="Spearman-Brown, from the reliability and its interval",
+                note=reliability.note,
             )
         rows.append(study.row(judge, aspect, "attainable_share", "pooled", one, k=k))
     return rows

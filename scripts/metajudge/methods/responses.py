@@ -14,7 +14,7 @@ from metajudge.methods.measures import mean_rating
 from metajudge.methods.study import WITHOUT_REFERENCES, Codes, DatasetStudy, Floats, Panel
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.means import clustered_mean
+from metajudge.statistics.means import SHARE, clustered_mean
 
 BINS = 20
 ORIGINAL, DAMAGED = "original", "all"
@@ -69,7 +69,7 @@ def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterat
         hits = np.where(np.isnan(x), np.nan, (place == number).astype(np.float64))
         last = number == len(edges) - 2
         told = f"share of texts in [{low:.6g}, {high:.6g}{']' if last else ')'}"
-        yield clustered_mean(hits, source, weights, of=told)
+        yield clustered_mean(hits, source, weights, of=told, ends=SHARE)
 
 
 def _edges(ends_of: Mapping[str, list[float] | None], x: Floats) -> Floats | None:

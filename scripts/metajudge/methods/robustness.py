@@ -25,9 +25,9 @@ from metajudge.schema.tables import read_table
 from metajudge.statistics.alpha import alpha_replicated
 from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 from metajudge.statistics.kappa import are_classes
-from metajudge.statistics.means import mean_over, replicated_share
+from metajudge.statistics.means import SHARE, mean_over, replicated_share
 from metajudge.statistics.permutation import flips_of, mean_test
-from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.resampling import Bounds, Replicated
 from metajudge.streams import stream
 
 HUMAN = "human"
@@ -248,17 +248,17 @@ def _reason_means(
         both = ~np.isnan(own)
         if beside is not None:
             both &= ~np.isnan(values(beside, aspect))
-        found[name] = _mean(told, own, both)
+        found[name] = _mean(told, own, both, None)
     return found
 
 
-def _mean(told: _Told, values: Floats, used: Any) -> Replicated:
+def _mean(told: _Told, values: Floats, used: Any, ends: Bounds | None = SHARE) -> Replicated:
     """Return the mean of some texts' values, with its interval over sources and replicates."""
     panel, weights = told.panel, told.study.weights
     given = used & ~np.isnan(values)
     missing = int(used.sum() - given.sum())
-    ones = np.ones(int(given.sum()))
-    return replicated_share(values[given], ones, panel.source[given], weights, missing=missing)
+    ones, source = np.ones(int(given.sum())), panel.source[given]
+    return replicated_share(values[given], ones, source, weights, missing=missing, ends=ends)
 
 
 def _hinted(
@@ -288,7 +288,8 @@ def _hinted(
             nothing = Estimate.undefined(SEVERAL)
             yield study.row(judge, aspect, name, "", nothing, **place)
             continue
-        mean = _mean(told, values.astype(np.float64), used)
+        ends = None if name == "hint_shift" else SHARE
+        mean = _mean(told, values.astype(np.float64), used, ends)
         if name == "sway":
             _average(averaged, judge, aspect, name, mean)
         found = mean.estimate

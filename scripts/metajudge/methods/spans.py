@@ -20,7 +20,7 @@ from metajudge.parsing.annotation import COUNTED, Contradictions
 from metajudge.schema.slugs import slug
 from metajudge.schema.tables import read_table
 from metajudge.statistics.estimate import NO_CATEGORIES, Estimate
-from metajudge.statistics.means import share
+from metajudge.statistics.means import SHARE, share
 from metajudge.statistics.spans import (
     Counts,
     Span,
@@ -126,7 +126,10 @@ class Annotations:
     def _share(
         self, hits: Sequence[float], total: Sequence[int], of: str = "", lost: int | None = None
     ) -> Estimate:
-        """Return the sum of `hits` over that of `total`, each of an annotation."""
+        """Return the sum of `hits` over that of `total`, each of an annotation.
+
+        It is a share of `total`, or where it is a mean, that `of` names.
+        """
         return share(
             np.array(hits, dtype=np.float64),
             np.array(total, dtype=np.float64),
@@ -134,6 +137,7 @@ class Annotations:
             self.study.weights,
             self.missing if lost is None else lost,
             of=of and f"mean {of}",
+            ends=None if of else SHARE,
         )
 
 

@@ -68,4 +68,4 @@ def _foreseen(study: DatasetStudy, aspects: list[str], losses: list[Row]) -> Ite
 
 def _mean(study: DatasetStudy, values: Floats, source: Codes) -> Replicated:
     of = "mean over replies that are held out"
-    return replicated_share(values, np.ones(values.size), source, study.weights, of=of)
+    return replicated_share(values, np.ones(values.size), source, study.weights, of=of, ends=None)

@@ -1,7 +1,7 @@
 """Reading a study: all its cards, checked against each other."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +57,21 @@ RESERVED = {"human", "all"}
 
 
 def load_plan(
-    config: Mapping[str, Any], home: Path, *, source: str, drafting: bool = False
+    config: Mapping[str, Any],
+    home: Path,
+    *,
+    source: str,
+    drafting: bool = False,
+    first: Sequence[Path] = (),
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
-    Cards are looked for in ./config and then in `home`/config. `source` names the study's file in
-    errors. `drafting`: with the drafter and its prompts, but no rehearsal of those that still lack
-    steps. Raises UserError or UserErrors; reads cards only, no data.
+    Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
+    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
+    of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", dict(config), source)
-    cards = Cards(_card_folders(home))
+    cards = Cards([*first, *_card_folders(home)])
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(cards, study, source)

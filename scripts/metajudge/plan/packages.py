@@ -26,6 +26,7 @@ PACKAGES: dict[str, list[str]] = {
 PACKAGES["report.py"] = sorted(
     {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
 )
+PACKAGES["judge_card.py"] = sorted({"altair", "jinja2", "rapidfuzz", "vl-convert-python"})
 
 
 def versions_of(*names: str) -> dict[str, str]:

@@ -87,7 +87,7 @@ def texts_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
             for dataset, each in cells.items()
         },
         "perturbations": {
-            name: _told(card) for name, card in plan.perturbations.items() if name in names
+            name: told_of(card) for name, card in plan.perturbations.items() if name in names
         },
         "results": out,
         "output": f"{out}/report/texts.html",
@@ -103,7 +103,7 @@ def _amounts(plan: Plan, dataset: str, cells: list[tuple[str, str]]) -> list[lis
     return found
 
 
-def _told(card: AnyPerturbation) -> dict[str, Any]:
+def told_of(card: AnyPerturbation) -> dict[str, Any]:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
@@ -184,6 +184,7 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
             name: {"name": card.name, "level": card.level}
             for name, card in plan.perturbations.items()
         },
+        "cards": "judges/",
         "output": f"{out}/report/index.html",
     }
 

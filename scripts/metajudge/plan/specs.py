@@ -15,8 +15,10 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.caps import caps_of
+from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
 from metajudge.plan.ensembles import ensembles_of
+from metajudge.plan.explored import explore_page
 from metajudge.plan.judges import (
     annotators,
     aspects_told,
@@ -307,9 +309,18 @@ class Specs(DistilledSpecs):
         fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
         return self._spec("report.py", {**fields, "command": command})
 
+    def judge_cards(self) -> str:
+        """Return the spec of the judges' cards."""
+        fields = judge_cards(self.plan, self.scripts.parent, self.out, self.tables)
+        return self._spec("judge_card.py", fields)
+
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""
         return self._spec("spotcheck.py", texts_page(self.plan, self.scripts.parent, self.out))
+
+    def explore(self) -> str:
+        """Return the spec of the page on which every judgment can be looked at."""
+        return self._spec("explore.py", explore_page(self.plan, self.scripts.parent, self.out))
 
     @property
     def _explained(self) -> list[str]:

@@ -21,7 +21,7 @@ from metajudge.reevaluation.pages import page_id, texts_of
 from metajudge.reevaluation.pairs import NEW, ORIGINAL, About, Pair, pair_of
 from metajudge.reevaluation.texts import GRADED, KINDS, ROW, Text, name_of, rating_options
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.means import share
+from metajudge.statistics.means import SHARE, share
 from metajudge.statistics.resampling import source_weights
 from metajudge.streams import stream
 
@@ -231,7 +231,15 @@ def _estimates(
     counts |= {GRADED: {DISTANCE: steps}, BOTH: {}}.get(group, {NO_DIFFERENCE: same})
     of = OF_TEXTS if GRADED in GROUPS[group] else OF
     return {
-        name: share(each.astype(np.float64), total, source, weights, int(missing.sum()), of=of)
+        name: share(
+            each.astype(np.float64),
+            total,
+            source,
+            weights,
+            int(missing.sum()),
+            of=of,
+            ends=None if name == DISTANCE else SHARE,
+        )
         for name, each in counts.items()
     }
 

@@ -35,4 +35,4 @@ def asker(
         spending(budget, shard, model) as allowed,
     ):
         engine = asking(model, allowed)
-        yield model, lambda requests: obtain(requests, shard, engine)
+        yield model, lambda requests: obtain(requests, shard, engine, model.price)

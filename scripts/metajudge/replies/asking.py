@@ -7,11 +7,16 @@ from metajudge.replies.found import Draw, Found
 from metajudge.replies.progress import Progress
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import Wanted
+from metajudge.schema.cards import Price
 from metajudge.schema.errors import UserError
 
 
-def complete(found: Found, work: Iterable[Work], store: Store, ask: Ask) -> None:
+def complete(
+    found: Found, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
+) -> None:
     """Ask for the work that is left, so that everything wanted is found.
+
+    `price` is what tokens cost, for the lines that say how far it is.
 
     Every reply is in the journal before this returns or raises. Raises UserError for draws that
     failed for a passing reason.
@@ -23,7 +28,7 @@ def complete(found: Found, work: Iterable[Work], store: Store, ask: Ask) -> None
     if there == wanted:
         return
 
-    progress = Progress(wanted - there)
+    progress = Progress(wanted - there, price)
 
     def keep(reply: Reply) -> None:
         found.add(reply, *store.append(reply))
@@ -38,7 +43,9 @@ def complete(found: Found, work: Iterable[Work], store: Store, ask: Ask) -> None
         )
 
 
-def obtain(requests: Iterable[Request], store: Store, ask: Ask) -> dict[Draw, Reply]:
+def obtain(
+    requests: Iterable[Request], store: Store, ask: Ask, price: Price | None = None
+) -> dict[Draw, Reply]:
     """Return the reply to every draw of some requests; ask for what the store lacks.
 
     Requests go out in the order of their prompts, so that an engine can share beginnings.
@@ -51,5 +58,5 @@ def obtain(requests: Iterable[Request], store: Store, ask: Ask) -> dict[Draw, Re
     found = store.find(wanted)
     ordered = sorted(most.values(), key=lambda request: (request.prompt, request.key))
     work = (Work(one, found.missing(wanted.place(one.key))) for one in ordered)
-    complete(found, (one for one in work if one.draws), store, ask)
+    complete(found, (one for one in work if one.draws), store, ask, price)
     return dict(found.replies())

@@ -5,10 +5,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from metajudge.report import numbers, words
+from metajudge.report.marked import Piece
 from metajudge.report.rows import Row
+from metajudge.statistics.resampling import NO_WIDTH
 
 LONGEST = 600
 """A longer table is not shown: its file is named instead."""
+FLAT = "°"
+NO_WIDTH_TOLD = (
+    f"{FLAT} No width: resampling shows no other value, as all sources say the same. That is no "
+    "certainty: others may differ."
+)
 LONG = 1000
 """Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
 
@@ -39,6 +46,11 @@ class Cell:
             told |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
         return [(name, numbers.exact(one)) for name, one in told.items() if one is not None]
 
+    @property
+    def flat(self) -> bool:
+        """Return whether its interval has no width."""
+        return self.interval.endswith(FLAT)
+
 
 @dataclass(frozen=True)
 class Column:
@@ -52,12 +64,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """One row: its heading, small print below that, and its cells."""
+    """One row: its heading, which may lead to a page, small print below that, and its cells."""
 
     head: str
     cells: Sequence[Cell]
     about: str = ""
     badge: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,12 @@ class Table:
             else:
                 found.append((column.group, 1))
         return found if any(name for name, _ in found) else []
+
+    @property
+    def told(self) -> list[str]:
+        """Return what stands below: the notes, and what an interval without width is."""
+        cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
+        return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
 
     @property
     def too_long(self) -> int:
@@ -129,6 +148,16 @@ class Text:
     text: str
     items: Sequence[str] = ()
     style: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge, what is said of it in a sentence, and what that rests on."""
+
+    kind: ClassVar[str] = "verdict"
+    judge: str
+    sentence: str
+    evidence: "Table"
 
 
 @dataclass(frozen=True)
@@ -216,7 +245,30 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = "Table | Figure | Text | Link | Facts | Heading | Marked | Fold"
+@dataclass(frozen=True)
+class Excerpt:
+    """A text of data or models: what of it is shown, marked, and `whole` where that is not all."""
+
+    label: str
+    pieces: Sequence[Piece]
+    whole: str = ""
+    left: int = 0
+    """Characters that even `whole` does not have."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judgment to look at: where it is, its numbers, its texts, and where there is more."""
+
+    kind: ClassVar[str] = "case"
+    title: str
+    place: str
+    facts: Sequence[tuple[str, str]]
+    excerpts: Sequence[Excerpt]
+    href: str = ""
+
+
+Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Case | Fold"
 
 
 @dataclass(frozen=True)
@@ -253,10 +305,12 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
 
 
 def interval(row: Row) -> str:
-    """Return "[lo, hi]", empty where there is none."""
+    """Return "[lo, hi]", empty where there is none; one without width has a sign."""
     if row.lo is None or row.hi is None:
         return ""
-    return f"[{words.written(row.statistic, row.lo)}, {words.written(row.statistic, row.hi)}]"
+    flat = FLAT if NO_WIDTH in row.note else ""
+    lo, hi = (words.written(row.statistic, end) for end in (row.lo, row.hi))
+    return f"[{lo}, {hi}]{flat}"
 
 
 def figures(row: Row) -> str:

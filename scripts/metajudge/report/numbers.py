@@ -1,6 +1,7 @@
 """How numbers are written: a true minus, thin spaces, few digits."""
 
 MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
+THOUSAND = f"1{THIN}000"
 
 
 def correlation(value: float) -> str:

@@ -4,7 +4,7 @@ All panels share both scales and everything has its place in pixels, titles and 
 charts.py, no layout depends on how a font measures text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
@@ -56,11 +56,11 @@ def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
     foot = {"x": width / 2, "y": height - 6, "text": x}
     each = [*enumerate(panels)]
     layers = [
-        _rules(place.lines(at) for at, _ in each),
-        _words([tick for at, _ in each for tick in place.ticks(at)], SOFT, "right", 11),
-        _words([mark for at, _ in each for mark in place.numbers(at)], SOFT, "center", 11),
-        _words([place.title(at, panel) for at, panel in each], INK, "left", 12),
-        _words([foot], SOFT, "center", 12),
+        rules_of([line for at, _ in each for line in place.lines(at)]),
+        words_of([tick for at, _ in each for tick in place.ticks(at)], SOFT, "right", 11),
+        words_of([mark for at, _ in each for mark in place.numbers(at)], SOFT, "center", 11),
+        words_of([place.title(at, panel) for at, panel in each], INK, "left", 12),
+        words_of([foot], SOFT, "center", 12),
         _intervals(place, [panel.spread for panel in panels], RED, 5, 0.35),
         _means(place, panels),
         *_levels(place, panels),
@@ -148,17 +148,19 @@ class _Place:
         return {"x": x + LEFT, "y": y + 12, "text": label_of(told.title)}
 
 
-def _rules(lines: Iterable[list[dict[str, Any]]]) -> "alt.Chart":
+def rules_of(lines: list[dict[str, Any]]) -> "alt.Chart":
+    """Return faint lines across."""
     import altair as alt
 
-    chart = _chart([line for each in lines for line in each]).mark_rule(stroke=GRID, strokeWidth=1)
-    drawn: alt.Chart = chart.encode(**_at(), x2=alt.X2("x2"))
+    chart = chart_of(lines).mark_rule(stroke=GRID, strokeWidth=1)
+    drawn: alt.Chart = chart.encode(**at_pixels(), x2=alt.X2("x2"))
     return drawn
 
 
-def _words(words: list[dict[str, Any]], colour: str, align: Any, size: int) -> "alt.Chart":
-    chart = _chart(words).mark_text(fill=colour, align=align, baseline="middle", fontSize=size)
-    drawn: alt.Chart = chart.encode(**_at(), text="text:N")
+def words_of(words: list[dict[str, Any]], colour: str, align: Any, size: int) -> "alt.Chart":
+    """Return words at their places."""
+    chart = chart_of(words).mark_text(fill=colour, align=align, baseline="middle", fontSize=size)
+    drawn: alt.Chart = chart.encode(**at_pixels(), text="text:N")
     return drawn
 
 
@@ -170,8 +172,8 @@ def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
         for number, panel in enumerate(panels)
         for at, value in panel.means
     ]
-    chart = _chart(values).mark_line(stroke=RED, strokeWidth=1.8)
-    drawn: alt.Chart = chart.encode(**_at(), detail=alt.Detail("panel", type="nominal"))
+    chart = chart_of(values).mark_line(stroke=RED, strokeWidth=1.8)
+    drawn: alt.Chart = chart.encode(**at_pixels(), detail=alt.Detail("panel", type="nominal"))
     return drawn
 
 
@@ -186,13 +188,13 @@ def _levels(place: _Place, panels: Sequence[Panel]) -> "list[alt.Chart]":
         for line, (at, (_, lo, hi)) in zip(lines, known, strict=True)
         if lo is not None and hi is not None
     ]
-    across = _chart(lines).mark_rule(stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3])
-    upright = _chart(ends).mark_rule(stroke=GREEN, strokeWidth=1.8)
+    across = chart_of(lines).mark_rule(stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3])
+    upright = chart_of(ends).mark_rule(stroke=GREEN, strokeWidth=1.8)
     drawn = (
-        (lines, across.encode(**_at(), x2=alt.X2("x2"))),
+        (lines, across.encode(**at_pixels(), x2=alt.X2("x2"))),
         (
             ends,
-            upright.encode(**_at(), y2=alt.Y2("y2")),
+            upright.encode(**at_pixels(), y2=alt.Y2("y2")),
         ),
     )
     return [chart for values, chart in drawn if values]
@@ -208,8 +210,8 @@ def _intervals(
         for number, panel in enumerate(panels)
         for at, lo, hi in panel
     ]
-    chart = _chart(values).mark_rule(stroke=colour, strokeWidth=width, opacity=opacity)
-    drawn: alt.Chart = chart.encode(**_at(), y2=alt.Y2("y2"))
+    chart = chart_of(values).mark_rule(stroke=colour, strokeWidth=width, opacity=opacity)
+    drawn: alt.Chart = chart.encode(**at_pixels(), y2=alt.Y2("y2"))
     return drawn
 
 
@@ -219,20 +221,21 @@ def _dots(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
         for number, panel in enumerate(panels)
         for at, value in panel.dots
     ]
-    chart = _chart(values).mark_point(
+    chart = chart_of(values).mark_point(
         shape="circle", size=30, opacity=0.75, fill=BLUE, stroke=BLUE, strokeWidth=1
     )
-    drawn: alt.Chart = chart.encode(**_at())
+    drawn: alt.Chart = chart.encode(**at_pixels())
     return drawn
 
 
-def _chart(values: list[dict[str, Any]]) -> "alt.Chart":
+def chart_of(values: list[dict[str, Any]]) -> "alt.Chart":
+    """Return a chart of values that stand in the specification itself."""
     import altair as alt
 
     return alt.Chart(alt.InlineData(values=values))
 
 
-def _at() -> dict[str, Any]:
+def at_pixels() -> dict[str, Any]:
     """Return the channels of a place in pixels."""
     import altair as alt
 

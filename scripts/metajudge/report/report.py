@@ -25,6 +25,8 @@ class Judge:
     about: str
     model: str = ""
     """The model whose form it is; none where no prompt is read."""
+    card: str = ""
+    """The way to the judge's card, "" where there is none."""
 
     @property
     def control(self) -> bool:
@@ -59,6 +61,11 @@ class Damage:
     name: str
     degree: str
     level: str
+
+    @property
+    def title(self) -> str:
+        """Return the name with the degree."""
+        return f"{self.name}, {self.degree}" if self.degree else self.name
 
 
 @dataclass(frozen=True)
@@ -136,12 +143,13 @@ class Report:
         return Dataset(id=name, found=self.found[name], **{**known, "name": known["name"] or name})
 
     def _judge(self, name: str) -> Judge:
-        card = self.spec["judges"][name]
+        card, folder = self.spec["judges"][name], self.spec.get("cards")
+        page = "" if folder is None else f"{folder}{name}.html"
         if card["engine"] == "derived":
-            return Judge(name, "derived", card["form"])
+            return Judge(name, "derived", card["form"], card=page)
         if card["engine"] == "control":
             engine = ORACLE if card["form"] == ORACLE else "control"
-            return Judge(name, engine, CONTROLS.get(card["form"], card["form"]))
+            return Judge(name, engine, CONTROLS.get(card["form"], card["form"]), card=page)
         compared = card.get("against")
         against = f"against the {card['against']}" if compared else ""
         draws = f"{card['draws']} draws" if card["draws"] > 1 else ""
@@ -149,7 +157,7 @@ class Report:
         named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
         about = ", ".join(part for part in (card["engine"], *named) if part)
         model = card["model"] if card["engine"] in PROMPTED else ""
-        return Judge(name, card["engine"], about, model)
+        return Judge(name, card["engine"], about, model, page)
 
     def _damage(self, name: str, degree: str) -> Damage:
         card = self.spec["perturbations"][name]

@@ -124,6 +124,10 @@ class Rows:
         place = (dataset, judge, aspect, statistic, level, cell, criterion, *other, k, k_b)
         return self._index.get(place)
 
+    def in_place(self, place: Place) -> Row | None:
+        """Return the one row in a place, or None."""
+        return self._index.get(place)
+
     @cached_property
     def _index(self) -> dict[Place, Row]:
         return {row.place: row for row in self._rows}

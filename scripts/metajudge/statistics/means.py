@@ -1,15 +1,24 @@
 """Means and shares of things that belong to sources, with their intervals over sources."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NOTHING, Estimate
-from metajudge.statistics.resampling import Replicated, whole_and_resamples, with_interval
+from metajudge.statistics.resampling import (
+    Bounds,
+    Replicated,
+    bounds_of_alike,
+    whole_and_resamples,
+    with_interval,
+)
 
 Floats = NDArray[np.float64]
+SHARE: Final[Bounds] = (0.0, 1.0)
+"""What a share of things lies within."""
 
 
 def replicated_share(
@@ -21,12 +30,14 @@ def replicated_share(
     missing: int = 0,
     tied: int = 0,
     of: str = "",
+    ends: Bounds | None = SHARE,
 ) -> Replicated:
     """Return sum hits / sum total, with a percentile interval over sources, and its replicates.
 
     hits, total and source (things,), whatever is counted, nothing missing; `n` is the sum of
     `total`; weights (resamples, sources) or None for no interval. `of` says in `method` what is
-    averaged. Undefined where nothing is counted.
+    averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
+    alike, the interval rests on them (`bounds_of_alike`). Undefined where nothing is counted.
     """
     rows = whole_and_resamples(source, weights)
     sums, size = (np.bincount(source, weights=v, minlength=rows.shape[1]) for v in (hits, total))
@@ -39,7 +50,9 @@ def replicated_share(
     value = float(hits.sum() / total.sum())
     found = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
     used = int(np.count_nonzero(size))
-    found = with_interval(found, replicates, used) if replicates.size else found
+    if replicates.size:
+        alike = ends and bounds_of_alike(value, ends, used)
+        found = with_interval(found, replicates, used, alike=alike)
     return Replicated(found, np.append(value, replicates))
 
 
@@ -51,9 +64,11 @@ def share(
     missing: int = 0,
     *,
     of: str = "",
+    ends: Bounds | None = SHARE,
 ) -> Estimate:
     """Return `replicated_share` without its replicates."""
-    return replicated_share(hits, total, source, weights, missing=missing, of=of).estimate
+    told = replicated_share(hits, total, source, weights, missing=missing, of=of, ends=ends)
+    return told.estimate
 
 
 def clustered_mean(
@@ -62,25 +77,42 @@ def clustered_mean(
     weights: NDArray[np.int64],
     *,
     of: str,
+    ends: Bounds | None = None,
 ) -> Estimate:
     """Return sum(v) / n of values (n,), NaN = missing (counted), as `share` does."""
     given = np.isfinite(values)
     known, missing = values[given], int((~given).sum())
-    return share(known, np.ones(known.size), source[given], weights, missing, of=of)
+    ones = np.ones(known.size)
+    return share(known, ones, source[given], weights, missing, of=of, ends=ends)
 
 
 def mean_over(each: Sequence[Replicated], n_sources: int, *, of: str) -> Replicated:
     """Return sum v / k of k statistics of one dataset, with the interval of their replicates' mean.
 
     `each` rests on the same resamples of `n_sources` sources; `of` says what there is one of each
-    for. `n` is k. Undefined where one of them is: means of other things would not compare.
+    for. `n` is k. Undefined where one of them is: means of other things would not compare. Where no
+    resample moves the mean, its interval has the means of the ends of theirs.
     """
     mean = np.mean([one.rows for one in each], axis=0)
     if nothing := _lost([one.estimate for one in each], of):
         return Replicated(nothing, mean * np.nan)
     found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
-    found = with_interval(found, mean[1:], n_sources) if mean.size > 1 else found
+    if mean.size > 1:
+        alike = _mean_ends([one.estimate for one in each])
+        found = with_interval(found, mean[1:], n_sources, alike=alike)
     return Replicated(found, mean)
+
+
+def _mean_ends(each: Sequence[Estimate]) -> Bounds | None:
+    """Return the means of the lower and of the upper ends, None without width or where one lacks.
+
+    Where all sources are alike in every statistic, they are so in their mean.
+    """
+    lo = [one.lo for one in each if one.lo is not None]
+    hi = [one.hi for one in each if one.hi is not None]
+    if len(lo) < len(each) or np.sum(lo) == np.sum(hi):
+        return None
+    return float(np.mean(lo)), float(np.mean(hi))
 
 
 def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:

@@ -112,7 +112,7 @@ def _needed(icc: Replicated, n_sources: int) -> Estimate:
     """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
     one = icc.estimate
     if one.value is None or one.value <= 0:
-        reason = one.note or UNRELIABLE
+        reason = one.note if one.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=one.n, n_missing=one.n_missing)
     c = ENOUGH**2
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
 """Bootstrap over sources: one weight matrix per dataset, shared by every judge and statistic."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,12 @@ FEWEST_SOURCES = 10
 FEWEST_FOR_PERCENTILES = 30
 """Means over fewer sources than this get a t-interval (methods.md 8)."""
 CONFIDENCE = 0.95
+NO_WIDTH: Final = "no width"
+"""Begins the note of an interval whose ends are equal: resampling shows no other value."""
+BESIDE: Final = "the value lies beside its interval, as repeated sources move the statistic"
+SLACK = 1e-12
+"""Numbers that differ by less are equal but for rounding."""
+Bounds: TypeAlias = tuple[float, float]
 
 
 def source_weights(
@@ -45,7 +51,7 @@ def whole_and_resamples(
 
 def percentile_interval(
     replicates: NDArray[np.float64], confidence: float = CONFIDENCE
-) -> tuple[float, float] | None:
+) -> Bounds | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
     Replicates that are NaN (the statistic is undefined in that resample) are left out.
@@ -58,14 +64,43 @@ def percentile_interval(
     return float(lo), float(hi)
 
 
+def share_alike(n_sources: int) -> float:
+    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones all are.
+
+    From a smaller share n alike would be drawn less than one time in 40: the Clopper-Pearson bound
+    for n of n.
+    """
+    return float(((1 - CONFIDENCE) / 2) ** (1 / n_sources))
+
+
+def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
+    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v in [a, b].
+
+    Sources that were not drawn, a share of at most 1 - q, may have either end: of shares 0 and 1
+    this is the interval of Clopper and Pearson, with sources for trials. ValueError for a value
+    that is not within the ends.
+    """
+    if not ends[0] - SLACK <= value <= ends[1] + SLACK:
+        raise ValueError(f"a mean of values in {ends} cannot be {value}")
+    q = share_alike(n_sources)
+    return q * value + (1 - q) * ends[0], q * value + (1 - q) * ends[1]
+
+
 def with_interval(
-    estimate: Estimate, replicates: NDArray[np.float64], n_sources: int, *, units: str = "sources"
+    estimate: Estimate,
+    replicates: NDArray[np.float64],
+    n_sources: int,
+    *,
+    units: str = "sources",
+    alike: Bounds | None = None,
 ) -> Estimate:
     """Return the estimate with the percentile interval of its replicates over sources.
 
     `method` names the interval, and `units` what was resampled. None is given below FEWEST_SOURCES
     of them or without a defined replicate; `note` then says so, and it says so when over 5 % of
-    the replicates are undefined.
+    the replicates are undefined. Where all replicates are equal, resampling says nothing of what
+    was not drawn: the interval is `alike` (`bounds_of_alike`), and without that `note` says that
+    it has no width.
     """
     if estimate.value is None:
         return estimate
@@ -74,12 +109,29 @@ def with_interval(
     bounds = percentile_interval(replicates)
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
-    lost = float(np.mean(~np.isfinite(replicates)))
+    defined = replicates[np.isfinite(replicates)]
+    if alike is not None and np.ptp(defined) <= SLACK:
+        how = f"all {n_sources} {units} alike: exact bound on the share of others"
+        return _bounded(estimate, alike, how)
     how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile"
     if n_sources < FEWEST_FOR_PERCENTILES:
         how += "; with so few sources it holds the truth in about 90 % of studies"
     found = _bounded(estimate, bounds, how)
-    return found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+    lost = 1 - defined.size / len(replicates)
+    found = found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+    return found.with_note(_warning(estimate.value, bounds, defined, f"{n_sources} {units}"))
+
+
+def _warning(value: float, bounds: Bounds, replicates: NDArray[np.float64], resampled: str) -> str:
+    """Return what is wrong with a percentile interval, "" where nothing is."""
+    lo, hi = bounds
+    slack = SLACK * max(1.0, abs(value))
+    if not lo - slack <= value <= hi + slack:
+        return BESIDE
+    if hi - lo > slack:
+        return ""
+    share = float(np.mean(np.abs(replicates - lo) <= slack))
+    return f"{NO_WIDTH}: {share:.0%} of the resamples of {resampled} are equal"
 
 
 class Replicated(NamedTuple):
@@ -101,15 +153,19 @@ def replicated(
     n: int,
     n_missing: int = 0,
     n_tied: int = 0,
+    alike: Bounds | None = None,
 ) -> Replicated:
     """Return the estimate whose value is rows[0] and whose replicates are rows[1:], and the rows.
 
     A NaN value is undefined with the note `why_undefined`; without replicates there is no interval.
+    `alike` as in `with_interval`.
     """
     if np.isnan(rows[0]):
         return Replicated(Estimate.undefined(why_undefined, n=n, n_missing=n_missing), rows)
     found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied)
-    return Replicated(with_interval(found, rows[1:], n_sources) if rows.size > 1 else found, rows)
+    if rows.size > 1:
+        found = with_interval(found, rows[1:], n_sources, alike=alike)
+    return Replicated(found, rows)
 
 
 def mean_rows(
@@ -132,21 +188,25 @@ def with_mean_interval(
     estimate: Estimate,
     values: NDArray[np.float64],
     replicates: NDArray[np.float64],
-    bounds: tuple[float, float] = (-np.inf, np.inf),
+    bounds: Bounds = (-np.inf, np.inf),
 ) -> Estimate:
     """Return the estimate (a mean of one value per source) with its interval over sources.
 
     values (sources,), NaN where undefined; replicates (resamples,), the mean of each, or none for
     no interval. With FEWEST_FOR_PERCENTILES values or more: percentiles of the replicates; with
-    fewer, where percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`.
+    fewer, where percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`. Where all
+    values are equal, as in `with_interval`, of means within `bounds` if these are finite.
     """
     if estimate.value is None or not replicates.size:
         return estimate
     found = values[~np.isnan(values)]
-    if FEWEST_SOURCES <= found.size < FEWEST_FOR_PERCENTILES:
+    n, alike = found.size, None
+    if np.isfinite(bounds).all() and n:
+        alike = bounds_of_alike(estimate.value, bounds, n)
+    if FEWEST_SOURCES <= n < FEWEST_FOR_PERCENTILES and np.ptp(found) > SLACK:
         lo, hi = np.clip(_t_interval(found), *bounds)
-        return _bounded(estimate, (float(lo), float(hi)), f"t over {found.size} sources")
-    return with_interval(estimate, replicates, found.size)
+        return _bounded(estimate, (float(lo), float(hi)), f"t over {n} sources")
+    return with_interval(estimate, replicates, n, alike=alike)
 
 
 def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -158,6 +218,6 @@ def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _bounded(estimate: Estimate, bounds: tuple[float, float], how: str) -> Estimate:
+def _bounded(estimate: Estimate, bounds: Bounds, how: str) -> Estimate:
     method = "; ".join(part for part in (estimate.method, how) if part)
     return replace(estimate, lo=bounds[0], hi=bounds[1], method=method)

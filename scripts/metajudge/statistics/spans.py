@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS
-from metajudge.statistics.means import replicated_share
-from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+from metajudge.statistics.means import SHARE, replicated_share
+from metajudge.statistics.resampling import (
+    Replicated,
+    bounds_of_alike,
+    replicated,
+    whole_and_resamples,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -152,4 +157,5 @@ def _ratio(
     with np.errstate(invalid="ignore"):  # a resample may hold no span
         rows = dot(whole, sums) / dot(whole, size)
     n, used = round(float(size.sum())), int(np.count_nonzero(size))
-    return replicated(rows, why, n_sources=used, n=n, n_missing=missing)
+    alike = bounds_of_alike(float(rows[0]), SHARE, used) if n else None
+    return replicated(rows, why, n_sources=used, n=n, n_missing=missing, alike=alike)

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_EXPECTATION, NO_VOTES, Estimate
+from metajudge.statistics.means import SHARE
 from metajudge.statistics.resampling import (
     RESAMPLES,
+    Bounds,
+    bounds_of_alike,
     source_weights,
     whole_and_resamples,
     with_interval,
@@ -65,7 +68,8 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
         return Estimate.undefined(NO_VOTES, n_missing=missing)
     rows = _ratio(dot(whole, sums), dot(whole, size))
     found = Estimate(float(rows[0]), n=source.size, n_missing=missing, n_tied=int(tied.sum()))
-    return _with_interval(found, rows, int(np.count_nonzero(size)))
+    pairs = int(np.count_nonzero(size))
+    return _with_interval(found, rows, pairs, bounds_of_alike(float(rows[0]), SHARE, pairs))
 
 
 def match_vote_vote(
@@ -145,8 +149,14 @@ def _ratio(part: Counts | Floats, whole: Counts | Floats) -> Floats:
         return np.asarray(part / whole, dtype=np.float64)
 
 
-def _with_interval(found: Estimate, rows: Floats, n_pairs: int) -> Estimate:
-    return with_interval(found, rows[1:], n_pairs, units="pairs") if rows.size > 1 else found
+def _with_interval(
+    found: Estimate, rows: Floats, n_pairs: int, alike: Bounds | None = None
+) -> Estimate:
+    return (
+        with_interval(found, rows[1:], n_pairs, units="pairs", alike=alike)
+        if rows.size > 1
+        else found
+    )
 
 
 class Expectations(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import clustered_mean
-from metajudge.statistics.resampling import with_interval
+from metajudge.statistics.resampling import share_alike, with_interval
 
 Method = Literal["exact", "asymptotic"]
 
@@ -66,12 +66,15 @@ def _doubled_midranks(ties: NDArray[np.int64]) -> NDArray[np.int64]:
 class SignedRank:
     """Signs and ties of the differences: counts per distinct non-zero |d|, ascending.
 
-    positive, negative: (..., groups); n_zero: (...). A leading axis, if any, is that of resamples.
+    positive, negative: (..., groups); n_zero and tie_loss: (...). A leading axis, if any, is that
+    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences, counted over
+    different ones: a difference that is drawn twice does not tie with itself.
     """
 
     positive: NDArray[np.int64]
     negative: NDArray[np.int64]
     n_zero: NDArray[np.int64]
+    tie_loss: NDArray[np.int64]
 
     @property
     def ties(self) -> NDArray[np.int64]:
@@ -117,10 +120,15 @@ def signed_rank(
     order = np.argsort(np.abs(d), kind="stable")[np.count_nonzero(zero) :]
     groups = np.flatnonzero(np.diff(np.abs(d[order]), prepend=0))
     times_sorted, up = times[..., order], d[order] > 0
+    first, second, third = (
+        np.add.reduceat(times_sorted**power, groups, axis=-1) for power in (1, 2, 3)
+    )
+    twos, triples = first**2 - second, first**3 - 3 * first * second + 2 * third  # ordered
     return SignedRank(
         np.add.reduceat(times_sorted * up, groups, axis=-1),
         np.add.reduceat(times_sorted * ~up, groups, axis=-1),
         times[..., zero].sum(axis=-1),
+        (3 * twos + triples).sum(axis=-1),
     )
 
 
@@ -156,6 +164,9 @@ def replicate_log_p(
     """Return ln p of every resample, (resamples,).
 
     d, source: (n,); weights: (resamples, sources); a resample without non-zero d has ln p = 0.
+    The asymptotic test takes copies of one pair for untied (`SignedRank.tie_loss`): ties of copies
+    narrow its null distribution in every resample, and where all differences have one sign no
+    resample would have a p as large as that of the data. The exact test has the ranks as drawn.
     """
     test = {"exact": _exact, "asymptotic": _asymptotic}[method]
     return test(signed_rank(d, weights, source))
@@ -164,7 +175,8 @@ def replicate_log_p(
 def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     from scipy.special import log_ndtr
 
-    spread = np.sqrt((ranked.ties * ranked.ranks**2).sum(axis=-1))
+    n = ranked.n_nonzero
+    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - ranked.tie_loss) // 3)  # of doubled ranks
     z = (ranked.w_plus - ranked.w_minus) / np.where(spread > 0, spread, 1)
     return np.where(spread > 0, log_ndtr(-z), 0.0)
 
@@ -273,18 +285,23 @@ def rank_biserial(
     """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
 
     d: (n,) exact differences; with weights (resamples, sources) and source (n,), the percentile
-    interval over sources. n = pairs, n_tied = zero differences; undefined when all are zero.
-    Unlike the discernment score it does not grow with n (Kerby 2014).
+    interval over the sources of non-zero differences. n = those differences, n_tied = the others;
+    undefined when all are zero. Unlike the discernment score it does not grow with n (Kerby 2014).
+    Where all have one sign, q of all sources at least have it (`share_alike`); were the largest
+    differences of all others of the other sign, the correlation would be 2q² - 1.
     """
-    ranked, n = signed_rank(d), np.size(d)
+    ranked, n = signed_rank(d), int(np.count_nonzero(d))
     method = "matched-pairs rank-biserial, zeros dropped"
-    if not ranked.n_nonzero:
-        return replace(Estimate.undefined(ALL_ZERO, n=n, method=method), n_tied=n)
+    if not n:
+        return replace(Estimate.undefined(ALL_ZERO, method=method), n_tied=np.size(d))
     value = Estimate(float(_biserial(ranked)), n=n, n_tied=int(ranked.n_zero), method=method)
     if weights is None or source is None:
         return value
     replicates = _biserial(signed_rank(d, weights, source))
-    return with_interval(value, replicates, np.unique(source).size)
+    n_sources = np.unique(np.asarray(source)[np.asarray(d) != 0]).size
+    least = 2 * share_alike(n_sources) ** 2 - 1
+    alike = (least, 1.0) if ranked.w_plus > 0 else (-1.0, -least)
+    return with_interval(value, replicates, n_sources, alike=alike)
 
 
 def _biserial(ranked: SignedRank) -> NDArray[np.float64]:

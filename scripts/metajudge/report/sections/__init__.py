@@ -24,6 +24,8 @@ from metajudge.report.sections import (
     reproduce,
     robustness,
     spans,
+    tradeoff,
+    unmeasured,
 )
 
 SECTIONS = (
@@ -44,7 +46,9 @@ SECTIONS = (
     replies.repeatability,
     replies.pairwise,
     coverage.section,
+    unmeasured.section,
     cost.section,
+    tradeoff.section,
     data.section,
     reproduce.section,
 )

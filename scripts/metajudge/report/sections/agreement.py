@@ -1,5 +1,6 @@
 """Agreement with the ratings: every statistic at every level."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from metajudge.report.charts import Point, chart_spec, signs, svg
@@ -19,9 +20,10 @@ from metajudge.report.elements import (
     estimate,
     figures,
 )
+from metajudge.report.numbers import listed
 from metajudge.report.report import Dataset, Judge, Report
-from metajudge.report.rows import Rows
-from metajudge.report.sections.shared import agreed_with, bodies, labelled
+from metajudge.report.rows import Row, Rows
+from metajudge.report.sections.shared import agreed_with, bodies, labelled, leaders
 from metajudge.report.words import LEVELS, SWAYS, label
 from metajudge.statistics.registry import STATISTICS
 
@@ -36,6 +38,11 @@ CEILINGS = (
     ("kappa_linear", "pooled"),
 )
 """What is shown of people among themselves; agreement.csv has all."""
+
+LETTERS = (
+    "Judges that share a letter are not told apart by a paired permutation test (Holm over all "
+    "pairs of the column, p ≤ 0.05)."
+)
 
 
 def section(report: Report) -> Section | None:
@@ -69,8 +76,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     figure = _figure(report, dataset, rows)
     people: list[Block] = [] if dataset.planned else [_people(report, dataset, rows)]
     fold = Fold(f"All statistics and levels for {dataset.name}", [t for t in tables if t])
-    ranks = _ranks(report, dataset)
-    return [*([figure] if figure else []), *people, *([ranks] if ranks else []), fold]
+    ranks: list[Block] = [*_ranks(report, dataset), *_every_rank(report, dataset)]
+    return [*([figure] if figure else []), *people, *ranks, fold]
 
 
 def _table(
@@ -97,7 +104,11 @@ def _table(
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
-    """Return what people reach among themselves: no judge can be held to more."""
+    """Return what people reach among themselves.
+
+    It is no ceiling: a judge is held against the mean of all raters, one rater against that of the
+    others.
+    """
     own = rows.where(judge=PEOPLE)
     lines = []
     for statistic, level in CEILINGS:
@@ -117,35 +128,64 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     )
 
 
-def _ranks(report: Report, dataset: Dataset) -> Table | None:
+def _ranks(report: Report, dataset: Dataset) -> list[Table]:
     """Return the judges' ranks with intervals, and the groups that a test cannot tell apart."""
     statistic, level = FIGURE
     rows = report.rows("comparison").where(dataset=dataset.id, level=level)
     if not len(rows.where(statistic=f"rank_{statistic}")):
-        return None
+        return []
 
     def cells(judge: Judge) -> list[Cell] | None:
         place = (dataset.id, judge.id, f"rank_{statistic}")
-        each = [rows.at(*place, aspect=a, level=level) for a in dataset.aspects]
-        if not any(each):
-            return None
-        return [estimate(row, mark=_group(row.note)) if row else estimate(None) for row in each]
+        return _ranked([rows.at(*place, aspect=a, level=level) for a in dataset.aspects])
 
-    return Table(
+    caption = (
         f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % interval "
-        "of the rank. Judges that share a letter are not told apart by a paired permutation test "
-        "(Holm over all pairs of the aspect, p ≤ 0.05).",
-        "Judge",
-        [Column(report.aspect(aspect)) for aspect in dataset.aspects],
-        bodies(report.judges, cells),
-        source="tables/comparison.csv",
+        f"of the rank. {LETTERS}"
     )
+    columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
+    source = "tables/comparison.csv"
+    return [Table(caption, "Judge", columns, bodies(report.judges, cells), source=source)]
 
 
-def _group(note: str) -> str:
+def _every_rank(report: Report, dataset: Dataset) -> list[Fold]:
+    """Return, folded, the judges' ranks by every statistic and level: does it change the order?"""
+    rows = report.rows("comparison").where(dataset=dataset.id)
+    planned = [
+        (name, level)
+        for level in LEVELS
+        for name in STATISTICS
+        if len(rows.where(statistic=f"rank_{name}", level=level))
+    ]
+    if not planned:
+        return []
+
+    def cells(judge: Judge, aspect: str) -> list[Cell] | None:
+        place = (dataset.id, judge.id)
+        return _ranked(
+            [rows.at(*place, f"rank_{one}", aspect=aspect, level=level) for one, level in planned]
+        )
+
+    parts: list[Body] = []
+    for aspect in dataset.aspects:
+        parts += bodies(report.judges, partial(cells, aspect=aspect), report.aspect(aspect))
+    columns = [Column(label(name), group=LEVELS[level][0]) for name, level in planned]
+    caption = f"{dataset.name}: ranks by every measure of agreement. {LETTERS}"
+    source = "tables/comparison.csv"
+    table = Table(caption, "Aspect and judge", columns, parts, source=source)
+    return [Fold(f"Ranks by every measure for {dataset.name}", [table])]
+
+
+def _ranked(rows: Sequence[Row | None]) -> list[Cell] | None:
+    if not any(rows):
+        return None
+    return [estimate(row, mark=f" {group(row.note)}" if row else "") for row in rows]
+
+
+def group(note: str) -> str:
     """Return the letters in a rank's note."""
     told = [part.removeprefix("group ") for part in note.split("; ") if part.startswith("group ")]
-    return f" {told[0]}" if told else ""
+    return told[0] if told else ""
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
@@ -166,10 +206,11 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     ]
     axis = f"{label(statistic)}, {LEVELS[level][0]}, with 95 % interval"
     spec = chart_spec(points, [names[judge.id] for judge in shown], series, line=0, x=axis)
-    best = max(known, key=lambda row: row.value or 0)
+    best = leaders(report.judges, known)
+    who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
     summary = (
         f"{label(statistic)} of {len(shown)} judges and controls on {len(series)} aspects. The "
-        f"highest is {names[best.judge]} on {report.aspect(best.aspect)}: {figures(best)}."
+        f"highest is {who}: {figures(best[0])}."
     )
     return Figure(
         f"{dataset.name}: which of one source's texts is better",

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from metajudge.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from metajudge.report.elements import Body, Cell, Column, Figure, Key, Table, estimate, figures
-from metajudge.report.numbers import plural
+from metajudge.report.numbers import listed, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
-from metajudge.report.sections.shared import bodies
+from metajudge.report.sections.shared import bodies, leaders
 
 APART, COMPARED = "accuracy_apart", "accuracy_comparison_apart"
 AXIS = "right, with 95 % interval; the line is chance without ties"
@@ -107,11 +107,12 @@ def _best(drawn: Mapping[str, Sequence[Drawn]], known: Iterable[Row]) -> str:
         ids = {one.judge.id for one in judges}
         own = [row for row in known if row.judge in ids]
         near, far = (end(row.k for row in own) for end in (min, max))
-        best = {
-            k: max((row for row in own if row.k == k), key=lambda row: row.value or 0.0)
-            for k in (near, far)
-        }
-        each = [f"at {_apart(k)} is {figures(row)} ({row.judge})" for k, row in best.items()]
+        every = [one.judge for one in judges]
+        best = {k: leaders(every, (row for row in own if row.k == k)) for k in (near, far)}
+        each = [
+            f"at {_apart(k)} is {figures(rows[0])} ({listed([row.judge for row in rows])})"
+            for k, rows in best.items()
+        ]
         of = f" of the {heading[0].lower()}{heading[1:]}" if heading else ""
         told.append(f"The highest{of} {', '.join(each)}.")
     return " ".join(told)

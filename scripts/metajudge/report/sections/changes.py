@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from metajudge.report.elements import Body, Column, Line, Table, estimate
+from metajudge.report.headline import between
 from metajudge.report.report import Dataset, Report
 from metajudge.report.rows import Row, Rows
-from metajudge.report.sections.differences import between
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS
 

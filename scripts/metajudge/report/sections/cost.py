@@ -1,5 +1,7 @@
 """What the study's replies cost when they were bought."""
 
+from collections.abc import Iterable
+
 from metajudge.report.elements import (
     Block,
     Body,
@@ -14,7 +16,7 @@ from metajudge.report.elements import (
     words_cell,
 )
 from metajudge.report.report import Judge, Report
-from metajudge.report.rows import Rows
+from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.shared import bodies
 from metajudge.report.words import spoken
 
@@ -24,6 +26,8 @@ ALL = "all"
 """The judge of rows that count every reply once."""
 ANALYSES, MERGES = "analyses.", "merges."
 """Begins the name of a model that wrote why demonstrations have their ratings."""
+FREE = "nothing is bought"
+"""In the note of the price of what no endpoint answers."""
 COMPARED = "comparisons."
 """Begins what comparisons behind a graded set are booked under."""
 
@@ -54,7 +58,7 @@ def section(report: Report) -> Section | None:
     if unpriced:
         told = f"The price of {', '.join(unpriced)} is not known: the model's card has none."
         blocks.insert(0, Text(told, style="warning"))
-    elif not sum(row.value or 0 for row in every.where(statistic=PRICE)):
+    elif free(row for row in rows if row.judge != ALL):
         blocks.insert(0, Text("Nothing was bought for this study.", style="finding"))
     lead = (
         "What the replies behind this report cost when they were bought, whoever paid then, by the "
@@ -75,6 +79,20 @@ def _writer(name: str) -> str:
     return "originals that a model wrote" if name == "original" else f"texts of {name}"
 
 
+def price_per_1000(rows: Rows) -> float | None:
+    """Return the price of 1,000 judgments over all datasets; None where it is not known."""
+    each = [row for row in rows.where(statistic=EACH) if row.value is not None]
+    judgments = sum(row.n for row in each)
+    if not judgments or _unpriced(rows):
+        return None
+    return sum((row.value or 0) * row.n for row in each) / judgments
+
+
+def free(rows: Iterable[Row]) -> bool:
+    """Return whether nothing of this is bought at all: no endpoint is asked."""
+    return all(FREE in row.note for row in rows if row.statistic == PRICE)
+
+
 def _unpriced(rows: Rows) -> bool:
     return any(row.value is None for row in rows.where(statistic=PRICE))
 
@@ -84,13 +102,10 @@ def _cells(rows: Rows) -> list[Cell]:
         return sum(row.value or 0 for row in rows.where(statistic=statistic))
 
     prices = rows.where(statistic=PRICE)
-    each = [row for row in rows.where(statistic=EACH) if row.value is not None]
-    judgments = sum(row.n for row in each)
-    mean = sum((row.value or 0) * row.n for row in each) / judgments if judgments else None
     notes = dict.fromkeys(row.note for row in prices if row.note)
     return [
         *(whole(round(total(name))) for name in COUNTS),
         dollars(None if _unpriced(rows) else total(PRICE)),
-        dollars(mean),
+        dollars(price_per_1000(rows)),
         words_cell("; ".join(notes)),
     ]

@@ -7,6 +7,7 @@ from metajudge.report.elements import (
     Facts,
     Heading,
     Line,
+    Link,
     Section,
     Table,
     Text,
@@ -18,6 +19,8 @@ from metajudge.report.report import Dataset, Report
 
 COUNTS = ("items", "targets", "originals", "ratings")
 RATINGS = {"planned": "the authors' plan", "human": "people"}
+EXPLORE = "explore.html"
+"""The page of all judgments, beside the report."""
 SHOWN = 12
 """So many problems of a dataset are named."""
 
@@ -40,7 +43,8 @@ def section(report: Report) -> Section:
     texts = [Column("Name", style="words"), Column("Task", style="words")]
     counts = [Column(name) for name in (*COUNTS, "raters")]
     columns = [*texts, *counts, Column("Ratings by", style="words")]
-    blocks: list[Block] = [Table("What was read.", "Dataset", columns, [Body(lines)])]
+    table = Table("What was read.", "Dataset", columns, [Body(lines)])
+    blocks: list[Block] = [table, Link("Every judgment beside its text", EXPLORE)]
     for dataset in report.datasets:
         blocks += [Heading(dataset.name, f"data-{dataset.id}"), _facts(dataset)]
         blocks += _problems(dataset)

@@ -1,41 +1,13 @@
 """Judges beside each other: the differences of a statistic, read in both directions."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 
 from metajudge.report.elements import Cell, Column, Fold, Table, estimate
+from metajudge.report.headline import between
 from metajudge.report.report import Dataset, Judge, Report
-from metajudge.report.rows import Row, Rows
+from metajudge.report.rows import Rows
 from metajudge.report.sections.shared import bodies
 from metajudge.report.words import label
-
-
-def between(
-    rows: Rows,
-    dataset: Dataset,
-    judge: Judge,
-    other: Judge,
-    statistic: str,
-    criterion: str = "",
-    aspect: str = "",
-    level: str = "",
-) -> Row | None:
-    """Return the row of a judge's value less another's, whichever way it was written."""
-
-    name = f"difference_{statistic}"
-    at = partial(rows.at, dataset.id, criterion=criterion, aspect=aspect, level=level)
-    straight = at(judge.id, name, judge_b=other.id)
-    back = at(other.id, name, judge_b=judge.id)
-    return straight or turned(back)
-
-
-def turned(row: Row | None) -> Row | None:
-    """Return the row of a difference the other way round."""
-    if row is None or row.value is None:
-        return row
-    ends = (None, None) if row.lo is None or row.hi is None else (-row.hi, -row.lo)
-    return replace(row, value=-row.value, lo=ends[0], hi=ends[1])
 
 
 def matrix(

@@ -35,7 +35,7 @@ from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Rows
 from metajudge.report.sections.differences import matrix
 from metajudge.report.sections.responses import style_blocks
-from metajudge.report.sections.shared import bodies, labelled
+from metajudge.report.sections.shared import bodies, labelled, leaders
 from metajudge.report.words import label, spoken
 from metajudge.statistics.registry import STATISTICS
 
@@ -135,13 +135,13 @@ def _summary(dataset: Dataset, rows: Rows, judges: list[Judge]) -> str:
         if (row := rows.at(dataset.id, judge.id, "D_avg_exact")) and row.value is not None
     }
     reached = [name for name, row in known.items() if row.value is not None and row.value >= 1]
-    best = max(known, key=lambda name: known[name].value or 0, default=None)
-    if best is None:
+    best = leaders(judges, known.values())
+    if not best:
         return "D_avg_exact is undefined for every judge."
     who = f": {listed(reached)}" if reached else ""
     return (
         f"The average D_exact of {len(reached)} of {len(known)} judges and controls is at least 1"
-        f"{who}. The highest is {best} with {figures(known[best])}."
+        f"{who}. The highest is {listed([row.judge for row in best])} with {figures(best[0])}."
     )
 
 
@@ -167,7 +167,7 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
 
     solved = {row.cell for row in rows.where(statistic="D_exact") if BY_LENGTH in row.note}
     columns = [
-        Column(_named(damage), BY_LENGTH if damage.cell in solved else "", damage.level)
+        Column(damage.title, BY_LENGTH if damage.cell in solved else "", damage.level)
         for damage in damages
     ]
     notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
@@ -192,7 +192,7 @@ def _beside_weights(
     def cells(judge: Judge) -> list[Cell]:
         return [estimate(rows.at(dataset.id, judge.id, name, cell=one.cell)) for one in shown]
 
-    columns = [Column(_named(damage), group=damage.level) for damage in shown]
+    columns = [Column(damage.title, group=damage.level) for damage in shown]
     caption = f"{dataset.name}: {label(name)}, {STATISTICS[name].meaning}."
     table = Table(caption, "Judge", columns, bodies(judges, cells))
     return [Fold(f"Evidence beside the experts' aspects for {dataset.name}", [table])]
@@ -201,10 +201,6 @@ def _beside_weights(
 def _shade(value: float | None) -> str:
     steps = (1, 2, 3, 5)
     return f"heat-{sum(value >= step for step in steps)}" if value is not None else ""
-
-
-def _named(damage: Damage) -> str:
-    return f"{damage.name}, {damage.degree}" if damage.degree else damage.name
 
 
 def _effects(
@@ -236,7 +232,7 @@ def _effect(
 
     parts: list[Body] = []
     for damage in damages:
-        parts += bodies(judges, partial(cells, damage=damage), _named(damage))
+        parts += bodies(judges, partial(cells, damage=damage), damage.title)
     columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
     caption = f"{dataset.name}: {label(statistic)}, {STATISTICS[statistic].meaning}."
     return Table(caption, "Damage and judge", columns, parts, source="tables/discernment.csv")

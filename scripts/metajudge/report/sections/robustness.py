@@ -18,10 +18,11 @@ from metajudge.report.elements import (
     estimate,
     figures,
 )
+from metajudge.report.numbers import listed
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.agreement import PEOPLE
-from metajudge.report.sections.shared import bodies, per_dataset
+from metajudge.report.sections.shared import bodies, leaders, per_dataset
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS, statistic
 
@@ -129,8 +130,8 @@ def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figur
 
 
 def _best(own: dict[str, Row], shown: Sequence[Judge]) -> str:
-    best = max((own[one.id] for one in shown), key=lambda row: row.value or 0.0)
-    return f"{best.judge}, {figures(best)}"
+    best = leaders(shown, (own[one.id] for one in shown))
+    return f"{listed([row.judge for row in best])}, {figures(best[0])}"
 
 
 def _figure(

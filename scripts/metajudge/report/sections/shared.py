@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from metajudge.report.elements import Block, Body, Cell, Heading, Line
 from metajudge.report.report import Dataset, Judge, Report
-from metajudge.report.rows import Rows
+from metajudge.report.rows import Row, Rows
 
 PLANNED = "agreement with the quality planned by the authors, not with people"
 
@@ -32,17 +32,30 @@ def bodies(
 ) -> list[Body]:
     """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
     told = [(judge, cells(judge)) for judge in judges]
-    lines = [
-        (judge, Line(judge.id, found, about=judge.about, badge="control" if judge.control else ""))
-        for judge, found in told
-        if found is not None
-    ]
+    lines = [(judge, _line(judge, found)) for judge, found in told if found is not None]
     real = [line for judge, line in lines if not judge.control]
     controls = [line for judge, line in lines if judge.control]
     return [
         *([Body(real, title)] if real else []),
         *([Body(controls, "" if real else title, style="controls")] if controls else []),
     ]
+
+
+def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
+    """Return the rows with the highest value: several where judges tie.
+
+    A control leads only where no other judge has a value.
+    """
+    controls = {judge.id for judge in judges if judge.control}
+    known = [(row.value, row) for row in rows if row.value is not None]
+    real = [(value, row) for value, row in known if row.judge not in controls] or known
+    most = max((value for value, _ in real), default=None)
+    return [row for value, row in real if value == most]
+
+
+def _line(judge: Judge, cells: list[Cell]) -> Line:
+    badge = "control" if judge.control else ""
+    return Line(judge.id, cells, about=judge.about, badge=badge, href=judge.card)
 
 
 def labelled(judge: Judge) -> str:

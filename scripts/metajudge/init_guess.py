@@ -1,0 +1,201 @@
+"""What the columns of somebody's own table hold: guessed from their names and cells.
+
+A guess is a proposal: whoever starts a study is told it, with its reason, and can say otherwise.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = Mapping[str, Any]
+
+NAMES = {
+    "text": "text summary output response reply generated generation completion hypothesis "
+    "translation continuation prediction",
+    "source": "source article document input prompt context question src dialogue dialog passage",
+    "references": "reference references gold target ref human_summary",
+    "system": "system model generator model_name system_name systems",
+    "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
+}
+"""Role -> names that tell of it, the plainest first."""
+TASKS = {
+    "summary": "summarization",
+    "article": "summarization",
+    "response": "dialogue",
+    "dialogue": "dialogue",
+    "translation": "translation",
+    "hypothesis": "translation",
+    "story": "story",
+    "answer": "qa",
+    "question": "qa",
+}
+"""A column's name -> the task that it tells of; of several columns the first."""
+OTHER_TASK = "text"
+SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
+"""Ranges in common use: the first that has all ratings is guessed."""
+STEPS = (1, 0.5, 0.25)
+RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
+RATERS |= {"score", "rating", "label"}
+"""Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
+MEANS = {"mean", "avg", "average"}
+ALL = "overall"
+"""The aspect of ratings whose columns name none."""
+LONG = 40
+"""Characters, on average, of a cell that may be a text."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Role -> column, aspect -> columns of ratings, and why each was taken."""
+
+    item: str | None = None
+    source: list[str] = field(default_factory=list)
+    references: list[str] = field(default_factory=list)
+    system: str | None = None
+    text: str | None = None
+    ratings: dict[str, list[str]] = field(default_factory=dict)
+    means: bool = False
+    task: str = OTHER_TASK
+    left: list[str] = field(default_factory=list)
+
+
+def guess(rows: Sequence[Row]) -> Guess:
+    """Return what the columns of some rows seem to hold; what nothing tells is left out."""
+    columns = columns_of(rows)
+    ratings, averages = _ratings(rows, columns)
+    rated = {column for group in ratings.values() for column in group} | set(averages)
+    free = [column for column in columns if column not in rated]
+    taken = {role: _named(free, names.split()) for role, names in NAMES.items()}
+    if taken["text"] is None:
+        taken["text"] = _longest(rows, [one for one in free if one not in taken.values()])
+    if taken["source"] is None:
+        left = [one for one in free if one not in taken.values() and _repeats(rows, one)]
+        taken["source"] = _longest(rows, left)
+    lists = {role: [found] if (found := taken[role]) else [] for role in ("source", "references")}
+    item, system, text = (taken[role] for role in ("item", "system", "text"))
+    used = {*taken.values(), *rated}
+    return Guess(
+        item=item,
+        system=system,
+        text=text,
+        **lists,
+        ratings=ratings,
+        means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
+        task=_task(columns),
+        left=[column for column in columns if column not in used],
+    )
+
+
+def columns_of(rows: Iterable[Row]) -> list[str]:
+    """Return the names of all columns, in the order in which they appear."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
+    """Return the numbers of a column; None if a cell holds something else, or none holds any."""
+    found: list[float] = []
+    for row in rows:
+        for cell in _entries(row.get(column)):
+            if cell is None or str(cell).strip().lower() in {"", "nan"}:
+                continue
+            try:
+                found.append(float(cell))
+            except (TypeError, ValueError):
+                return None
+    return found or None
+
+
+def _entries(cell: Any) -> list[Any]:
+    """Return the entries of a list, also of one that a cell of text holds in JSON."""
+    if isinstance(cell, str) and cell.startswith("["):
+        try:
+            cell = json.loads(cell)
+        except json.JSONDecodeError:
+            return [cell]
+    return cell if isinstance(cell, list) else [cell]
+
+
+def scale(values: Sequence[float]) -> dict[str, float]:
+    """Return the smallest scale in common use that has all ratings, else their own range."""
+    low, high = min(values), max(values)
+    ends = next((one for one in SCALES if one[0] <= low and high <= one[1]), (low, high))
+    found = {"min": ends[0], "max": ends[1]}
+    if ends[0] == ends[1]:
+        found["max"] = ends[0] + 1
+    steps = (one for one in STEPS if _on_grid(values, found["min"], found["max"], one))
+    step = next(steps, None)
+    return found if step is None else {**found, "step": step}
+
+
+def _on_grid(values: Iterable[float], low: float, high: float, step: float) -> bool:
+    return all(((value - low) / step).is_integer() for value in [*values, high])
+
+
+def _ratings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return aspect -> columns that hold ratings, and means that stand beside what they are of."""
+    known = {name for names in NAMES.values() for name in names.split()}
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        if column.lower() in known or column.lower().endswith(("_id", " id")):
+            continue
+        values = numbers(rows, column)
+        if values is not None and _few(values, len(rows)):
+            found.setdefault(aspect_of(column), []).append(column)
+    averages = []
+    for aspect, group in found.items():
+        own = [column for column in group if not _is_mean(column)]
+        averages += [column for column in group if own and column not in own]
+        found[aspect] = own or group
+    return found, averages
+
+
+def _few(values: Sequence[float], rows: int) -> bool:
+    """Return whether numbers look like ratings: in a usual range, or few different ones."""
+    within = any(low <= min(values) and max(values) <= high for low, high in SCALES)
+    ordered = sorted(set(values)) == list(range(1, rows + 1)) and rows > 10
+    return within and not ordered
+
+
+def _words(column: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", column)
+    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).split()
+
+
+def aspect_of(column: str) -> str:
+    """Return the aspect of a column: `fluency_rater2` is of fluency, `score` of all."""
+    words = _words(column)
+    kept = [word for word in words if word not in RATERS | MEANS and not word.isdigit()]
+    return "-".join(kept) or ALL
+
+
+def _is_mean(column: str) -> bool:
+    return bool(MEANS.intersection(_words(column)))
+
+
+def _named(columns: Iterable[str], names: Sequence[str]) -> str | None:
+    """Return the column of the plainest name, None if none has any."""
+    by_name = {column.lower(): column for column in reversed(list(columns))}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
+    """Return the column of the longest texts, None if all cells are short."""
+    length = {
+        column: sum(len(cell) for row in rows if isinstance(cell := row.get(column), str))
+        / max(1, len(rows))
+        for column in columns
+    }
+    best = max(length, key=lambda column: length[column], default=None)
+    return best if best is not None and length[best] >= LONG else None
+
+
+def _repeats(rows: Sequence[Row], column: str) -> bool:
+    """Return whether cells come several times, as what several texts were written from."""
+    return len({str(row.get(column)) for row in rows}) <= len(rows) / 2
+
+
+def _task(columns: Iterable[str]) -> str:
+    names = [column.lower() for column in columns]
+    return next((task for word, task in TASKS.items() if word in names), OTHER_TASK)

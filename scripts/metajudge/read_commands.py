@@ -1,0 +1,167 @@
+"""The command `metajudge replies read`: what a study asked, and what was replied, to be read."""
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from metajudge.schema.errors import UserError
+from metajudge.show_commands import aligned, chosen, plain
+
+Row = dict[str, Any]
+FILTERS = ("judge", "aspect", "status", "target")
+SHOWN = ("dataset", "perturbation", "judge", "aspect", "target", "draw", "status", "value")
+WIDEST = 70
+"""Characters of a reply in the terminal."""
+MATCHED = ("target", "target_b", "hint", "key", "draw")
+"""By what the judgment of a reply is found."""
+EXAMPLES = """examples:
+  metajudge replies read config/studies/mine.yaml
+  metajudge replies read config/studies/mine.yaml --judge some-model --status unparsed
+  metajudge replies read config/studies/mine.yaml --file replies.jsonl
+"""
+
+
+def add_command(tools: Any) -> None:
+    """Add the action `read` to the tools of the store; it sets `act`, which does it."""
+    parser = tools.add_parser(
+        "read",
+        help="a study's replies with judge, status, tokens and price; with their prompts to a file",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("study", type=Path, help="the study's YAML file; it has been run")
+    for name in FILTERS:
+        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+    parser.add_argument(
+        "--file", type=Path, help="write all of them, whole, with prompts, to this .jsonl"
+    )
+    parser.add_argument(
+        "--rows", type=int, default=20, help="so many in the terminal, 0: all; default: 20"
+    )
+    parser.set_defaults(act=read)
+
+
+def read(told: argparse.Namespace) -> int:
+    """Print a study's replies, or write them with their prompts to a file."""
+    from metajudge.ballot_commands import plan_of
+
+    if told.file is not None:
+        check_file(told.file)
+    plan, home, out = plan_of(told.study)
+    rows = list(replies(plan, home, out, prompts=told.file is not None))
+    if not rows:
+        raise UserError(
+            "no model was asked for this study yet, or it has none that is asked",
+            where=str(out / "replies"),
+            todo=f"metajudge run {told.study}",
+        )
+    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
+    own = chosen("the replies", rows, wanted)
+    print("\n".join(summary(own)))
+    if told.file is not None:
+        _write(own, told.file)
+        print(f"{told.file}: {len(own):,} replies with their prompts")
+    elif own:
+        print("\n".join(["", *listed(own, told.rows)]))
+    return 0
+
+
+def check_file(path: Path) -> None:
+    """Raise UserError for a file that cannot be written, or is there."""
+    if path.suffix != ".jsonl":
+        raise UserError(
+            "replies are written as JSON lines", where="--file", got=path.suffix, allowed=[".jsonl"]
+        )
+    if not path.parent.is_dir():
+        raise UserError("there is no such folder", where="--file", got=str(path.parent))
+    if path.exists():
+        raise UserError("this file is there", where=str(path), todo="choose another name")
+
+
+def replies(plan: Any, home: Path, out: Path, *, prompts: bool) -> Iterator[Row]:
+    """Yield every reply of a study's asked judges, as its reply files have it."""
+    from metajudge.jobs import jobs_of
+    from metajudge.replies.pricing import nanodollars
+    from metajudge.schema.tables import read_table
+
+    for job in jobs_of(plan, home, out):
+        price = job.card.price
+        for cell, asked in job.job.cells.items():
+            place = f"{job.dataset}/{'/'.join(cell)}.parquet"
+            if not (out / "replies" / place).is_file():
+                continue
+            read_as = _judgments(out / "judgments" / place)
+            told = (asked[number] for number in range(len(asked))) if prompts else ()
+            prompt_of = {request.key: request.prompt for request in told}
+            for one in read_table("answers", out / "replies" / place).to_pylist():
+                if one["status"] == "not_applicable":
+                    continue
+                usage = one["usage"] or {}
+                judgment = read_as.get(_match(one), {})
+                yield {
+                    "dataset": job.dataset,
+                    "perturbation": cell[0],
+                    "judge": one["judge"],
+                    "model": job.card.model,
+                    **{name: one[name] for name in ("aspect", "criterion", "target", "target_b")},
+                    **{name: one[name] for name in ("hint", "draw", "key", "finish")},
+                    "status": judgment.get("status") or one["status"],
+                    "rule": judgment.get("rule"),
+                    "value": judgment.get("value"),
+                    "tokens_in": usage.get("prompt"),
+                    "tokens_out": usage.get("completion"),
+                    "usd": nanodollars(usage, price) / 1e9 if price and usage else None,
+                    **({"prompt": prompt_of.get(one["key"])} if prompts else {}),
+                    "reply": one["text"],
+                }
+
+
+def _judgments(path: Path) -> dict[tuple[Any, ...], Row]:
+    """Return what was read from the replies of a cell; nothing before it was scored."""
+    from metajudge.schema.tables import read_table
+
+    if not path.is_file():
+        return {}
+    return {_match(row): row for row in read_table("judgments", path).to_pylist()}
+
+
+def _match(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in MATCHED)
+
+
+def summary(rows: Iterable[Row]) -> list[str]:
+    """Return per judge how many replies there are, what became of them, and what they cost."""
+    by_judge: dict[str, list[Row]] = {}
+    for row in rows:
+        by_judge.setdefault(row["judge"], []).append(row)
+    body = []
+    for judge, own in sorted(by_judge.items()):
+        counts = Counter(row["status"] for row in own)
+        statuses = ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+        tokens = [sum(row[name] or 0 for row in own) for name in ("tokens_in", "tokens_out")]
+        known = [row["usd"] for row in own if row["usd"] is not None]
+        price = f"{sum(known):.4f}" if len(known) == len(own) else "-"
+        numbers = [f"{count:,}" for count in tokens]
+        body.append([plain(judge), f"{len(own):,}", statuses, *numbers, price])
+    return aligned([["judge", "replies", "read as", "tokens in", "tokens out", "US$"], *body])
+
+
+def listed(rows: list[Row], most: int) -> Iterator[str]:
+    """Yield replies, a line each, cut to the width of a line."""
+    shown = rows[:most] if most else rows
+    body = [[*(plain(row[name]) for name in SHOWN), plain(row["reply"])[:WIDEST]] for row in shown]
+    yield from aligned([[*SHOWN, "reply"], *body])
+    if left := len(rows) - len(shown):
+        yield f"… and {left:,} more: --rows 0 shows all, --file writes them whole, with prompts"
+
+
+def _write(rows: Iterable[Row], path: Path) -> None:
+    """Write ASCII, all or nothing: whatever takes a character for a line's end, none has it."""
+    whole = path.with_name(f".{path.name}.{os.getpid()}")
+    with whole.open("w", encoding="ascii") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    os.replace(whole, path)

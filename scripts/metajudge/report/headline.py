@@ -1,0 +1,199 @@
+"""The measures by which judges stand beside each other on the first screen, and who is above whom.
+
+A judge is called better than another only where their 95 % intervals do not cross and, where the
+study tested the pair, the test says so too: nobody can hold a point estimate against a sentence.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from metajudge.report.report import Dataset, Judge, Report
+from metajudge.report.rows import Row, Rows
+from metajudge.report.words import label
+
+STATISTIC, LEVEL = "spearman", "pooled"
+AVERAGE = "average"
+SCORES = ("D_avg_exact", "D_min_exact")
+CONFUSED = ("confusion_index", "confusion_auc")
+VIEWS = (
+    ("kappa_linear", "direct", "aspects"),
+    ("accuracy_adjacent", "direct", "aspects"),
+    ("kappa_linear", "global", "graded sets"),
+    ("accuracy_adjacent", "local", "series of texts"),
+)
+ROBUST = ("alpha_pair", "sway")
+ENSEMBLE = ("error_correlation_mean", "effective_judges")
+SINGULAR = {
+    **{"targets": "target", "items": "item", "aspects": "aspect"},
+    **{"graded sets": "graded set", "series of texts": "series of texts"},
+}
+LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of the table of judges: a statistic, of an aspect or over all.
+
+    `group` is the heading above it, `noun` what its `n` counts.
+    """
+
+    table: str
+    statistic: str
+    group: str
+    noun: str
+    aspect: str = ""
+    level: str = ""
+    criterion: str = ""
+
+    def row(self, report: Report, dataset: Dataset, judge: Judge) -> Row | None:
+        """Return the judge's row."""
+        place = (dataset.id, judge.id, self.statistic)
+        where = {"aspect": self.aspect, "level": self.level, "criterion": self.criterion}
+        return report.rows(self.table).at(*place, **where)  # type: ignore[arg-type]
+
+    def name(self, report: Report) -> str:
+        """Return what the column is called."""
+        agreed = self.table == "agreement"
+        return report.aspect(self.aspect) if agreed else label(self.statistic)
+
+    def merit(self, value: float) -> float:
+        """Return a number that is the higher the better."""
+        return -value if self.statistic in LEAST_IS_BEST else value
+
+    def above(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
+        """Return whether one judge is better than another: intervals apart, and no test against it.
+
+        A number without an interval is taken as it stands.
+        """
+        rows = self.row(report, dataset, judge), self.row(report, dataset, other)
+        ends = [self._ends(row) for row in rows]
+        if not ends[0] or not ends[1] or ends[0][0] <= ends[1][1]:
+            return False
+        return self._tested(report, dataset, judge, other)
+
+    def _ends(self, row: Row | None) -> tuple[float, float] | None:
+        """Return the ends of the interval of a row's merit, the worse one first."""
+        if row is None or row.value is None:
+            return None
+        lo, hi = (row.value if end is None else end for end in (row.lo, row.hi))
+        both = self.merit(lo), self.merit(hi)
+        return min(both), max(both)
+
+    def _tested(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
+        """Return whether no test and no interval of the paired difference speaks against it."""
+        tables = ("comparison", self.table) if self.table == "agreement" else (self.table,)
+        for rows in map(report.rows, tables):
+            place = (self.criterion, self.aspect, self.level)
+            gap = between(rows, dataset, judge, other, self.statistic, *place)
+            ends = self._ends(gap)
+            if gap and (ends is None or ends[0] <= 0):
+                return False
+            p = _p_value(rows, dataset, judge, other, self)
+            if p and (p.value is None or p.value > SIGNIFICANT):
+                return False
+        return True
+
+
+def _p_value(
+    rows: Rows, dataset: Dataset, judge: Judge, other: Judge, measure: Measure
+) -> Row | None:
+    """Return the p-value of the difference of two judges, corrected for all pairs."""
+    where = {"aspect": measure.aspect, "level": measure.level, "criterion": measure.criterion}
+    name = f"p_holm_{measure.statistic}"
+    straight = rows.at(dataset.id, judge.id, name, judge_b=other.id, **where)  # type: ignore[arg-type]
+    back = rows.at(dataset.id, other.id, name, judge_b=judge.id, **where)  # type: ignore[arg-type]
+    return straight or back
+
+
+def between(
+    rows: Rows,
+    dataset: Dataset,
+    judge: Judge,
+    other: Judge,
+    statistic: str,
+    criterion: str = "",
+    aspect: str = "",
+    level: str = "",
+) -> Row | None:
+    """Return the row of a judge's value less another's, whichever way it was written."""
+
+    name = f"difference_{statistic}"
+    at = partial(rows.at, dataset.id, criterion=criterion, aspect=aspect, level=level)
+    straight = at(judge.id, name, judge_b=other.id)
+    back = at(other.id, name, judge_b=judge.id)
+    return straight or turned(back)
+
+
+def turned(row: Row | None) -> Row | None:
+    """Return the row of a difference the other way round."""
+    if row is None or row.value is None:
+        return row
+    ends = (None, None) if row.lo is None or row.hi is None else (-row.hi, -row.lo)
+    return replace(row, value=-row.value, lo=ends[0], hi=ends[1])
+
+
+def measures(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the measures of which some judge has a row, in the order of the methods."""
+    agreement = f"Agreement: {label(STATISTIC)}, pooled"
+    planned = [
+        Measure("agreement", STATISTIC, agreement, "targets", aspect, LEVEL)
+        for aspect in dataset.aspects
+    ]
+    planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
+    planned += [*_confusion(report, dataset), *_perspectives(report, dataset)]
+    planned += [*_averaged(report, dataset, "robustness", ROBUST)]
+    planned += [*_averaged(report, dataset, "ensemble", ENSEMBLE, "pooled")]
+    return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
+
+
+def _confusion(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the measures of confusion, in the wording that the table has first."""
+    own = report.rows("confusion").where(dataset=dataset.id, statistic=CONFUSED)
+    return [
+        Measure("confusion", one, f"Confusion {word}".strip(), "items", criterion=word)
+        for word in own.names("criterion")[:1]
+        for one in CONFUSED
+    ]
+
+
+def _perspectives(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return the measures of perspectives, means over aspects in the wording that comes first."""
+    own = report.rows("perspectives").where(dataset=dataset.id, aspect=AVERAGE)
+    return [
+        Measure("perspectives", name, f"Perspectives, {level}", noun, AVERAGE, level, word)
+        for word in own.names("criterion")[:1]
+        for name, level, noun in VIEWS
+    ]
+
+
+def _averaged(
+    report: Report, dataset: Dataset, table: str, names: tuple[str, ...], level: str = ""
+) -> list[Measure]:
+    """Return measures of a table, means over aspects in the wording that comes first."""
+    own = report.rows(table).where(dataset=dataset.id, aspect=AVERAGE)
+    return [
+        Measure(table, name, table.capitalize(), "aspects", AVERAGE, level, word)
+        for word in own.names("criterion")[:1]
+        for name in names
+    ]
+
+
+def null_controls(report: Report) -> list[Judge]:
+    """Return the controls that know nothing of quality: all but the oracle."""
+    return [judge for judge in report.judges if judge.engine == "control"]
+
+
+def best_control(report: Report, dataset: Dataset, measure: Measure) -> Row | None:
+    """Return the row of the control that ranks highest; the first of equals, never the oracle."""
+    rows = (measure.row(report, dataset, judge) for judge in null_controls(report))
+    known = [(row, row.value) for row in rows if row and row.value is not None]
+    best = max(known, key=lambda one: measure.merit(one[1]), default=None)
+    return best[0] if best else None
+
+
+def below(measure: Measure, row: Row | None, control: Row | None) -> bool:
+    """Return whether a number is worse than a control's, by point estimate."""
+    if row is None or row.value is None or control is None or control.value is None:
+        return False
+    return measure.merit(row.value) < measure.merit(control.value)

@@ -1,0 +1,69 @@
+"""How far the jobs are that ask a model: the last line of progress in the log of each."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+BEGINS = b"replies: "
+OF = b" of "
+"""What a line of progress begins with and has in it: see replies/progress.py."""
+TAIL = 8192
+"""Bytes of a log's end in which the line is looked for."""
+QUIET = 60.0
+"""Seconds between two lines about one job where lines cannot be written over."""
+
+
+class _Job(NamedTuple):
+    name: str
+    log: Path
+
+
+class Asking:
+    """The jobs under way, and what their logs say of replies; most jobs say nothing of them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._jobs: dict[int, _Job] = {}
+        self._told: dict[int, tuple[float, str]] = {}
+
+    def begin(self, job: int, rule: str, logs: Sequence[str]) -> None:
+        """Note a job that was started."""
+        if logs:
+            self._jobs[job] = _Job(rule.removeprefix("ask_"), Path(logs[0]))
+            self._told[job] = (self._clock(), "")
+
+    def end(self, job: int) -> str | None:
+        """Forget a job; return its last line if it asked for anything."""
+        found = self._jobs.pop(job, None)
+        self._told.pop(job, None)
+        return self._line(found) if found else None
+
+    def lines(self) -> list[str]:
+        """Return a line for each job that is asking."""
+        return [line for job in list(self._jobs.values()) if (line := self._line(job))]
+
+    def news(self) -> Iterator[str]:
+        """Yield the lines that changed, of each job no more than one in QUIET seconds."""
+        for number, job in list(self._jobs.items()):
+            at, before = self._told[number]
+            if self._clock() - at >= QUIET and (line := self._line(job)) and line != before:
+                self._told[number] = (self._clock(), line)
+                yield line
+
+    def _line(self, job: _Job) -> str | None:
+        told = last_told(job.log)
+        return f"   {job.name}: {told}" if told else None
+
+
+def last_told(log: Path) -> str | None:
+    """Return what the last whole line of progress in a log says, None where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TAIL))
+            whole = file.read().rpartition(b"\n")[0]
+    except OSError:
+        return None
+    lines = (line for line in reversed(whole.splitlines()) if line.startswith(BEGINS))
+    found = next((line for line in lines if OF in line), None)
+    return found.removeprefix(BEGINS).decode("utf-8", "replace") if found else None

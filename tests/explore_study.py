@@ -1,0 +1,133 @@
+"""A study of one dataset as tables on disk, and its page of all judgments."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from metajudge.perturb import perturb_dataset
+from metajudge.report.explore import render, write_shards
+from metajudge.schema.tables import table_of, write_table
+from running import HOME
+
+LOOKS = [HOME / "workflow" / name for name in ("report/style.css", "texts/style.css")]
+Row = dict[str, Any]
+DOUBLED = "The cat sat on the the mat"
+"""What each text by a system begins with; the annotator marks `the the`."""
+
+
+class ExploreStudy:
+    """A folder with a study: originals, typos in them, texts by two systems.
+
+    Three judges: `plain` says a number, `annotator` lists errors and draws twice, of which the
+    second is refused in every third text, and `mean` is made from both. `marked` stands in every
+    text, source, reply and explanation.
+    """
+
+    def __init__(self, folder: Path, items: int = 4, marked: str = "") -> None:
+        self.folder, self.marked = folder, marked
+        self.names = [f"n{number:03}" for number in range(items)]
+        self.page = folder / "report" / "explore.html"
+        judges = {"plain": "openai, form score-only", "annotator": "openai, form critique"}
+        self.sets = {"original": "originals", "typos.minor": "typos, minor", "systems": "systems"}
+        card = {"name": "typos", "level": "character", "issue": "Mistyped.", "method": "rule"}
+        self.spec: Row = {
+            **{"study": "tiny", "results": str(folder), "output": str(self.page)},
+            "datasets": [
+                {
+                    **{"id": "news", "name": "News", "ratings": "human"},
+                    "sets": [list(one) for one in self.sets.items()],
+                    "aspects": [["fluency", "Fluency"], ["adequacy", "Adequacy"]],
+                    "cells": [[list(self.sets), [*judges, "mean"], ["fluency", "adequacy"]]],
+                }
+            ],
+            "judges": judges | {"mean": "made from 2 judges"},
+            "perturbations": {"typos": card | {"kind": "once", "by": "by the rule typos"}},
+        }
+        self._texts()
+        for perturbation, targets in self.targets.items():
+            for aspect in ("fluency", "adequacy"):
+                self._judge(perturbation, aspect, targets)
+
+    def _write(self, table: str, path: str, rows: Sequence[Row]) -> None:
+        write_table(table, table_of(table, list(rows)), self.folder / f"{path}.parquet")
+
+    def _texts(self) -> None:
+        told = [
+            {"item": name, "source": f"Source of {name}. {self.marked}", "references": ["So."]}
+            for name in self.names
+        ]
+        self._write("items", "items/news", [{"dataset": "news", **one} for one in told])
+        texts = {
+            name: f"The mayor of {name} opened the bridge. {self.marked}" for name in self.names
+        }
+        names = {"dataset": "news", "perturbation": "typos", "degree": "minor"}
+        damaged = perturb_dataset("delete_characters", {"k": 2}, texts, seed=7, **names)
+        original = [self._target(one, f"{one}:original", texts[one]) for one in texts]
+        typos = [
+            self._target(one, f"{one}:typos", made.text, parent=f"{one}:original", step=1)
+            | {"edits": [edit._asdict() for edit in made.edits]}
+            for one, made in damaged.items()
+        ]
+        systems = [
+            self._target(one, f"{one}:{system}", f"{DOUBLED}. {self.marked}", system=system)
+            for one in self.names
+            for system in ("able", "best")
+        ]
+        self.targets = dict(zip(self.sets, (original, typos, systems), strict=True))
+        for name, rows in self.targets.items():
+            self._write("targets", f"targets/news/{name}", rows)
+        rated = [
+            {"dataset": "news", "target": one["target"], "aspect": "fluency"}
+            | {"rater": rater, "value": value}
+            for one in systems
+            for rater, value in (("a", 4.0), ("b", 5.0))
+        ]
+        self._write("ratings", "ratings/news", rated)
+
+    def _target(self, item: str, target: str, text: str, **more: Any) -> Row:
+        told = {"dataset": "news", "item": item, "target": target, "text": text, "status": "ok"}
+        return {**told, "edits": [], "step": 0, "system": "reference", **more}
+
+    def _judge(self, perturbation: str, aspect: str, targets: Sequence[Row]) -> None:
+        """Write what every judge says in one cell."""
+        start = DOUBLED.index("the the")
+        span = {"start": start, "end": start + 7, "location": "the the", "match": "exact"}
+        span |= {"severity": 4.0, "category": "double", "explanation": f"Twice. {self.marked}"}
+        lost = {"location": "a horse", "severity": 1.0, "match": "not_found"}
+        found: dict[str, list[Row]] = {"plain": [], "annotator": [], "mean": []}
+        for at, one in enumerate(targets):
+            asked = {"kind": "rate", "target": one["target"], "aspect": aspect, "key": "k"}
+            ok = {"status": "ok", "parser": "x@1", "value": 1.0 + at % 5, "rule": "number"}
+            found["plain"].append(asked | ok | {"draw": 0, "text": f"{1 + at % 5} {self.marked}"})
+            said = {"draw": 0, "text": "Bad. 3", "spans": [span, lost], "value": 3.0}
+            found["annotator"].append(asked | ok | said)
+            no = {"status": "refused", "value": None, "text": "No.", "spans": None, "draw": 1}
+            found["annotator"].append(asked | ok | said | (no if at % 3 == 0 else {"draw": 1}))
+            found["mean"].append(asked | ok | {"kind": "derive", "draw": 0, "value": 2.0})
+        for judge, rows in found.items():
+            self._cell(f"news/{perturbation}/{judge}/{aspect}", judge, rows)
+
+    def _cell(self, place: str, judge: str, rows: Sequence[Row]) -> None:
+        told = [{**row, "judge": judge} for row in rows]
+        plain = [{name: one[name] for name in one if name != "text"} for one in told]
+        self._write("judgments", f"judgments/{place}", plain)
+        if judge != "mean":
+            kept = ("judge", "kind", "target", "aspect", "key", "draw", "text", "status")
+            self._write("answers", f"replies/{place}", [{k: one[k] for k in kept} for one in told])
+        keys: Mapping[str, Any] = dict(
+            zip(("dataset", "perturbation", "judge", "aspect"), place.split("/"), strict=True)
+        )
+        scores = [
+            {**keys, "target": row["target"], "value": row["value"], "n_draws": 1}
+            | {"n_missing": 0, "estimator": "mean"}
+            for row in told
+            if row["draw"] == 0
+        ]
+        self._write("scores", f"scores/{place}", scores)
+
+    def write(self) -> Path:
+        """Write the page and its shards; return the page."""
+        write_shards(self.spec, self.page.with_suffix(""))
+        html = render(self.spec["study"], HOME / "workflow" / "explore", LOOKS)
+        self.page.write_text(html, encoding="utf-8", newline="\n")
+        return self.page

@@ -1,0 +1,125 @@
+"""Two judges, or two studies, number by number."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from metajudge.compare_commands import Side, lines
+from metajudge.schema.tables import table_of, write_table
+
+Row = dict[str, Any]
+
+
+def row(judge: str, value: float | None, lo: float | None, hi: float | None, **keys: Any) -> Row:
+    told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
+    told |= {"statistic": "pearson", "signature": f"judge:{judge}|card:1|v:2"}
+    numbers = {"value": value, "lo": lo, "hi": hi, "n": 120, "n_missing": 0}
+    [made] = table_of("results", [{**told, **numbers, **keys}]).to_pylist()
+    return dict(made)
+
+
+A, B = row("a", 0.5, 0.4, 0.6), row("b", 0.7, 0.55, 0.8)
+GAP = row("b", 0.2, 0.1, 0.3, statistic="difference_pearson", judge_b="a")
+P = row("b", 0.01, None, None, statistic="p_pearson", judge_b="a")
+HOLM = row("b", 0.03, None, None, statistic="p_holm_pearson", judge_b="a")
+
+
+def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> list[str]:
+    sides = Side("a", first, "a"), Side("b", second, "b")
+    return list(lines("agreement", *sides, paired, most=most))
+
+
+def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
+    head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
+    assert head == "agreement: 1 numbers that both have; a | b"
+    assert alike.startswith("all: dataset d, aspect fluency, statistic pearson, level pooled")
+    assert titles.split("  ")[0] == "a" and "difference" in titles and "p, Holm" in titles
+    wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
+    assert numbers.split() == wanted.split()
+    assert signature == "signatures differ in judge: a | b"
+    assert read.startswith("difference: a less b on the texts that both judged")
+
+
+def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
+    said = "\n".join(told([A], [B]))
+    assert "nothing is decided" in said and "difference:" not in said
+    assert "better" not in said and "p, Holm" not in said
+    assert "nothing is decided" not in "\n".join(told([A], [B], GAP))
+
+
+def test_an_undefined_number_says_why_on_its_line() -> None:
+    none = row("b", None, None, None, note="constant judge")
+    said = told([A], [none])
+    assert said[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in said[3]
+
+
+def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:
+    more = row("a", 0.1, 0, 0.2, aspect="coherence")
+    assert "only a has 1 more" in told([A, more], [B])
+    assert told([more], [B]) == [
+        "agreement: 0 numbers that both have; a | b",
+        "only a has 1 more",
+        "only b has 1 more",
+    ]
+
+
+def test_many_rows_are_cut_and_that_is_said() -> None:
+    aspects = [f"x{at}" for at in range(5)]
+    first, second = ([row(j, 0.5, 0.4, 0.6, aspect=x) for x in aspects] for j in "ab")
+    said = told(first, second, most=2)
+    assert "… and 3 more: --rows 0" in "\n".join(said)
+
+
+def test_signatures_that_differ_are_shown_by_part() -> None:
+    other = {**B, "signature": "judge:b|card:9|v:2|draws:20"}
+    said = told([A], [other])
+    assert "signatures differ in card: 1 | 9" in said
+    assert "signatures differ in draws: none | 20" in said
+    same = list(lines("agreement", Side("one", [A]), Side("two", [A]), [], most=0))
+    assert "signatures: the same on both sides" in same
+
+
+def write(folder: Path, study: str, rows: dict[str, list[Row]]) -> Path:
+    path = folder / f"{study}.yaml"
+    running.write_study(folder, study=study).rename(path)
+    for table, own in rows.items():
+        place = folder / "results" / study / "tables" / f"{table}.parquet"
+        write_table("results", table_of("results", own), place)
+    return path
+
+
+def test_the_command(tmp_path: Path) -> None:
+    one = write(tmp_path, "one", {"agreement": [A, B], "comparison": [GAP, P, HOLM]})
+    two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})
+
+    def said(*words: str) -> tuple[int, str]:
+        done = running.run("-m", "metajudge", "compare", str(one), *words, cwd=tmp_path)
+        return done.returncode, done.stdout
+
+    status, text = said("--judges", "a", "b")
+    assert status == 0 and "-0.2" in text and "0.03" in text
+    status, text = said(str(two))
+    assert status == 0 and "1 numbers that both have; one | two" in text
+    assert "only one has 1 more" in text and "nothing is decided" in text
+    status, text = said(str(two), "--judges", "b", "a")
+    assert status == 0 and "one: b" in text and "two: a" in text
+    wrong = {
+        "a comparison is of two": [],
+        "no row has this judge": ["--judges", "a", "c"],
+        "two files of one study": [str(one)],
+        "no such table": ["--judges", "a", "b", "--table", "agreemnt"],
+        "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],
+        "there is no such file": [str(tmp_path / "no.yaml")],
+    }
+    for reason, words in wrong.items():
+        status, text = said(*words)
+        assert status == 1 and reason in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_row_about_the_pair_itself_is_no_number_of_a_judge(most: int) -> None:
+    assert told([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], most=most)[0].startswith(
+        "agreement: 1 numbers"
+    )

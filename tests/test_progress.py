@@ -1,0 +1,196 @@
+"""How far asking is: the lines of a job's log, and what the command line shows of them."""
+
+import io
+import signal
+from collections.abc import Iterator
+from logging import ERROR, INFO, Handler, LogRecord
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+import snakemake_logger_plugin_metajudge as plugin
+from metajudge.engines.asked import Reply
+from metajudge.replies import progress as module
+from metajudge.replies.progress import Progress
+from metajudge.schema.cards import Price
+from snakemake_logger_plugin_metajudge.asking import QUIET, Asking, last_told
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(module, "monotonic", made)
+    return made
+
+
+def reply(draw: int, status: str = "ok") -> Reply:
+    return Reply("k", draw, "4", status=status, usage={"prompt": 100, "completion": 20})
+
+
+def test_a_line_tells_count_refusals_money_speed_and_time_left(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(100, Price(input=1, output=10))
+    for draw in range(9):
+        progress.count(reply(draw))
+    clock.now += 6
+    progress.count(Reply("k", 9, "no", status="error"))
+    told = "10 of 100, 1 refused, 0.0027 US$, 0 min 54 s left, tokens/s 150 in, 30 out"
+    assert capsys.readouterr().out == f"replies: {told}\n"
+
+
+def test_lines_grow_rarer_and_the_last_one_always_comes(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(40_000)
+    for draw in range(40_000):
+        progress.count(reply(draw))
+        clock.now += 1
+    lines = capsys.readouterr().out.splitlines()
+    assert 200 < len(lines) < 500 and lines[-1].startswith("replies: 40000 of 40000, 0 refused")
+    assert "US$" not in lines[0] and "10 h " in "".join(lines[:60])
+
+
+def log(folder: Path, *lines: str) -> Path:
+    path = folder / "m.log"
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+START, SOME, MORE = (
+    *("replies: 2 in the store, 9 to ask for\n", "replies: 3 of 9, 0 refused\n"),
+    "replies: 5 of 9, 1 refused\n",
+)
+
+
+def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
+    assert last_told(tmp_path / "none.log") is None
+    assert last_told(log(tmp_path, START)) is None
+    assert last_told(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == (
+        "3 of 9, 0 refused"
+    )
+    assert last_told(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
+
+
+def test_of_a_job_a_line_comes_once_a_minute_and_only_if_it_is_new(tmp_path: Path) -> None:
+    clock = Clock()
+    asking = Asking(clock)
+    asking.begin(1, "ask_d_m", [str(log(tmp_path, SOME))])
+    assert asking.lines() == ["   d_m: 3 of 9, 0 refused"] and list(asking.news()) == []
+    clock.now += QUIET
+    assert list(asking.news()) == ["   d_m: 3 of 9, 0 refused"]
+    clock.now += QUIET
+    assert list(asking.news()) == []
+    log(tmp_path, MORE)
+    assert list(asking.news()) == ["   d_m: 5 of 9, 1 refused"]
+    assert asking.end(1) == "   d_m: 5 of 9, 1 refused"
+    assert asking.end(1) is None and asking.lines() == []
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal, or is none."""
+
+    tty = True
+
+    def isatty(self) -> bool:
+        return self.tty
+
+    def rows(self) -> list[str]:
+        """Return what a screen shows of what was written: \\r, up, and erase below."""
+        screen, row = [""], 0
+        text = self.getvalue()
+        while text:
+            if text.startswith("\x1b["):
+                end = next(at for at in range(2, len(text)) if text[at].isalpha())
+                if text[end] == "A":
+                    row -= int(text[2:end])
+                else:
+                    screen = [*screen[:row], ""]
+                text = text[end + 1 :]
+                continue
+            if text[0] == "\n":
+                row += 1
+                screen += [""] * (row + 1 - len(screen))
+            elif text[0] != "\r":
+                screen[row] += text[0]
+            text = text[1:]
+        return [line for line in screen if line]
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    made = Terminal()
+    monkeypatch.setattr(plugin, "sys", SimpleNamespace(stderr=made))
+    monkeypatch.setenv("COLUMNS", "120")
+    return made
+
+
+@pytest.fixture
+def handler(screen: Terminal) -> Iterator[plugin.LogHandler]:
+    before = signal.getsignal(signal.SIGINT)
+    made = plugin.LogHandler.__new__(plugin.LogHandler)
+    Handler.__init__(made)
+    made.__post_init__()
+    made.over.set()  # a test looks by itself
+    made.emit(event(LogEvent.RUN_INFO, stats={"ask_d_m": 1, "table": 3}))
+    yield made
+    signal.signal(signal.SIGINT, before)
+
+
+def event(kind: LogEvent, level: int = INFO, **told: Any) -> LogRecord:
+    record = LogRecord("", level, "", 0, "", None, None)
+    record.__dict__.update(told, event=kind)
+    return record
+
+
+def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    one = str(log(tmp_path, START, SOME))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    handler.look()
+    log(tmp_path, MORE)
+    handler.look()
+    assert screen.rows() == ["   d_m: 5 of 9, 1 refused"]
+    handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
+    handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
+    first, last = screen.rows()
+    assert first == "   d_m: 5 of 9, 1 refused" and last.startswith("   4 of 4 jobs")
+    assert screen.getvalue().endswith("ask_d_m 1 of 1\n")
+
+
+def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    screen.tty = False
+    one = str(log(tmp_path, SOME))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    for _ in range(50):
+        handler.look()
+    assert screen.getvalue() == ""
+    handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
+    assert screen.getvalue() == "   d_m: 3 of 9, 0 refused\n"
+
+
+def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    one = str(log(tmp_path, SOME, "the endpoint is down\n"))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    handler.look()
+    told = {"jobid": 1, "rule_name": "ask_d_m", "log": [one]}
+    handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
+    handler.look()
+    assert "the endpoint is down" in screen.rows() and not handler.asking.lines()

@@ -1,0 +1,67 @@
+"""What a study asked and what was replied, to be read; and the page of damaged texts by itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from metajudge.read_commands import check_file, listed, summary
+from metajudge.schema.errors import UserError
+
+Row = dict[str, Any]
+
+
+def row(judge: str, status: str = "ok", **keys: Any) -> Row:
+    told = {"dataset": "d", "perturbation": "systems", "aspect": "fluency", "target": "i:s"}
+    numbers = {"draw": 0, "value": 4.0, "tokens_in": 100, "tokens_out": 20, "usd": 0.25}
+    return {**told, **numbers, "judge": judge, "status": status, "reply": "Rating: 4", **keys}
+
+
+def test_a_judge_has_a_line_of_counts_tokens_and_price() -> None:
+    rows = [row("a"), row("a", "unparsed"), row("b", usd=None), row("b", tokens_in=None)]
+    titles, one, two = summary(rows)
+    assert titles.split("  ")[0] == "judge" and titles.endswith("US$")
+    assert one.split() == ["a", "2", "ok", "1,", "unparsed", "1", "200", "40", "0.5000"]
+    assert two.split() == ["b", "2", "ok", "2", "100", "40", "-"]  # of one the price is not known
+
+
+def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
+    said = list(listed([row("a", reply="one\x1b[2J\ntwo" + "x" * 200)] * 3, 2))
+    assert len(said) == 4 and "… and 1 more" in said[-1] and "--file" in said[-1]
+    assert all(line.isprintable() and len(line) < 160 for line in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("r.csv", "JSON lines"), ("no/r.jsonl", "no such folder"), ("there.jsonl", "is there")],
+)
+def test_a_file_that_cannot_be_written_is_named_first(
+    name: str, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "there.jsonl").touch()
+    with pytest.raises(UserError, match=reason):
+        check_file(tmp_path / name)
+    check_file(tmp_path / "new.jsonl")
+
+
+def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> None:
+    running.write_study(tmp_path, perturbations=[], methods=["agreement"])
+
+    def said(*words: str) -> str:
+        done = running.run("-m", "metajudge", *words, cwd=tmp_path)
+        assert done.returncode == 1 and "Traceback" not in done.stdout
+        return done.stdout
+
+    assert "metajudge run study.yaml" in said("replies", "read", "study.yaml")
+    assert "this study damages no text" in said("spotcheck", "study.yaml")
+    assert "there is no such file" in said("spotcheck", "none.yaml")
+
+
+@pytest.mark.slow
+def test_a_spot_check_makes_the_page_and_nothing_else(tmp_path: Path) -> None:
+    running.write_study(tmp_path)
+    done = running.run("-m", "metajudge", "spotcheck", "study.yaml", cwd=tmp_path)
+    assert done.returncode == 0 and "open results/small/report/texts.html" in done.stdout
+    assert (tmp_path / "results" / "small" / "report" / "texts.html").is_file()
+    assert not (tmp_path / "results" / "small" / "replies").exists()

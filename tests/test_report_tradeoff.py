@@ -1,0 +1,148 @@
+"""Cost against quality, every rank, and what was planned and not measured."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report.elements import Figure, Fold, Table, Text
+from metajudge.report.report import Report
+from metajudge.report.scatter import Bought, Priced, scatter_spec
+from metajudge.report.sections import agreement, tradeoff, unmeasured
+from metajudge.report.sections.shared import leaders
+
+Row = dict[str, Any]
+PRICES = {"alpha": 0.0, "rules": 0.0, "beta": 0.4, "gamma": 3.2}
+
+
+def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Report:
+    rows = [
+        study.row("chat", judge, name, price, n=100)
+        for judge, price in prices.items()
+        for name in ("usd", "usd_per_1000")
+    ]
+    ours = {"agreement": list(study.agreement()), "cost": rows, **tables}
+    return Report.load(study.make(folder, ours))
+
+
+def figure(told: Report) -> Figure:
+    section = tradeoff.section(told)
+    assert section is not None
+    [found] = [block for block in section.blocks if isinstance(block, Figure)]
+    return found
+
+
+def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
+    assert tradeoff.section(report(tmp_path, dict.fromkeys(PRICES, 0.0))) is None
+
+
+def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(tmp_path: Path) -> None:
+    # on both aspects: alpha .6 [.5, .7], gamma .7 [.6, .8], beta .2 [.1, .3], rules -.1
+    told = figure(report(tmp_path, PRICES))
+    assert told.summary == (
+        "4 judges, from $0.00 to $3.20 per 1\u202f000 judgments. On some of these numbers a "
+        "cheaper judge is better than `beta`."
+    )
+    dear = figure(report(tmp_path, {**PRICES, "beta": 4.0, "gamma": 0.1}))
+    assert dear.summary.endswith("better than `beta`.")
+    fair = figure(report(tmp_path, {"alpha": 0.1, "gamma": 3.2}))
+    assert fair.summary.endswith("None is beaten by a cheaper one on any of these numbers.")
+
+
+def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(tmp_path: Path) -> None:
+    told = figure(report(tmp_path, PRICES))
+    assert [key.text for key in told.keys] == [
+        "alpha",
+        "beta",
+        "rules",
+        "gamma",
+        "the best control",
+    ]
+    heads = [line.head for body in told.table.bodies for line in body.lines]
+    assert heads == ["alpha", "beta", "rules", "gamma"]
+    assert told.svg.count("Fluency") == told.svg.count("Coherence") == 1
+
+
+def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
+    told = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
+    section = tradeoff.section(told)
+    assert section is not None
+    assert "alpha" not in [key.text for key in figure(told).keys]
+    [text] = [block for block in section.blocks if isinstance(block, Text)]
+    assert text.text == "Not drawn, as their price is not known: `alpha` and `rules`."
+
+
+def placed(*dots: Bought, level: float | None = None) -> list[list[dict[str, Any]]]:
+    """Return what each layer of the figure places."""
+    spec = scatter_spec([Priced("one", dots, level)], x="US$")
+    datasets = spec.get("datasets", {})
+    return [
+        layer["data"].get("values") or datasets[layer["data"]["name"]] for layer in spec["layer"]
+    ]
+
+
+def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
+    dots = [Bought(at, price, 0.5, None, None) for at, price in enumerate((0, 0, 0.1, 1, 10), 1)]
+    drawn = next(layer for layer in placed(*dots) if layer and [*layer[0]] == ["x", "y"])
+    xs = [dot["x"] for dot in drawn]
+    assert xs == sorted(set(xs)), "each in its own place, the dearer the further right"
+    assert xs[4] - xs[3] == pytest.approx(xs[3] - xs[2])
+    assert xs[2] - xs[1] > xs[1] - xs[0]
+
+
+def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
+    dots = [Bought(1, 0.5, 0.2, 0.1, 0.3), Bought(2, 5.0, 0.6, None, None)]
+    layers = placed(*dots, level=0.4)
+    low, high = next(layer for layer in layers if len(layer) == 2 and [*layer[0]] == ["x", "y"])
+    [line] = next(layer for layer in layers if len(layer) == 1 and "x2" in layer[0])
+    [ends] = next(layer for layer in layers if len(layer) == 1 and "y2" in layer[0])
+    assert high["y"] < line["y"] < low["y"]
+    assert ends["y2"] < low["y"] < ends["y"] and ends["x"] == low["x"]
+
+
+def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None:
+    ranks = [
+        study.row("chat", judge, f"rank_{name}", rank, aspect="fluency", level=level, note=note)
+        for name, level in (("pearson", "pooled"), ("kendall_b", "by_source"))
+        for judge, rank, note in (("alpha", 1.0, "group a"), ("beta", 2.0, "group ab"))
+    ]
+    section = agreement.section(report(tmp_path, PRICES, comparison=ranks))
+    assert section is not None
+    [fold] = [b for b in section.blocks if isinstance(b, Fold) and "Ranks by every" in b.summary]
+    [table] = fold.blocks
+    assert isinstance(table, Table)
+    assert [column.text for column in table.columns] == ["Pearson r", "Kendall τ-b"]
+    marks = {line.head: [c.mark for c in line.cells] for b in table.bodies for line in b.lines}
+    assert marks == {"alpha": [" a", " a"], "beta": [" ab", " ab"]}
+
+
+def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
+    section = unmeasured.section(report(tmp_path, PRICES))
+    assert section is not None
+    [table] = section.blocks
+    assert isinstance(table, Table)
+    told = {line.head: [c.text for c in line.cells] for b in table.bodies for line in b.lines}
+    undefined = [row for row in study.agreement() if row["value"] is None]
+    constant = [row for row in undefined if row["note"] == "constant judge"]
+    assert told["constant judge"][0] == str(len(constant)) and len(constant) > 1
+    assert told["continuous"][2:] == [
+        "kappa_linear",
+        "alpha, beta, constant-top, gamma and 4 more",
+        "chat, news",
+    ]
+    whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
+    assert unmeasured.section(Report.load(study.make(tmp_path, whole))) is None
+
+
+def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:
+    values = {"random": 0.9, "alpha": 0.5, "beta": 0.5, "gamma": 0.1}
+    rows = [
+        study.row("chat", judge, "spearman", value, aspect="fluency", level="pooled")
+        for judge, value in values.items()
+    ]
+    told = Report.load(study.make(tmp_path, {"agreement": rows}))
+    found = [*told.rows("agreement")]
+    assert [row.judge for row in leaders(told.judges, found)] == ["alpha", "beta"]
+    assert [row.judge for row in leaders(told.judges, found[:1])] == ["random"]
+    assert leaders(told.judges, []) == []

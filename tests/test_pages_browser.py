@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+import cards_study
 import pages
 import report_study
 from annotations_study import AnnotationsStudy
 from browser import Browser, browser, needs_browser
+from explore_study import ExploreStudy
 from metajudge import survey
+from metajudge.report.cards import card as cards
 from metajudge.report.page import render
 from metajudge.report.report import Report
 from metajudge.votes.answers import CHOSEN
@@ -26,7 +29,7 @@ from test_survey import plan_of
 from votes_study import VotesStudy
 
 pytestmark = needs_browser
-TEMPLATES = HOME / "workflow" / "report"
+TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
 DEMO = HOME / "results" / "demo" / "report"
 EVIL = '=HYPERLINK("http://x", "y")'
 
@@ -52,12 +55,25 @@ def texts(folder: Path) -> Path:
     return page
 
 
+def card(folder: Path) -> Path:
+    """Write the page of a judge."""
+    folder.mkdir(parents=True)
+    spec = cards_study.make(folder)
+    page = folder / "gamma.html"
+    page.write_text(dict(cards.render(Report.load(spec), TEMPLATES, TEXTS))["gamma"], "utf-8")
+    return page
+
+
 def made(name: str, folder: Path) -> Path:
     """Write one of the pages that the commands write, from the smallest study that has it."""
     if name == "report":
         return report(folder)
     if name == "texts":
         return texts(folder)
+    if name == "card":
+        return card(folder)
+    if name == "explore":
+        return ExploreStudy(folder).write()
     if name == "survey":
         return survey.make(plan_of(), folder, SURVEY)[1]
     folder.mkdir()
@@ -69,8 +85,8 @@ def made(name: str, folder: Path) -> Path:
         return folder / "pages" / asked.ask(asked.plan())[0][0].file
 
 
-MADE = ("report", "texts", "survey", "votes", "annotations")
-RUN = ("index", "texts")
+MADE = ("report", "texts", "card", "explore", "survey", "votes", "annotations")
+RUN = ("index", "texts", "explore", "judges/rouge-1")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +109,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    return str(request.node.callspec.params["page"])
+    return str(request.node.callspec.params["page"]).replace("/", "-")
 
 
 def test_a_page_needs_nothing_else_and_fits_every_device(

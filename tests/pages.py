@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ ARTEFACTS = Path(
     os.environ.get("METAJUDGE_ARTEFACTS", Path(__file__).resolve().parent / "artefacts")
 )
 """Where pictures of the pages lie after a run of the tests."""
-PHONE, DESKTOP = 390, 1280
+PHONE, DESKTOP, PAPER = 390, 1280, 1047
 VIEWS = {
     "phone": (PHONE, False),
     "phone-dark": (PHONE, True),
@@ -61,10 +62,25 @@ def views(window: Browser, page: Path, name: str) -> Iterator[str]:
         yield view
 
 
+@contextmanager
+def paper(window: Browser) -> Iterator[None]:
+    """Show pages as they are printed, for somebody who likes windows dark: on A4, turned."""
+    window.show(PAPER, dark=True, media="print")
+    try:
+        yield
+    finally:
+        window.show(DESKTOP)
+
+
 def stands_alone(window: Browser, page: Path) -> None:
-    """Check, of the page that is open, that nothing went wrong and nothing was asked for."""
+    """Check, of the page that is open, that nothing went wrong and nothing else was asked for.
+
+    What a page may ask for are the files of the folder of its name.
+    """
     assert window.complaints() == []
-    assert window.requests() == [page.as_uri()]
+    first, *others = window.requests()
+    assert first == page.as_uri()
+    assert all(one.startswith(f"{page.with_suffix('').as_uri()}/") for one in others), others
 
 
 def fits(window: Browser) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -9,13 +10,17 @@ from typing import Any
 
 import pytest
 
+import cards_study
 import pages
 import report_study
 from annotations_study import AnnotationsStudy
 from browser import Browser, browser, needs_browser
+from explore_study import ExploreStudy
 from metajudge import survey
+from metajudge.report.cards import card as cards
 from metajudge.report.page import render
 from metajudge.report.report import Report
+from metajudge.votes.answers import CHOSEN
 from metajudge.votes.answers import read as read_votes
 from running import HOME
 from spotcheck_study import Study
@@ -24,7 +29,7 @@ from test_survey import plan_of
 from votes_study import VotesStudy
 
 pytestmark = needs_browser
-TEMPLATES = HOME / "workflow" / "report"
+TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
 DEMO = HOME / "results" / "demo" / "report"
 EVIL = '=HYPERLINK("http://x", "y")'
 
@@ -50,12 +55,25 @@ def texts(folder: Path) -> Path:
     return page
 
 
+def card(folder: Path) -> Path:
+    """Write the page of a judge."""
+    folder.mkdir(parents=True)
+    spec = cards_study.make(folder)
+    page = folder / "gamma.html"
+    page.write_text(dict(cards.render(Report.load(spec), TEMPLATES, TEXTS))["gamma"], "utf-8")
+    return page
+
+
 def made(name: str, folder: Path) -> Path:
     """Write one of the pages that the commands write, from the smallest study that has it."""
     if name == "report":
         return report(folder)
     if name == "texts":
         return texts(folder)
+    if name == "card":
+        return card(folder)
+    if name == "explore":
+        return ExploreStudy(folder).write()
     if name == "survey":
         return survey.make(plan_of(), folder, SURVEY)[1]
     folder.mkdir()
@@ -67,8 +85,8 @@ def made(name: str, folder: Path) -> Path:
         return folder / "pages" / asked.ask(asked.plan())[0][0].file
 
 
-MADE = ("report", "texts", "survey", "votes", "annotations")
-RUN = ("index", "texts")
+MADE = ("report", "texts", "card", "explore", "survey", "votes", "annotations")
+RUN = ("index", "texts", "explore", "judges/rouge-1")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +109,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    return str(request.node.callspec.params["page"])
+    return str(request.node.callspec.params["page"]).replace("/", "-")
 
 
 def test_a_page_needs_nothing_else_and_fits_every_device(
@@ -199,7 +217,7 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
     assert [alpha[f"{head}{kind}"] for kind in ("", " (kind)", " (about)", " (group)")] == [
         *("alpha", "", "lexical, rouge1, against the references", "Fluency")
     ]
-    assert control[f"{head} (kind)"] == "control"
+    assert (control[f"{head} (kind)"], control[f"{head} (group)"]) == ("control", "Fluency")
 
 
 def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
@@ -216,29 +234,22 @@ def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
 # --- paper -----------------------------------------------------------------------------------
 
 
-def test_a_printed_report_is_light_whole_and_says_what_is_folded(
-    window: Browser, tmp_path: Path
-) -> None:
-    page = report(tmp_path / "own")
-    window.show(700, dark=True, media="print")
-    try:
+def test_on_paper_a_page_is_light_and_no_table_is_cut(window: Browser, page: Path) -> None:
+    with pages.paper(window):
         window.open(page)
         window.value("for (const one of document.querySelectorAll('details')) one.open = true")
-        cut = window.value(
-            "[...document.querySelectorAll('.scroll')].filter((one) =>"
-            " one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX !== 'visible')"
-            ".length"
-        )
-        assert cut == 0
-        assert (
-            window.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        )
-        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
-        window.value("document.querySelector('details').open = false")
+        pages.fits(window)
+        shown = window.value("getComputedStyle(document.documentElement).colorScheme")
+        ink = window.value("getComputedStyle(document.body).color")
+        assert "light" in shown and max(map(int, re.findall(r"\d+", ink)[:3])) < 64
+
+
+def test_paper_says_what_is_folded_and_has_no_buttons(window: Browser, tmp_path: Path) -> None:
+    with pages.paper(window):
+        window.open(report(tmp_path / "own"))
         after = "getComputedStyle(document.querySelector('summary'), '::after').content"
         assert "folded" in window.value(after)
-    finally:
-        window.show(pages.DESKTOP)
+        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
 
 
 # --- answers ---------------------------------------------------------------------------------
@@ -292,5 +303,6 @@ def test_votes_are_given_by_keyboard_and_read_back(
         assert window.complaints() == []
     assert set(chosen) == {one.id for one in page.questions} and len(set(chosen.values())) > 1
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
-    columns, rows = read_votes(plan, study.out, file.parent).tables["votes.csv"]
-    assert rows and "voters" in columns
+    found = read_votes(plan, study.out, file.parent)
+    told = found.tables["effects.csv"][1]
+    assert sum(row[vote] for row in told for vote in CHOSEN) == len(chosen)

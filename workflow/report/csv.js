@@ -48,11 +48,16 @@
     return { "": plain(cell), kind, about, group: title || undefined };
   };
 
-  const records = (table) => [...table.tBodies].flatMap((body) => {
-    const rows = [...body.rows];
-    const titled = rows[0]?.classList.contains("title") ? text(rows.shift()) : "";
-    return rows.map((row) => [heading(row, titled), ...[...row.cells].slice(1).map(parts)]);
-  });
+  // Controls stand among the rows above them.
+  const records = (table) => {
+    let title = "";
+    return [...table.tBodies].flatMap((body) => {
+      const rows = [...body.rows];
+      if (rows[0]?.classList.contains("title")) title = text(rows.shift());
+      else if (!body.classList.contains("controls")) title = "";
+      return rows.map((row) => [heading(row, title), ...[...row.cells].slice(1).map(parts)]);
+    });
+  };
 
   // A spreadsheet would run a text that begins like a formula.
   const field = (told) => {

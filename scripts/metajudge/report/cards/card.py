@@ -11,7 +11,7 @@ from metajudge.report.cards import cases, every, glance, settings
 from metajudge.report.cards.cases import Reader
 from metajudge.report.elements import Block, Heading, Link, Section
 from metajudge.report.html import environment_of, script_hash, writable
-from metajudge.report.page import inline
+from metajudge.report.page import inline, table_script
 from metajudge.report.report import Judge, Report
 from metajudge.report.sections import coverage, replies
 from metajudge.report.sections.responses import style_blocks
@@ -36,7 +36,7 @@ def _page(
     readers: Sequence[Reader],
     style: str,
 ) -> str:
-    script = (templates / "sort.js").read_text(encoding="utf-8")
+    script = table_script(templates)
     page = environment.get_template("judge.html.jinja").render(
         study=report.study,
         judge=judge,

@@ -311,7 +311,7 @@ def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -
 
 
 def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
-    hostile = "<script>alert(1)</script>\u202e\u0000<img src=x onerror=alert(2)> \ud800"
+    hostile = "<script>alert(1)</script>\u202e\u200f\u0000<img src=x onerror=alert(2)> \ud800"
     texts = {
         "n1": f"The {hostile.replace(chr(0xD800), '')}",
         "n2": "<b>" + "long " * 200_000,
@@ -324,6 +324,7 @@ def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     assert not parsed.wrong and not parsed.open
     assert len(parsed.named("script")) == 1 and not parsed.named("img")
     assert "\u202e" not in page and "\u0000" not in page
+    assert "\u200f" not in page and "⟨U+200F⟩" in parsed.text
     assert "⟨U+202E⟩" in parsed.text and "⟨U+0000⟩" in parsed.text
     assert "more characters" in parsed.text and "The whole text, but for its last" in parsed.text
     assert len(page) < 1_000_000

@@ -327,7 +327,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path) -> None:
     shown = {
         "script": "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=alert(2)&gt;",
         "controls": "a⟨U+0000⟩b⟨U+001B⟩c⟨U+000D⟩d⟨U+0085⟩e⟨U+FFFE⟩f",
-        "right to left": "⟨U+202E⟩abc \u05d0\u05d1\u05d2 ⟨U+2066⟩def\u200f",
+        "right to left": "⟨U+202E⟩abc \u05d0\u05d1\u05d2 ⟨U+2066⟩def⟨U+200F⟩",
         "one line": "characters …]",
         "template": "{{ 7 * 7 }} {% raw %} &amp;amp; &#34;quoted&#34; &#39;too&#39;",
     }

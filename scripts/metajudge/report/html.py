@@ -9,7 +9,8 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 UNWRITABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 """What a page cannot hold or nobody would see: control characters, also those that turn the
 direction of text around, halves of a character, and code points that are none."""

@@ -22,7 +22,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
     text = card_of(tmp_path)
     titles = re.findall(r"^## (.*)", text, re.M)
     assert titles == [
-        *("The judges", "Coverage", "Planned and not measured", "Cost"),
+        *("The judges", "Coverage", "Planned, not measured", "Cost"),
         *("Data and licences", "Limits", "How to reproduce"),
     ]
     for said in (

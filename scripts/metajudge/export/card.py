@@ -3,15 +3,13 @@
 The tables are those of the report's sections, so that a card never says what the report does not.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 
 from metajudge.export.markdown import blocks, escaped, inline
 from metajudge.report.elements import Block, Fold, Section, Text
-from metajudge.report.numbers import count, listed, plural
+from metajudge.report.numbers import count, listed
 from metajudge.report.report import Report
-from metajudge.report.sections import cost, coverage, data, judges, reproduce
-from metajudge.report.words import spoken
+from metajudge.report.sections import cost, coverage, data, judges, reproduce, unmeasured
 from metajudge.schema.cards import PROMPTED
 
 FEW = 50
@@ -20,12 +18,10 @@ FEW = 50
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
-    found = [judges.section(report), coverage.section(report), cost.section(report)]
+    made = (judges.section, coverage.section, unmeasured.section, cost.section)
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
-    for section in [one for one in found if one]:
+    for section in filter(None, (make(report) for make in made)):
         lines += _section(section, folded=section.id == "judges")
-        if section.id == "coverage":
-            lines += _listed("Planned and not measured", _unmeasured(report))
     lines += _section(data.section(report))
     lines += _listed("Limits", _limits(report))
     lines += _section(reproduce.section(report))
@@ -41,21 +37,6 @@ def _section(section: Section, *, folded: bool = False) -> list[str]:
 def _listed(title: str, sentences: Iterable[str]) -> list[str]:
     found = list(sentences) or ["Nothing."]
     return [f"## {title}", "", *blocks([Text("", items=found)])[2:]]
-
-
-def _unmeasured(report: Report) -> list[str]:
-    """Return per dataset and reason how many cells were never asked, and of which judges."""
-    cells: Counter[tuple[str, str]] = Counter()
-    names: dict[tuple[str, str], dict[str, None]] = {}
-    for row in report.rows("coverage").where(statistic="coverage"):
-        if row.value is None:
-            at = row.dataset, spoken(row.note)
-            cells[at] += 1
-            names.setdefault(at, {})[f"`{row.judge}`"] = None
-    return [
-        f"{dataset}: {plural(number, 'cell')} of {listed(list(names[dataset, reason]))}: {reason}"
-        for (dataset, reason), number in cells.items()
-    ]
 
 
 def _limits(report: Report) -> list[str]:

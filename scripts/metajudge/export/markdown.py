@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from metajudge.export.text import one_line
-from metajudge.report.elements import Block, Cell, Facts, Figure, Fold, Heading, Link, Table, Text
+from metajudge.report.elements import (
+    Block,
+    Cell,
+    Facts,
+    Figure,
+    Fold,
+    Heading,
+    Link,
+    Table,
+    Text,
+    Verdict,
+)
 
 SPECIAL = re.compile(r"([\\`*_\[\]{}|~#$])")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -83,6 +94,10 @@ def _text(block: Text, level: int) -> list[str]:
     return [*lines, *(["", *(f"- {inline(item)}" for item in block.items)] if block.items else [])]
 
 
+def _verdict(block: Verdict, level: int) -> list[str]:
+    return [f"- {code(block.judge)}: {inline(block.sentence)}"]
+
+
 def _facts(block: Facts, level: int) -> list[str]:
     shown = code if block.code else escaped
     return [f"- **{escaped(name)}**: {shown(told)}" for name, told in block.pairs]
@@ -107,6 +122,7 @@ def _link(block: Link, level: int) -> list[str]:
 WRITERS: dict[str, Callable[[Any, int], list[str]]] = {
     "table": table,
     "text": _text,
+    "verdict": _verdict,
     "facts": _facts,
     "figure": _figure,
     "heading": _heading,

@@ -54,7 +54,7 @@ STOP = """(() => {
 
 
 def views(window: Browser, page: Path, name: str) -> Iterator[str]:
-    """Open a page in every view, with all that it folds, take its picture, and yield the view."""
+    """Open a page in every view, take its picture, and yield the view."""
     for view, (width, dark) in VIEWS.items():
         window.show(width, dark=dark)
         window.open(page)

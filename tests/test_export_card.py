@@ -35,7 +35,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         "n = 120",
         "(control; seeded random)",
         r"judge:alpha\|stat:spearman",
-        "chat: 1 cell of `shuffled`: not applicable: needs ratings",
+        "not applicable: needs ratings",
         "The ratings of The news are the authors' plan",
         "Few items in The news (24) and The chat (24)",
     ):

@@ -146,7 +146,7 @@ def focus(window: Browser, script: str) -> None:
     window.value(f"({script}).focus()")
 
 
-FIRST = "[...document.querySelectorAll('table')].find((one) => !one.closest('details'))"
+FIRST = "document.querySelector('#judges > .scroll table')"
 """The first table that is not folded: the judges' own."""
 
 

@@ -36,6 +36,13 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies export": (f"replies export replies.parquet {MINE}",),
     "replies import": (f"replies import replies.parquet {MINE}",),
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
+    "export": (f"export {MINE} latex agreement table.tex", f"export {MINE} card RESULTS.md"),
+    "export latex": (f"export {MINE} latex agreement table.tex --statistic spearman",),
+    "export card": (f"export {MINE} card RESULTS.md",),
+    "export judgments": (
+        f"export {MINE} judgments judgments.parquet",
+        f"export {MINE} judgments judgments.csv --texts",
+    ),
     "batch": (f"batch export {MINE} files", f"batch import {MINE} output.jsonl errors.jsonl"),
     "batch export": (f"batch export {MINE} files",),
     "batch import": (f"batch import {MINE} output.jsonl errors.jsonl",),

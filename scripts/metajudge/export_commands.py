@@ -20,7 +20,6 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="results for elsewhere: LaTeX tables, a results card, all judgments in one file",
-        epilog="metajudge export study.yaml latex agreement agreement.tex --statistic spearman",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)

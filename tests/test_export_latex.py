@@ -1,8 +1,6 @@
 """Result tables as LaTeX: what stands where, and that nothing in a name breaks a document."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -167,15 +165,3 @@ def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
     assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo
     wanted = {"statistic": ["difference_D_avg_exact"], "judge_b": ["beta"]}
     assert "(against beta)" in document(found, grids(found, "discernment", wanted))
-
-
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no TeX here: pdflatex")
-def test_a_document_that_has_a_table_compiles(tmp_path: Path) -> None:
-    told = rows(("alpha", "fluency", 0.5), ("beta", "coherence", None))
-    names = {"datasets": {"chat": {"name": NASTY}}}
-    found = report_of(tmp_path, {"agreement": told}, **names)
-    (tmp_path / "t.tex").write_text(document(found, grids(found, "agreement", {})), "utf-8")
-    head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{t}"
-    (tmp_path / "d.tex").write_text(head + "\\end{document}", "utf-8")
-    done = subprocess.run(["pdflatex", "-halt-on-error", "d"], cwd=tmp_path, check=False)
-    assert done.returncode == 0

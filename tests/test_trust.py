@@ -205,6 +205,14 @@ def test_shares_of_pairs_have_their_chance_at_a_half(tmp_path: Path) -> None:
         assert verdict(told, "alpha", trust.ORDER)[0] == wanted
 
 
+def test_choosing_between_two_texts_has_its_chance_at_a_half(tmp_path: Path) -> None:
+    place = {"aspect": "fluency", "level": "pooled", "n": 40}
+    for low, wanted in ((0.51, HOLDS), (0.49, OPEN)):
+        rows = [estimate("alpha", "accuracy_comparison", (0.6, low, 0.7), **place)]
+        [claim] = found(report(tmp_path, pairwise=rows), "alpha")
+        assert (claim.respect, claim.subject, claim.verdict) == (trust.PAIRS, "Fluency", wanted)
+
+
 def test_sentences_name_few_and_count_many(tmp_path: Path) -> None:
     agreement = [agreed("alpha", 0.5, 0.6, 0.7), agreed("beta", 0.1, 0.2, 0.3)]
     coverage = [row for row in study.coverage() if row["dataset"] == "chat"]

@@ -13,6 +13,7 @@ from metajudge.report.words import label
 
 STATISTIC, LEVEL = "spearman", "pooled"
 AVERAGE = "average"
+COMPARED = "accuracy_comparison"
 SCORES = ("D_avg_exact", "D_min_exact")
 CONFUSED = ("confusion_index", "confusion_auc")
 VIEWS = (
@@ -24,7 +25,7 @@ VIEWS = (
 ROBUST = ("alpha_pair", "sway")
 ENSEMBLE = ("error_correlation_mean", "effective_judges")
 SINGULAR = {
-    **{"targets": "target", "items": "item", "aspects": "aspect"},
+    **{"targets": "target", "items": "item", "aspects": "aspect", "pairs": "pair"},
     **{"graded sets": "graded set", "series of texts": "series of texts"},
 }
 LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
@@ -54,8 +55,8 @@ class Measure:
 
     def name(self, report: Report) -> str:
         """Return what the column is called."""
-        agreed = self.table == "agreement"
-        return report.aspect(self.aspect) if agreed else label(self.statistic)
+        own = self.aspect not in ("", AVERAGE)
+        return report.aspect(self.aspect) if own else label(self.statistic)
 
     def merit(self, value: float) -> float:
         """Return a number that is the higher the better."""
@@ -138,6 +139,10 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
     agreement = f"Agreement: {label(STATISTIC)}, pooled"
     planned = [
         Measure("agreement", STATISTIC, agreement, "targets", aspect, LEVEL)
+        for aspect in dataset.aspects
+    ]
+    planned += [
+        Measure("pairwise", COMPARED, f"Pairs: {label(COMPARED)}", "pairs", aspect, LEVEL)
         for aspect in dataset.aspects
     ]
     planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]

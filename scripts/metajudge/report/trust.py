@@ -18,7 +18,7 @@ from metajudge.report.words import spoken
 from metajudge.statistics.multiple import holm
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
-FLOORS = {"accuracy_adjacent": 0.5, "effective_judges": 1.0}
+FLOORS = {"accuracy_adjacent": 0.5, "accuracy_comparison": 0.5, "effective_judges": 1.0}
 """What a measure has by chance alone, where that is not 0."""
 BASE, LEVEL = 0.05, 0.05
 """The base of the logarithm that D is, and the p-value at which damage counts as noticed."""
@@ -26,19 +26,27 @@ AGREEMENT, PLANNED = "agreeing with people on {}", "following the planned qualit
 FIRST, DAMAGE = "being better than every other judge on {}", "noticing {}"
 APART, RATING = "telling damage to an aspect from damage beside it", "finding people's rating"
 ORDER, BUILT = "ordering texts of one source as people do", "finding the rating of graded texts"
+PAIRS = "choosing the better of two texts by {}"
 ROW, HINTS = "ordering texts in a row by their errors", "withstanding false hints"
 ALONE = "having members that do not all err alike"
-KINDS = {DAMAGE: "cases of damage", AGREEMENT: "aspects", PLANNED: "aspects", FIRST: "aspects"}
+KINDS = {
+    DAMAGE: "cases of damage",
+    AGREEMENT: "aspects",
+    PLANNED: "aspects",
+    FIRST: "aspects",
+    PAIRS: "aspects",
+}
 """What the subjects of a respect are, where their number is told."""
 NAMED = {
     ("kappa_linear", "direct"): RATING,
     ("accuracy_adjacent", "direct"): ORDER,
     ("kappa_linear", "global"): BUILT,
     ("accuracy_adjacent", "local"): ROW,
+    ("accuracy_comparison", "pooled"): PAIRS,
     ("alpha_pair", ""): "agreeing with people as one more rater",
     ("effective_judges", "pooled"): ALONE,
 }
-"""What a claim about a mean over aspects is about, by statistic and level."""
+"""What a claim is about, by statistic and level."""
 
 
 @dataclass(frozen=True)

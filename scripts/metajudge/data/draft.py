@@ -16,6 +16,10 @@ MEAN = "mean"
 """The rater whose values are means of several people's: on the scale, but off its grid."""
 RESERVED = ("original",)
 """System ids that would make the target id of an unperturbed original."""
+ROW_PER_TEXT = (
+    "one row per text, with a column per rater: map `item` (metajudge init: --item) to what rows "
+    "about one source share, and `system` (--system) to who wrote the text"
+)
 SHOWN_ROWS, SHOWN_FAULTS = 5, 20
 
 Key = tuple[str, str]
@@ -129,7 +133,13 @@ class Draft:
         known = self._items.setdefault(key, entry)
         for field in ("source", "references", "meta"):
             if getattr(known, field) != getattr(entry, field):
-                self._fault(f"rows of one item differ in their {field}", also=known.place, got=key)
+                self._fault(
+                    f"rows of one item differ in their {field}",
+                    also=known.place,
+                    got=key,
+                    todo=ROW_PER_TEXT,
+                    alike=True,
+                )
         return key
 
     def output(self, item: str, system: object, text: object) -> Key:
@@ -145,7 +155,8 @@ class Draft:
                 "an item has two texts of one system",
                 also=self._outputs[key][0],
                 got=", ".join(key),
-                todo="map `system`, or make ids differ",
+                todo=ROW_PER_TEXT,
+                alike=True,
             )
         kept = self.text(text, "text") if self.card.has_texts else ""
         self._outputs.setdefault(key, (self.place, kept))
@@ -246,10 +257,14 @@ class Draft:
         got: object = None,
         allowed: Iterable[str] | str | None = None,
         todo: str = "",
+        alike: bool = False,
     ) -> None:
-        """Note a fault of the current row; equal ones are told once, with all their rows."""
+        """Note a fault of the current row; equal ones are told once, with all their rows.
+
+        Those that are `alike` are equal whatever was got, and told with what the first one got.
+        """
         of = ", ".join(dict.fromkeys(filter(None, [self.part, of])))
-        key = (what, of, repr(got), self.place.file)
+        key = (what, of, "" if alike else repr(got), self.place.file)
         if key not in self._faults:
             error = UserError(what, where=of, got=got, allowed=allowed, todo=todo)
             self._faults[key] = (error, [])

@@ -29,6 +29,7 @@ Row = dict[str, Any]
 Found = list[tuple[Path, dict[str, str]]]
 
 DATA = "{data}/"
+SIGNS = {";": "semicolons", "\t": "tabs"}
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -266,6 +267,13 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
     lines = io.StringIO(read_text(path), newline="")
     reader = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     header = next(reader, [])
+    if len(header) == 1 and (other := next((sign for sign in ";\t" if sign in header[0]), "")):
+        raise UserError(
+            f"the header is one cell: is this table separated by {SIGNS[other]}?",
+            where=f"{path}, row 1",
+            got=header[0],
+            todo="save it with commas, or with tabs under a name that ends in .tsv",
+        )
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise UserError("a column comes twice", where=f"{path}, row 1", got=twice[0])

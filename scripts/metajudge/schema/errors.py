@@ -1,10 +1,13 @@
 """The one error a user sees: what, where, got, allowed, the nearest match, what to do."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 SHOWN = 12
 """Longer lists of allowed values are cut after this many."""
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""What moves a terminal's cursor, or worse: names in a message may come from data."""
 
 
 class UserError(Exception):
@@ -48,7 +51,7 @@ class UserError(Exception):
             "do": self.todo,
         }
         lines = [f"  {name + ':':<9}{text}" for name, text in parts.items() if text]
-        return "\n".join([self.what, *lines])
+        return CONTROL.sub(" ", "\n".join([self.what, *lines]))
 
 
 class UserErrors(Exception):

@@ -148,13 +148,17 @@ SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
 
 
+ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
+"""An endpoint's address: without a name, a password or a query, which may be secrets."""
+
+
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
     model: Slug = Field(description="The id, equal to the file's name.")
     engine: Literal["openai"] = Field(description="What answers.")
     base_url: str = Field(
-        pattern=r"^https?://[^/@\s?#]+(/[^\s?#]*)?$",
+        pattern=ADDRESS,
         description="The endpoint, up to and with its version: `.../v1`; without a password.",
     )
     name: str | None = Field(

@@ -4,6 +4,7 @@ A guess is a proposal: whoever starts a study is told it, with its reason, and c
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +13,17 @@ from typing import Any
 Row = Mapping[str, Any]
 
 NAMES = {
-    "text": "text summary output response reply generated generation completion hypothesis "
-    "translation continuation prediction",
-    "source": "source article document input prompt context question src dialogue dialog passage",
+    "text": "summary output response reply generated generation completion hypothesis "
+    "translation continuation prediction text",
+    "source": "source article document input prompt context question src dialogue dialog passage "
+    "text",
     "references": "reference references gold target ref human_summary",
     "system": "system model generator model_name system_name systems",
     "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
 }
-"""Role -> names that tell of it, the plainest first."""
+"""Role -> names that tell of it, the plainest first; `text` beside a `summary` is its source."""
+UNNAMED = re.compile(r"|Unnamed(: \d+)?")
+"""What pandas calls the column of an index: it holds nothing that was meant."""
 TASKS = {
     "summary": "summarization",
     "article": "summarization",
@@ -36,6 +40,8 @@ OTHER_TASK = "text"
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 """Ranges in common use: the first that has all ratings is guessed."""
 STEPS = (1, 0.5, 0.25)
+MOST_STEPS = 11
+"""Of a scale in whole steps in common use; more numbers in a row, each once, count the rows."""
 RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
 RATERS |= {"score", "rating", "label"}
 """Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
@@ -61,31 +67,64 @@ class Guess:
     left: list[str] = field(default_factory=list)
 
 
-def guess(rows: Sequence[Row]) -> Guess:
-    """Return what the columns of some rows seem to hold; what nothing tells is left out."""
+def guess(rows: Sequence[Row], told: Mapping[str, Sequence[str]] | None = None) -> Guess:
+    """Return what the columns of some rows seem to hold; what nothing tells is left out.
+
+    `told` is role -> columns that are known; the key `ratings` has columns that are no guess's.
+    """
+    told = told or {}
+    known = {column for group in told.values() for column in group}
     columns = columns_of(rows)
-    ratings, averages = _ratings(rows, columns)
+    guessed = [one for one in columns if one not in known and not UNNAMED.fullmatch(one)]
+    ratings, averages = _ratings(rows, guessed)
     rated = {column for group in ratings.values() for column in group} | set(averages)
-    free = [column for column in columns if column not in rated]
-    taken = {role: _named(free, names.split()) for role, names in NAMES.items()}
-    if taken["text"] is None:
-        taken["text"] = _longest(rows, [one for one in free if one not in taken.values()])
-    if taken["source"] is None:
-        left = [one for one in free if one not in taken.values() and _repeats(rows, one)]
-        taken["source"] = _longest(rows, left)
-    lists = {role: [found] if (found := taken[role]) else [] for role in ("source", "references")}
-    item, system, text = (taken[role] for role in ("item", "system", "text"))
-    used = {*taken.values(), *rated}
+    roles = _roles(rows, [column for column in guessed if column not in rated], told)
+    text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
+    if "item" not in told and item and _of_rows(rows, item, roles["source"], system):
+        item = None
+    used = {item, *rated, *known, *(c for role in roles if role != "item" for c in roles[role])}
     return Guess(
         item=item,
         system=system,
         text=text,
-        **lists,
+        source=roles["source"],
+        references=roles["references"],
         ratings=ratings,
         means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
         task=_task(columns),
         left=[column for column in columns if column not in used],
     )
+
+
+def _roles(
+    rows: Sequence[Row], free: Sequence[str], told: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Return role -> columns: those that are told, else a free one by its name, else by length."""
+    found = {role: list(told.get(role, [])) for role in NAMES}
+
+    def left() -> list[str]:
+        return [one for one in free if all(one not in group for group in found.values())]
+
+    def take(role: str, column: str | None) -> None:
+        found[role] += [] if column is None else [column]
+
+    for role, names in NAMES.items():
+        if role not in told:
+            texts = [c for c in left() if role != "text" or numbers(rows, c) is None]
+            take(role, _named(texts, names.split()))
+    if not found["text"]:
+        take("text", _longest(rows, left()))
+    if not found["source"] and "source" not in told:
+        take("source", _longest(rows, [one for one in left() if _repeats(rows, one)]))
+    return found
+
+
+def _of_rows(rows: Sequence[Row], item: str, source: Sequence[str], system: str | None) -> bool:
+    """Return whether ids are of rows: all differ, and sources and systems tell what they are of."""
+    sources = [str([row.get(column) for column in source]) for row in rows]
+    texts = {(one, str(row.get(system or ""))) for one, row in zip(sources, rows, strict=True)}
+    ids = {str(row.get(item)) for row in rows}
+    return bool(source) and len(ids) == len(texts) == len(rows) > len(set(sources))
 
 
 def columns_of(rows: Iterable[Row]) -> list[str]:
@@ -100,11 +139,19 @@ def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
         for cell in _entries(row.get(column)):
             if cell is None or str(cell).strip().lower() in {"", "nan"}:
                 continue
-            try:
-                found.append(float(cell))
-            except (TypeError, ValueError):
+            if (value := number(cell)) is None:
                 return None
+            found.append(value)
     return found or None
+
+
+def number(cell: Any) -> float | None:
+    """Return a cell as a finite number, None if it is none."""
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _entries(cell: Any) -> list[Any]:
@@ -152,10 +199,11 @@ def _ratings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[dict[str, lis
 
 
 def _few(values: Sequence[float], rows: int) -> bool:
-    """Return whether numbers look like ratings: in a usual range, or few different ones."""
+    """Return whether numbers look like ratings: in a usual range, and no count of the rows."""
     within = any(low <= min(values) and max(values) <= high for low, high in SCALES)
-    ordered = sorted(set(values)) == list(range(1, rows + 1)) and rows > 10
-    return within and not ordered
+    run = sorted(values) == [min(values) + at for at in range(rows)]
+    counts = run and (rows > MOST_STEPS or (rows > 2 and sorted(values) == list(values)))
+    return within and not counts
 
 
 def _words(column: str) -> list[str]:

@@ -12,8 +12,9 @@ import yaml
 
 import running
 from metajudge.init_commands import add_commands
-from metajudge.init_flags import key_name, read_scale
+from metajudge.init_flags import read_scale
 from metajudge.init_guess import aspect_of, guess, numbers, scale
+from metajudge.init_judge import key_name
 from metajudge.schema.errors import UserError, UserErrors
 
 TEXTS = [
@@ -179,7 +180,7 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is off the scale", None),
     "half": (["--endpoint", "http://h/v1"], "belong together", None),
-    "url": (["--endpoint", "h/v1", "--model", "m"], "this has another form", None),
+    "url": (["--endpoint", "h/v1", "--model", "m"], "this is no address", None),
     "judge": (["--judge", "rulez"], "there is no judge card of this name", "rules"),
     "form": (
         ["--endpoint", "http://h/v1", "--model", "m", "--form", "score-olny"],

@@ -1,6 +1,7 @@
 """The cards of a new study on somebody's own table: made, tried as `check` would, then written."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from metajudge.schema.slugs import slug
 
 CONFIG = Path("config")
 STUDIES = "studies"
+RESULTS = Path("results")
 MEASURES = ["rules", "length"]
 NOT_STATED = "not stated"
 Card = dict[str, Any]
@@ -137,6 +139,22 @@ def place(kind: str, name: str) -> Path:
     return CONFIG / (STUDIES if kind == "study" else FOLDERS[kind]) / f"{name}.yaml"
 
 
+def check_study(name: str) -> None:
+    """Raise UserError for an id that a card, a study's file or results have already."""
+    named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
+    files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
+    places = [place("study", name), place("dataset", name), RESULTS / name]
+    there = [path for path in places if path.exists()]
+    there += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
+    if there:
+        raise UserError(
+            "there is a card of this name" if there[0] != RESULTS / name else "there are results",
+            where=str(there[0]),
+            got=name,
+            todo="choose another name: --study NAME",
+        )
+
+
 def check_new(made: Made) -> None:
     """Raise UserErrors for the cards that are there already: nothing is overwritten."""
     there = [key for key in made if place(*key).exists()]
@@ -191,7 +209,9 @@ def _staged(made: Made) -> Iterator[Path]:
 
 
 def _moved(error: UserError, folder: Path) -> UserError:
-    error.where = error.where.replace(str(folder), str(CONFIG))
+    """Name the place that a card will have, and a table as it is reached from here."""
+    where = error.where.replace(str(folder), str(CONFIG))
+    error.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
     return error
 
 

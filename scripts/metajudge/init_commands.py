@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from metajudge.data.rated import Rated
 from metajudge.init_cards import (
     CONFIG,
     NOT_STATED,
@@ -28,11 +29,16 @@ from metajudge.init_flags import (
 from metajudge.init_questions import Ask, interview
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards
+from metajudge.show_commands import plain
 from metajudge.statistics.resampling import FEWEST_SOURCES
 
 INTERRUPTED = 130
 """What a shell says of a command that was interrupted."""
 FEW = f"{{}} items: intervals need {FEWEST_SOURCES} at least, and numbers without one say little"
+SHARED = (
+    "{} items, but only {} different sources: texts of one source should share an item (--item), "
+    "else intervals are too narrow"
+)
 EXAMPLES = """examples:
   metajudge init summaries.csv
   metajudge init summaries.csv --yes
@@ -67,8 +73,15 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_columns(parser: argparse.ArgumentParser) -> None:
     table = parser.add_argument_group("what the columns hold; what is not named is guessed")
     table.add_argument("--text", metavar="COLUMN", help="the text that is judged")
-    table.add_argument("--source", metavar="COLUMN", nargs="+", help="what it was written from")
-    table.add_argument("--references", metavar="COLUMN", nargs="+", help="texts by people")
+    table.add_argument(
+        "--source",
+        metavar="COLUMN",
+        action="append",
+        help="what it was written from; several: once for each",
+    )
+    table.add_argument(
+        "--references", metavar="COLUMN", action="append", help="texts by people; likewise"
+    )
     table.add_argument("--item", metavar="COLUMN", help="what rows about one source share")
     table.add_argument("--system", metavar="COLUMN", help="who wrote the text")
     table.add_argument(
@@ -107,8 +120,8 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--price", nargs=2, type=float, metavar=("IN", "OUT"), help="US$ per million tokens"
     )
-    judge.add_argument("--form", default="analyze-rate", help="the prompt; default: analyze-rate")
-    judge.add_argument("--draws", type=int, default=1, help="replies to each question; default: 1")
+    judge.add_argument("--form", help="the prompt; default: analyze-rate")
+    judge.add_argument("--draws", type=int, help="replies to each question; default: 1")
     judge.add_argument(
         "--judge", metavar="CARD", action="append", default=[], help="a judge that has a card"
     )
@@ -154,9 +167,8 @@ def begin(told: argparse.Namespace, ask: Ask | None) -> int:
     rated = tried(made, HOME)
     counts = f"{len(rated.outputs)} texts of {len(rated.items)} items, {len(rated.ratings)} ratings"
     print(f"\nread as a run reads it: {counts}")
-    few = [FEW.format(len(rated.items))] if len(rated.items) < FEWEST_SOURCES else []
-    for problem in [*rated.problems, *few]:
-        print(f"  note: {problem}")
+    for problem in [*rated.problems, *notes(rated)]:
+        print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in {"", "y", "yes"}:
         print("Nothing was written.")
         return 1
@@ -166,6 +178,15 @@ def begin(told: argparse.Namespace, ask: Ask | None) -> int:
     return 0
 
 
+def notes(rated: Rated) -> Iterator[str]:
+    """Yield what makes intervals wrong or impossible."""
+    items, sources = len(rated.items), {one.source for one in rated.items if one.source}
+    if items < FEWEST_SOURCES:
+        yield FEW.format(items)
+    if 0 < len(sources) < items:
+        yield SHARED.format(items, len(sources))
+
+
 def guessed(wanted: Wanted, offered: Offered) -> Iterator[str]:
     """Yield what each column is taken for."""
     columns = wanted.columns
@@ -173,16 +194,19 @@ def guessed(wanted: Wanted, offered: Offered) -> Iterator[str]:
     for role in ("text", "source", "references", "item", "system"):
         value = getattr(columns, role)
         names = value if isinstance(value, list) else [value] if value else []
-        yield f"  {role:<12}{', '.join(names) or '-'}"
+        yield f"  {role:<12}{plain(', '.join(names)) or '-'}"
     for name, group in columns.ratings.items():
         scale = wanted.scales.get(name)
         ends = f"scale {scale_text(scale)}; " if scale else ""
-        yield f"  rating      {name}: {', '.join(group)} ({ends}{described(group, offered.rows)})"
+        of = plain(", ".join(group))
+        yield f"  rating      {name}: {of} ({ends}{described(group, offered.rows)})"
     yield f"  task        {columns.task}"
     used = {columns.text, columns.item, columns.system, *columns.source, *columns.references}
     used |= {column for group in columns.ratings.values() for column in group}
     if left := [column for column in offered.columns if column not in used]:
-        yield f"  not used    {', '.join(left)}"
+        yield f"  not used    {plain(', '.join(left))}"
+        for passed in offered.ratings_left(one for one in used if one):
+            yield f"  note: not taken for ratings: {plain(passed)}"
 
 
 def after(wanted: Wanted) -> Iterator[str]:

@@ -1,21 +1,27 @@
-"""What `metajudge init` reads from flags and answers: columns, ratings, scales, names of keys."""
+"""What `metajudge init` reads from flags and answers: columns, ratings, scales."""
 
 import argparse
+import csv
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metajudge.data.files import Row, read_rows
-from metajudge.init_cards import Endpoint, Wanted, place
+from metajudge.init_cards import Wanted, check_study
 from metajudge.init_guess import Guess, columns_of, guess, numbers, scale
+from metajudge.init_judge import endpoint_of
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import Cards
 from metajudge.schema.slugs import slug
 
-VARIABLE = re.compile(r"[A-Za-z_]\w*")
-SECRET = re.compile(r"(?=.*[a-z])(?=.*\d).{20,}|.{41,}")
-"""What may be a key, although it has the form of a name: long, of small letters and digits."""
+NEARLY = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
+"""A number, perhaps with a decimal comma, or infinite."""
+LONGEST = 40
+"""Characters of a cell that a message repeats."""
+QUOTE = '"'
 ROLES = ("text", "source", "references", "item", "system")
 
 
@@ -39,14 +45,30 @@ class Offered:
     def study(self, name: str) -> str:
         """Return a name as a study's id; raise UserError if it is taken."""
         made = slug(name)
-        for kind in ("study", "dataset"):
-            if place(kind, made).exists():
-                raise UserError(
-                    "there is a card of this name",
-                    where=str(place(kind, made)),
-                    todo="choose another name: --study NAME",
-                )
+        check_study(made)
         return made
+
+    def ratings_left(self, used: Iterable[str]) -> list[str]:
+        """Return why columns that nearly hold ratings were passed over, with their first bad cell.
+
+        Nearly: half of the cells at least are numbers, or would be but for a decimal comma.
+        """
+        left = [column for column in self.columns if column not in set(used)]
+        return [text for column in left if (text := self._nearly(column))]
+
+    def _nearly(self, column: str) -> str:
+        cells = [(at, row[column]) for at, row in self.filled(column)]
+        near = sum(NEARLY.fullmatch(str(cell).strip()) is not None for _, cell in cells)
+        bad = [(at, cell) for at, cell in cells if numbers([{column: cell}], column) is None]
+        if not bad or 2 * near < len(cells):
+            return ""
+        at, cell = bad[0]
+        return f"{column} (row {at} has {str(cell)[:LONGEST]!r}, which is no number)"
+
+    def filled(self, column: str) -> list[tuple[int, Row]]:
+        """Return the rows with something in a column, and their numbers."""
+        rows = zip(self.numbers, self.rows, strict=True)
+        return [(at, row) for at, row in rows if row.get(column) not in (None, "")]
 
 
 def offer(file: Path, cards: Cards) -> Offered:
@@ -64,18 +86,15 @@ def offer(file: Path, cards: Cards) -> Offered:
 
 def wanted_of(told: argparse.Namespace, offered: Offered) -> Wanted:
     """Return what the flags say, and what is guessed where they say nothing."""
-    columns = guess(offered.rows)
-    for role in ROLES:
-        given = getattr(told, role)
-        if given is None:
-            continue
-        names = [given] if isinstance(given, str) else given
-        for name in names:
-            check_column(name, offered.columns, f"--{role}")
-        columns = replace(columns, **{role: given})
+    given = _given(told, offered)
+    ratings = read_ratings(told.rating, offered) if told.rating else {}
+    rated = [column for group in ratings.values() for column in group]
+    for column in rated:
+        check_free(column, given, "--rating")
+    columns = guess(offered.rows, {**given, "ratings": rated})
     if told.rating:
-        columns = replace(columns, ratings=read_ratings(told.rating, offered), means=told.mean)
-    columns = replace(columns, ratings=_apart(columns), means=columns.means or told.mean)
+        columns = replace(columns, ratings=ratings, means=False)
+    columns = replace(columns, means=columns.means or told.mean)
     if told.task:
         columns = replace(columns, task=told.task)
     return Wanted(
@@ -83,8 +102,8 @@ def wanted_of(told: argparse.Namespace, offered: Offered) -> Wanted:
         file=offered.file,
         columns=columns,
         scales=_scales(told.scale, columns),
-        definitions=dict(_definition(text) for text in told.define),
-        endpoint=_endpoint(told),
+        definitions=dict(_definition(text, offered.aspects) for text in told.define),
+        endpoint=endpoint_of(told),
         judges=tuple(told.judge),
         ratings="planned" if told.planned else "human",
         licence=told.licence,
@@ -92,11 +111,16 @@ def wanted_of(told: argparse.Namespace, offered: Offered) -> Wanted:
     )
 
 
-def _apart(columns: Guess) -> dict[str, list[str]]:
-    """Return the columns of ratings without those that have a role."""
-    roles = {columns.item, columns.system, columns.text, *columns.source, *columns.references}
-    left = {name: [c for c in group if c not in roles] for name, group in columns.ratings.items()}
-    return {name: group for name, group in left.items() if group}
+def _given(told: argparse.Namespace, offered: Offered) -> dict[str, list[str]]:
+    """Return role -> columns, of the flags that are given."""
+    found: dict[str, list[str]] = {}
+    for role in ROLES:
+        value = getattr(told, role)
+        for name in [value] if isinstance(value, str) else value or []:
+            check_column(name, offered.columns, f"--{role}")
+            check_free(name, found, f"--{role}")
+            found.setdefault(role, []).append(name)
+    return found
 
 
 def check_column(name: str, columns: Iterable[str], where: str) -> str:
@@ -106,33 +130,72 @@ def check_column(name: str, columns: Iterable[str], where: str) -> str:
     return name
 
 
+def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> None:
+    """Raise UserError for a column that has a role already."""
+    for role, columns in taken.items():
+        if name in columns:
+            raise UserError(
+                "one column cannot be two things",
+                where=where,
+                got=name,
+                todo=f"it is named as {role}, too: leave one of them out",
+            )
+
+
 def read_ratings(told: Iterable[str], offered: Offered) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column` or of a column's name alone."""
     found: dict[str, list[str]] = {}
     for text in told:
-        name, equals, rest = text.partition("=")
-        columns = rest.split(",") if equals else [name]
-        aspect = slug(name)
+        aspect, columns = _rating(text, offered.columns)
+        if aspect in found:
+            raise UserError(
+                "an aspect is named twice",
+                where="--rating",
+                got=aspect,
+                todo="name all columns of an aspect in one --rating: aspect=column,column",
+            )
+        found[aspect] = []
         for column in columns:
             check_column(column, offered.columns, f"--rating {text}")
+            check_free(column, found, "--rating")
             _check_numbers(column, offered)
-        found[aspect] = columns
+            found[aspect].append(column)
     if not found:
         raise UserError("no column has ratings", where="--rating", allowed=offered.columns)
     return found
+
+
+def _rating(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
+    """Return the aspect and the columns of `aspect=column,column`, written as a line of CSV.
+
+    What is a column as it stands, whatever it contains, is this column.
+    """
+    if text in columns:
+        return slug(text), [text]
+    name, equals, rest = text.partition("=")
+    if not equals or rest in columns:
+        return slug(name), [rest if equals else name]
+    return slug(name), next(csv.reader([rest]), [""])
+
+
+def rating_text(name: str, group: Iterable[str]) -> str:
+    """Return `aspect=column,column` as `_rating` reads it."""
+    columns = [f'"{one.replace(QUOTE, 2 * QUOTE)}"' if "," in one else one for one in group]
+    return f"{name}={','.join(columns)}"
 
 
 def _check_numbers(column: str, offered: Offered) -> None:
     """Raise UserError for a column of ratings with a cell that is no number."""
     if numbers(offered.rows, column) is not None:
         return
-    for number, row in zip(offered.numbers, offered.rows, strict=True):
-        if row.get(column) not in (None, "") and numbers([row], column) is None:
+    for at, row in offered.filled(column):
+        if numbers([row], column) is None:
             raise UserError(
                 "a rating is not a number",
-                where=f"{offered.file}, row {number}, column {column}",
+                where=f"{offered.file}, row {at}, column {column}",
                 got=row[column],
-                todo="name a column of numbers, or turn the words into numbers first",
+                todo="name a column of numbers, or turn the words into numbers first, with a "
+                "point for decimals; a rating that is missing is an empty cell",
             )
     raise UserError("a column of ratings is empty", where=str(offered.file), got=column)
 
@@ -156,7 +219,8 @@ def read_scale(text: str) -> dict[str, float]:
     try:
         parts = [float(part) for part in re.split(r"\s*:\s*|\s+to\s+|(?<=\d)-(?=\d)", text)]
         low, high, *step = parts
-        if len(step) > 1 or low >= high or min(step, default=1) <= 0:
+        finite = all(map(math.isfinite, parts))
+        if not finite or len(step) > 1 or low >= high or min(step, default=1) <= 0:
             raise ValueError
     except ValueError:
         raise UserError(
@@ -196,11 +260,18 @@ def described(group: Sequence[str], rows: Sequence[Row]) -> str:
     return f"{raters}{min(values):g} to {max(values):g} seen"
 
 
-def _definition(text: str) -> tuple[str, str]:
+def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not equals:
         raise UserError(
             "a definition names its aspect", where="--define", got=text, allowed='clarity="How …"'
+        )
+    if slug(name) in aspects:
+        raise UserError(
+            "this aspect has a card, whose definition judges are told",
+            where="--define",
+            got=name,
+            todo="leave the --define out, or give your aspect a name of its own",
         )
     return slug(name), define(name, rest)
 
@@ -225,49 +296,33 @@ def check_whole(wanted: Wanted, offered: Offered) -> None:
     if columns.item is None and not columns.source:
         errors.append(_untold("--source or --item", "which rows are about one source"))
     if not columns.ratings:
-        errors.append(_untold("--rating", "which columns have ratings"))
+        passed = offered.ratings_left([columns.text or "", *columns.source])
+        more = f"; passed over: {', '.join(passed)}" if passed else ""
+        errors.append(_untold("--rating", f"which columns have ratings{more}"))
     for error in errors:
         error.allowed = sorted(offered.columns)
-    for name in undefined(columns, wanted.definitions, offered):
-        column = columns.ratings[name][0]
-        errors.append(
-            UserError(
-                "there is no aspect card of this name",
-                where=f"column {column}",
-                got=name,
-                allowed=offered.aspects,
-                todo=f'--define {name}="what it means, as judges are told", or name the aspect '
-                f"that it is: --rating <aspect>={','.join(columns.ratings[name])}",
-            )
-        )
+    unknown = undefined(columns, wanted.definitions, offered)
+    errors += [_undefined(name, columns.ratings, unknown, offered) for name in unknown]
     if errors:
         raise UserErrors(errors)
 
 
+def _undefined(
+    name: str, ratings: Mapping[str, list[str]], unknown: Collection[str], offered: Offered
+) -> UserError:
+    """Name the ways out: to define the aspect, to say which it is, to leave its columns out."""
+    rest = {one: group for one, group in ratings.items() if one not in unknown}
+    flags = [f"--rating {shlex.quote(rating_text(*one))}" for one in rest.items()]
+    return UserError(
+        "there is no aspect card of this name",
+        where=f"column {ratings[name][0]}",
+        got=name,
+        allowed=offered.aspects,
+        todo=f"say what it means, as judges are told: --define {name}='…'; or name the aspect "
+        f"that it is: --rating {shlex.quote(rating_text('ASPECT', ratings[name]))}; or, if it "
+        f"holds no ratings, name what does: {' '.join(flags) or '--rating ASPECT=COLUMN'}",
+    )
+
+
 def _untold(flag: str, what: str) -> UserError:
     return UserError(f"nothing tells {what}", where=flag, todo=f"name it: {flag} COLUMN")
-
-
-def key_name(text: str) -> str | None:
-    """Return the name of a variable; what looks like a key itself is refused, and not shown."""
-    if not text:
-        return None
-    if not VARIABLE.fullmatch(text) or SECRET.fullmatch(text):
-        raise UserError(
-            "this is no name of an environment variable; a key itself is never written to a card",
-            where="--key-env",
-            allowed="like MY_KEY",
-            todo="export MY_KEY=… and give the name, MY_KEY",
-        )
-    return text
-
-
-def _endpoint(told: argparse.Namespace) -> Endpoint | None:
-    if (told.endpoint is None) != (told.model is None):
-        missing = "--model" if told.model is None else "--endpoint"
-        raise UserError("an endpoint and its model belong together", where=missing)
-    if told.endpoint is None:
-        return None
-    key = key_name(told.key_env or "")
-    price = tuple(told.price) if told.price else None
-    return Endpoint(told.endpoint, told.model, key, price, told.form, told.draws)

@@ -1,5 +1,6 @@
 """The questions of `metajudge init` on a terminal; an empty answer takes what is guessed."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,9 +10,10 @@ from metajudge.init_cards import Endpoint, Wanted
 from metajudge.init_flags import (
     Offered,
     check_column,
+    check_free,
     define,
     described,
-    key_name,
+    rating_text,
     read_ratings,
     read_scale,
     scale_text,
@@ -19,10 +21,14 @@ from metajudge.init_flags import (
     undefined,
 )
 from metajudge.init_guess import Guess
+from metajudge.init_judge import address, key_name, model_name
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.show_commands import plain
 
 Ask = Callable[[str], str]
 """A question -> the line that was typed."""
+Split = Callable[[str, Sequence[str]], list[str]]
+"""An answer and all columns -> the names in the answer."""
 NONE = "-"
 """What is typed for: no such column."""
 T = TypeVar("T")
@@ -57,24 +63,28 @@ def interview(wanted: Wanted, offered: Offered, ask: Ask) -> Wanted:
 
 
 def _columns(guess: Guess, offered: Offered, ask: Ask) -> Guess:
-    """Ask for the column of every role."""
+    """Ask for the column of every role; what an answer takes is no longer proposed."""
+    taken: dict[str, list[str]] = {}
+
+    def several(role: str, known: Sequence[str], about: str, split: Split = _split) -> list[str]:
+        left = [name for name in known if all(name not in group for group in taken.values())]
+        usual = ", ".join(left) or NONE
+
+        def check(answer: str) -> list[str]:
+            names = split(answer, offered.columns) if answer != usual else left
+            if role == "text" and not names:
+                raise UserError("a study judges texts: one column has them", where=role)
+            for name in names:
+                check_column(name, offered.columns, role)
+                check_free(name, taken, role)
+            return names
+
+        taken[role] = _until(ask, f"{role} ({about})", usual, check)
+        return taken[role]
 
     def one(role: str, known: str | None, about: str) -> str | None:
-        def check(answer: str) -> str | None:
-            if not answer:
-                if role == "text":
-                    raise UserError("a study judges texts: one column has them", where=role)
-                return None
-            return check_column(answer, offered.columns, role)
-
-        return _until(ask, f"{role} ({about})", known or NONE, check)
-
-    def several(role: str, known: Sequence[str], about: str) -> list[str]:
-        def check(answer: str) -> list[str]:
-            names = [name.strip() for name in answer.split(",") if name.strip()]
-            return [check_column(name, offered.columns, role) for name in names]
-
-        return _until(ask, f"{role} ({about})", ", ".join(known) or NONE, check)
+        names = several(role, [known] if known else [], about, _whole)
+        return names[0] if names else None
 
     found = replace(
         guess,
@@ -87,37 +97,50 @@ def _columns(guess: Guess, offered: Offered, ask: Ask) -> Guess:
     return found
 
 
+def _whole(answer: str, columns: Sequence[str]) -> list[str]:
+    return [answer] if answer else []
+
+
+def _split(answer: str, columns: Sequence[str]) -> list[str]:
+    """Return the names in `a, b`; an answer that is a column as it stands is this column."""
+    if answer in columns:
+        return [answer]
+    return [name.strip() for name in answer.split(",") if name.strip()]
+
+
 def _ratings(columns: Guess, ask: Ask, offered: Offered) -> dict[str, list[str]]:
     """Ask for the aspects and the columns of their ratings."""
-    known = " ".join(f"{name}={','.join(group)}" for name, group in columns.ratings.items())
+    roles = {columns.text, columns.item, columns.system, *columns.source, *columns.references}
+    left = {name: [c for c in group if c not in roles] for name, group in columns.ratings.items()}
+    left = {name: group for name, group in left.items() if group}
+    known = shlex.join(rating_text(name, group) for name, group in left.items())
 
     def check(answer: str) -> dict[str, list[str]]:
-        return read_ratings(answer.split(), offered)
+        return left if answer == known and left else read_ratings(_words(answer, offered), offered)
 
     return _until(ask, "ratings (aspect=column,column … with a column per rater)", known, check)
 
 
+def _words(answer: str, offered: Offered) -> list[str]:
+    """Return the parts of an answer, as a shell would; one rating needs no quotes."""
+    if answer in offered.columns or answer.partition("=")[2] in offered.columns:
+        return [answer]
+    try:
+        return shlex.split(answer)
+    except ValueError:
+        todo = "put a name with spaces in quotes: 'fluency=Fluency score'"
+        raise UserError("a quote is not closed", where="ratings", got=answer, todo=todo) from None
+
+
 def _endpoint(ask: Ask) -> Endpoint | None:
     """Ask which model judges; none: measures and controls alone."""
-    url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, _address)
+    url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, address)
     if not url:
         return None
-    model = _until(ask, "the model's name there", "", _needed)
+    model = _until(ask, "the model's name there", "", model_name)
     key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, key_name)
     price = _until(ask, "US$ per million tokens: of prompts, of replies", NONE, _price)
     return Endpoint(url, model, key, price)
-
-
-def _address(answer: str) -> str:
-    if answer and not answer.startswith(("http://", "https://")):
-        raise UserError("this is no address", where="endpoint", allowed="http://… or https://…")
-    return answer
-
-
-def _needed(answer: str) -> str:
-    if not answer:
-        raise UserError("this has no usual answer", where="the model's name")
-    return answer
 
 
 def _price(answer: str) -> tuple[float, float] | None:
@@ -133,7 +156,8 @@ def _price(answer: str) -> tuple[float, float] | None:
 def _until(ask: Ask, question: str, usual: str, check: Callable[[str], T]) -> T:
     """Ask until an answer passes its check; an empty one is the usual one, `-` is none."""
     while True:
-        answer = ask(f"{question} [{usual}]: " if usual else f"{question}: ").strip() or usual
+        shown = f"{question} [{plain(usual)}]: " if usual else f"{question}: "
+        answer = ask(shown).strip() or usual
         try:
             return check("" if answer == NONE else answer)
         except (UserError, UserErrors) as error:

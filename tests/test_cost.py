@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from asking import WRITING, Study
+from metajudge.methods import cost
+from metajudge.statistics.estimate import Estimate
 from running import HOME, write_card
 from scripted import Body, Said, reply, serve
 
@@ -113,3 +117,38 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(study:
     texts = (study.folder / "results/asked/report/texts.html").read_text("utf-8")
     assert "24 ok" in texts and "by the model writer, form wrong-fact" in texts
     assert texts.count("<ins> Wrong!</ins>") == 10
+
+
+def judged_by(*judges: str) -> pa.Table:
+    """Return ten replies of each judge as they were bought: 1,000 tokens in, 100 out."""
+    rows = [
+        {"judge": judge, "prompt": 1000, "completion": 100, "reasoning": 0, "cached": 0}
+        for judge in judges
+        for _ in range(10)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | None) -> Estimate:
+    """Return the price of `both`, made of members `a` and `b`, or of one of these."""
+    told = {"a": {"input": 2, "output": 10}, "b": {"input": 4, "output": 20}, **prices}
+    cards = {name: {"engine": "openai", "price": price} for name, price in told.items()}
+    cards |= {"both": {"engine": "derived", "price": None}, "rules": {"engine": "lexical"}}
+    made = {"both": {"members": ["a", "b"], "supervised": supervised}}
+    made["cheap"] = {"members": ["rules", "rules"], "supervised": False}
+    cards["cheap"] = {"engine": "derived", "price": None}
+    study = SimpleNamespace(spec={"judges": cards, "made_of": made})
+    found = dict(cost._of_judge(study, judged_by("a", "b"), judge, 10, 10))  # type: ignore[arg-type]
+    assert found["replies"].value == (20 if judge == "both" else 10)
+    return found["usd"]
+
+
+def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
+    a, b = (10 * (1000 * 2 + 100 * 10) / 1e6, 10 * (1000 * 4 + 100 * 20) / 1e6)
+    assert price_of("a").value == pytest.approx(a) and price_of("a").note == ""
+    both = price_of("both")
+    assert both.value == pytest.approx(a + b) and both.note == "the replies of its members"
+    assert price_of("cheap").value == 0 and "nothing is bought" in price_of("cheap").note
+    assert price_of("both", b=None).value is None
+    assert price_of("both", b=None).note == cost.UNPRICED
+    assert price_of("both", supervised=True).note == cost.SUPERVISED

@@ -32,10 +32,14 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
         for word in ("default", "term")
     ]
     table, warned = screen(tmp_path, "confusion", *rows)
-    assert table.groups == [("Confusion default", 2)] and "n = 12 items" in table.caption
-    (told,) = (one for text in warned for one in text.items)
+    assert (
+        table.groups == [("Confusion, wording default", 2), ("Confusion, wording term", 2)]
+        and "n = 12 items" in table.caption
+    )
+    told, other = (one for text in warned for one in text.items)
+    assert "(wording default)" in told and "(wording term)" in other
     assert "control `random`" in told and "`beta`" in told and "`alpha`" not in told
-    assert len(cells(table)["alpha"]) == 2 and "†" in "".join(
+    assert len(cells(table)["alpha"]) == 4 and "†" in "".join(
         cell.mark for body in table.bodies for line in body.lines for cell in line.cells
     )
 

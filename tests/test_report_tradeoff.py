@@ -101,6 +101,11 @@ def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
     assert ends["y2"] < low["y"] < ends["y"] and ends["x"] == low["x"]
 
 
+def test_values_that_are_one_up_to_rounding_can_be_drawn() -> None:
+    close = Bought(1, 0.5, 1.0, 0.9999999999999998, 1.0)
+    assert placed(close, Bought(2, 5.0, 1.0, 1.0, 1.0))
+
+
 def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None:
     ranks = [
         study.row("chat", judge, f"rank_{name}", rank, aspect="fluency", level=level, note=note)

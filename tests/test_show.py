@@ -84,3 +84,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert status == 0 and "1 of 3 rows; all: dataset d, judge two" in said
     status, said = told("agreemnt")
     assert status == 1 and "nearest: agreement" in said
+    status, said = told("--judge", "two", "agreement")
+    assert status == 1 and "no table is named" in said and "name it first" in said
+    status, said = told("agreement", "--rows", "-3")
+    assert status == 1 and "--rows" in said

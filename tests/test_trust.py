@@ -58,11 +58,11 @@ def verdict(told: Report, judge: str, respect: str = trust.AGREEMENT) -> tuple[s
     ("ends", "wanted"),
     [
         ((0.5, 0.6, 0.7), (HOLDS, "above every control")),
-        ((0.25, 0.6, 0.7), (OPEN, "not told apart from control `length`")),
-        ((0.15, 0.6, 0.7), (OPEN, "not told apart from control `random`, `length`")),
+        ((0.25, 0.6, 0.7), (OPEN, "not told apart from control length")),
+        ((0.15, 0.6, 0.7), (OPEN, "not told apart from control random, length")),
         ((-0.1, 0.6, 0.7), (OPEN, "the interval holds 0")),
         ((-0.6, -0.3, -0.1), (FAILS, "the interval lies below 0")),
-        ((0.01, 0.05, 0.1), (FAILS, "below control `length`")),
+        ((0.01, 0.05, 0.1), (FAILS, "below control length")),
     ],
 )
 def test_agreement_is_held_against_chance_and_every_control(
@@ -139,8 +139,12 @@ def test_damage_counts_as_noticed_after_holm(tmp_path: Path) -> None:
     # p of .05 ** 1.4 = .0151 and twice .05 ** 1.2 = .0275; Holm: .0453, .0549, .0549
     told = report(tmp_path, discernment=damage("alpha", (1.4, 1.2, 1.2)))
     assert noticed(told, "alpha") == [HOLDS, OPEN, OPEN]
-    # alone each would be significant
-    assert 0.05**1.2 < 0.05
+    # alone it would be
+    told = report(tmp_path, discernment=damage("alpha", (1.2, 0.0, 0.0)))
+    assert noticed(told, "alpha") == [OPEN] * 3
+    rows = [row for row in damage("alpha", (1.2, 0, 0)) if row.get("perturbation") != "cuts"]
+    rows = [row for row in rows if row.get("degree") != "major"]
+    assert noticed(report(tmp_path, discernment=rows), "alpha") == [HOLDS]
 
 
 def test_what_a_control_notices_is_no_merit(tmp_path: Path) -> None:
@@ -148,7 +152,7 @@ def test_what_a_control_notices_is_no_merit(tmp_path: Path) -> None:
     told = report(tmp_path, discernment=rows)
     assert noticed(told, "alpha") == [OPEN, HOLDS, OPEN]
     [first, *_] = found(told, "alpha")
-    assert first.why == "noticed by control `length`, too"
+    assert first.why == "noticed by control length, too"
 
 
 def test_damage_that_raises_scores_on_every_aspect_speaks_against_the_judge(tmp_path: Path) -> None:
@@ -213,6 +217,50 @@ def test_choosing_between_two_texts_has_its_chance_at_a_half(tmp_path: Path) -> 
         assert (claim.respect, claim.subject, claim.verdict) == (trust.PAIRS, "Fluency", wanted)
 
 
+def test_nobody_is_better_by_bare_values_or_by_an_interval_without_width(tmp_path: Path) -> None:
+    bare = [
+        {**agreed(j, 0, v, 0), "lo": None, "hi": None} for j, v in (("alpha", 0.9), ("beta", 0.1))
+    ]
+    assert trust.FIRST not in [c.respect for c in found(report(tmp_path, agreement=bare), "alpha")]
+    flat = {**agreed("alpha", 0.9, 0.9, 0.9), "note": "no width: 100% of the resamples are equal"}
+    told = report(tmp_path, agreement=[flat, agreed("beta", 0.1, 0.2, 0.3)])
+    assert verdict(told, "alpha") == (OPEN, "its interval has no width")
+    assert trust.FIRST not in [claim.respect for claim in found(told, "alpha")]
+    # a control stands in the way as it is
+    hurdle = {**agreed("length", 0, 0.4, 0), "lo": None, "hi": None}
+    told = report(tmp_path, agreement=[agreed("alpha", 0.3, 0.5, 0.7), hurdle])
+    assert verdict(told, "alpha") == (OPEN, "not told apart from control length")
+
+
+def test_what_a_judge_alone_lacks_is_undecided_and_what_all_lack_is_not_told(
+    tmp_path: Path,
+) -> None:
+    place = {"aspect": "fluency", "level": "pooled"}
+    none = study.row("chat", "alpha", "spearman", None, **place)
+    told = report(tmp_path, agreement=[none, agreed("beta", 0.1, 0.2, 0.3)])
+    assert verdict(told, "alpha") == (OPEN, "constant judge")
+    assert found(report(tmp_path, agreement=[none]), "alpha") == []
+
+
+def test_confusion_is_held_against_controls_and_in_every_wording(tmp_path: Path) -> None:
+    def pair(judge: str, index: Ends, auc: Ends, word: str) -> list[Row]:
+        return [
+            estimate(judge, "confusion_index", (index[1], index[0], index[2]), criterion=word),
+            estimate(judge, "confusion_auc", (auc[1], auc[0], auc[2]), criterion=word),
+        ]
+
+    good, bad = ((0.1, 0.2, 0.3), (0.8, 0.9, 0.95)), ((1.1, 1.2, 1.3), (0.1, 0.2, 0.3))
+    rows = [*pair("alpha", *good, "c1"), *pair("alpha", *bad, "c2")]
+    claims = found(report(tmp_path, confusion=rows), "alpha")
+    assert [(c.subject, c.verdict) for c in claims] == [
+        ("wording c1", HOLDS),
+        ("wording c2", FAILS),
+    ]
+    best = pair("length", (0.0, 0.05, 0.1), (0.97, 0.98, 0.99), "c1")
+    [claim] = found(report(tmp_path, confusion=[*rows[:2], *best]), "alpha")
+    assert (claim.verdict, claim.why) == (FAILS, "AUC: below control length")
+
+
 def test_sentences_name_few_and_count_many(tmp_path: Path) -> None:
     agreement = [agreed("alpha", 0.5, 0.6, 0.7), agreed("beta", 0.1, 0.2, 0.3)]
     coverage = [row for row in study.coverage() if row["dataset"] == "chat"]
@@ -230,6 +278,11 @@ def test_sentences_name_few_and_count_many(tmp_path: Path) -> None:
     claims = [replace(found(told, "alpha")[-1], subject=str(at), verdict=HOLDS) for at in range(5)]
     said = sentence(told, alpha, [*claims, replace(claims[0], verdict=OPEN)])
     assert said.startswith("May be trusted for noticing 5 of 6 cases of damage. ")
+    best = [replace(claim, respect=trust.FIRST) for claim in claims]
+    said = sentence(told, alpha, [*best, *(replace(c, respect=trust.AGREEMENT) for c in claims)])
+    assert (
+        "better than every other judge on 5 aspects; agreeing with people on all 5 aspects" in said
+    )
 
 
 def test_a_judge_with_nothing_to_its_name_is_told_so(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The command `metajudge`: run a study, or check it."""
 
 import argparse
+import os
 import signal
 import subprocess
 import sys
@@ -31,6 +32,8 @@ HOME = Path(__file__).resolve().parents[2]
 DEMO = HOME / "config" / "config.yaml"
 """The study that is meant where none is named."""
 
+INTERRUPTED = 130
+"""The status of a command that Ctrl-C ended."""
 STOPPED = (
     "\nStopped. The same command goes on where this one ended.\n"
     "Every reply that came is kept: none is asked for or paid again."
@@ -45,22 +48,37 @@ def main() -> None:
     act = getattr(arguments, "act", None)
     if passed and act:
         parser.error(f"unknown options: {' '.join(passed)}")
-    commands = {"run": run, "check": check, "draft": draft}
+    if passed and arguments.command == "distill" and arguments.action == "card":
+        parser.error(f"unknown options: {' '.join(passed)}")
     try:
-        if act:
-            sys.exit(act(arguments))
-        if arguments.command == "targets":
-            sys.exit(export_targets(arguments.study, arguments.file, passed, made=arguments.made))
-        if arguments.command == "distill":
-            if passed and arguments.action == "card":
-                parser.error(f"unknown options: {' '.join(passed)}")
-            sys.exit(distill_commands.distill(arguments, passed))
-        if arguments.command == "pilot":
-            sys.exit(pilot(arguments.study, passed, arguments.share))
-        sys.exit(commands[arguments.command](arguments.study, passed))
+        status = act(arguments) if act else _passing(arguments, passed)
+        sys.stdout.flush()
+        sys.exit(status)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except BrokenPipeError:  # whoever reads wants no more: `metajudge show … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        told = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
+        print(f"a file cannot be read or written: {told}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _passing(arguments: argparse.Namespace, passed: list[str]) -> int:
+    """Do a command that passes options on to Snakemake; return its status."""
+    if arguments.command == "targets":
+        return export_targets(arguments.study, arguments.file, passed, made=arguments.made)
+    if arguments.command == "distill":
+        return distill_commands.distill(arguments, passed)
+    if arguments.command == "pilot":
+        return pilot(arguments.study, passed, arguments.share)
+    commands = {"run": run, "check": check, "draft": draft}
+    return commands[arguments.command](arguments.study, passed)
 
 
 def run(study: Path | None, passed: list[str]) -> int:
@@ -90,6 +108,7 @@ def run(study: Path | None, passed: list[str]) -> int:
 
 def check(study: Path | None, passed: list[str]) -> int:
     """Validate the study's cards and files and say what a run would do; ask nothing."""
+    results_folder(study)  # a file that is no study is told of before Snakemake reads it
     return snakemake(study, "check", passed)
 
 

@@ -46,11 +46,20 @@ def add_commands(commands: Any) -> None:
 def show(told: argparse.Namespace) -> int:
     """Print a table's rows, or which tables a study has; they must be there."""
     there = tables_of(told.study)
+    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
+    if told.table is None and wanted:
+        raise UserError(
+            "no table is named",
+            where=f"--{next(iter(wanted))}",
+            allowed=there,
+            todo=f"name it first, before any option: metajudge show {told.study} <table> --…",
+        )
+    if told.rows < 0:
+        raise UserError("there are no fewer than 0 rows", where="--rows", got=told.rows)
     if told.table is None:
         print("\n".join(overview(there)))
         return 0
     rows = rows_of(there, told.table)
-    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
     print("\n".join(lines(told.table, rows, wanted, most=told.rows, notes=told.notes)))
     return 0
 

@@ -252,7 +252,9 @@ function show(data, found, state) {
   const page = Math.min(Math.max(Number.parseInt(state.page, 10) || 1, 1), last);
   const rows = found.slice((page - 1) * PAGE, page * PAGE).map((one) => rowOf(data, one));
   table.querySelector(".rated").textContent = { human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating";
+  const inside = table.contains(document.activeElement);
   table.tBodies[0].replaceChildren(...rows.map((one) => lineOf(data, one)));
+  if (inside) table.querySelector(".opener")?.focus(); // a link within a row led here
   table.hidden = !rows.length;
   pages.hidden = last === 1;
   number.value = page;

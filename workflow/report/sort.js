@@ -17,9 +17,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const sign = head.getAttribute("aria-sort") === (at ? "descending" : "ascending") ? -1 : 1;
+      const falling = at > 0 && !head.classList.contains("words"); // numbers begin with the largest
+      const sign = head.getAttribute("aria-sort") === (falling ? "descending" : "ascending") ? -1 : 1;
       for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", (sign === 1) === (at > 0) ? "descending" : "ascending");
+      head.setAttribute("aria-sort", (sign === 1) === falling ? "descending" : "ascending");
       for (const body of table.tBodies) {
         const rows = [...body.rows].filter((row) => !row.classList.contains("title"));
         const undefinedLast = (row) => at > 0 && row.cells[at].classList.contains("undefined");

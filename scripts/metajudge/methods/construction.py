@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from metajudge.methods.cost import estimates
+from metajudge.methods.cost import estimates, priced
 from metajudge.methods.study import DatasetStudy, Floats
 from metajudge.perturb.grading import UNRESOLVED
 from metajudge.schema.tables import CHOSEN, read_table
@@ -123,6 +123,6 @@ def _costs(study: DatasetStudy) -> Iterator[Row]:
     bought = read_table("bought", study.spec["bought"])
     for told in study.spec["steps"]:
         mine = bought.filter(pc.equal(bought["perturbation"], told["writer"]))
-        for name, one in estimates(mine, len(mine), told["price"], None, ""):
+        for name, one in estimates(mine, len(mine), priced(mine, told["price"]), None, ""):
             place = {"perturbation": told["writer"], "form": told["step"]}
             yield study.row(told["model"], "", name, "", one, **place)

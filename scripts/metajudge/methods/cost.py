@@ -15,6 +15,7 @@ from metajudge.statistics.estimate import Estimate
 ALL = "all"
 """The judge of rows that count every reply of the study once, whoever reads it."""
 UNPRICED = "the model's card has no price"
+SUPERVISED = "the merging of its members' lists is booked by model, not by ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
 Row = dict[str, Any]
 Priced = Mapping[str, float | None] | None
@@ -29,35 +30,67 @@ def rows(study: DatasetStudy) -> list[Row]:
     tables = [read_table("bought", path) for path in study.spec["bought"]]
     bought = tables[-1]
     found: list[Row] = []
-    for judge, card in study.spec["judges"].items():
+    for judge in study.spec["judges"]:
         ends = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(ends):
-            asked = card["engine"] in ASKED
-            mine = bought.filter(pc.equal(bought["judge"], judge))
-            replies = len(mine) if asked else pc.sum(ends["n"]).as_py()
             ok = pc.sum(ends.filter(pc.equal(ends["status"], "ok"))["n"]).as_py() or 0
-            free = "" if asked else f"{card['engine']}: nothing is bought"
-            told = estimates(mine, replies, card["price"], ok, free)
+            told = _of_judge(study, bought, judge, pc.sum(ends["n"]).as_py(), ok)
             found += [study.row(judge, "", name, "", one) for name, one in told]
     for writer, price in study.spec["writers"].items():
         mine = bought.filter(pc.equal(bought["perturbation"], writer))
-        for name, one in estimates(mine, len(mine), price, None, "texts made by a model"):
+        for name, one in estimates(
+            mine, len(mine), priced(mine, price), None, "texts made by a model"
+        ):
             found.append(study.row("", "", name, "", one, perturbation=writer))
     return [*found, *_of_all(study, tables)]
 
 
-def estimates(
-    bought: pa.Table, replies: int, price: Priced, judgments: int | None, note: str
+def _of_judge(
+    study: DatasetStudy, bought: pa.Table, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the number of replies, their tokens, their price, and that of 1,000 judgments."""
+    """Yield what a judge's judgments cost; of a derived one, what those of its members did."""
+    cards = study.spec["judges"]
+    made = study.spec["made_of"].get(judge, {"members": [judge], "supervised": False})
+    asked = [name for name in made["members"] if cards[name]["engine"] in ASKED]
+    if not asked and not made["supervised"]:
+        note = f"{cards[judge]['engine']}: nothing is bought"
+        yield from estimates(bought[:0], replies, 0.0, judgments, note)
+        return
+    mine = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
+    every = pa.concat_tables([bought[:0], *mine.values()])
+    prices = [priced(own, cards[name]["price"]) for name, own in mine.items()]
+    dollars = None if None in prices else sum(price for price in prices if price is not None)
+    note = "the replies of its members" if judge in study.spec["made_of"] else ""
+    if made["supervised"]:
+        yield from estimates(every, len(every), None, judgments, note, SUPERVISED)
+    else:
+        yield from estimates(every, len(every), dollars, judgments, note)
+
+
+def priced(bought: pa.Table, price: Priced) -> float | None:
+    """Return the price of replies in dollars, None where the model's card has none."""
+    return None if price is None else _dollars(_tokens(bought), price)
+
+
+def estimates(
+    bought: pa.Table,
+    replies: int,
+    dollars: float | None,
+    judgments: int | None,
+    note: str,
+    why: str = UNPRICED,
+) -> Iterator[tuple[str, Estimate]]:
+    """Yield the number of replies, their tokens, their price, and that of 1,000 judgments.
+
+    `why` there is no price where `dollars` is None.
+    """
     tokens = _tokens(bought)
     yield "replies", Estimate(float(replies), n=replies, method="replies, each once")
     for name, total in tokens.items():
         yield f"{name}_tokens", Estimate(float(total), n=replies, method="sum over replies")
-    if price is None:
-        yield "usd", Estimate.undefined(UNPRICED, n=replies)
+    if dollars is None:
+        yield "usd", Estimate.undefined(why, n=replies)
         return
-    dollars = _dollars(tokens, price)
     untold = pc.sum(pc.is_null(bought["prompt"])).as_py() or 0
     gap = f"{untold} replies without a usage: not in it" if untold else ""
     told = Estimate(dollars, n=replies, method="tokens times price").with_note(note).with_note(gap)
@@ -95,7 +128,7 @@ def _of_all(study: DatasetStudy, tables: list[pa.Table]) -> Iterator[Row]:
             dollars += _dollars(_tokens(mine), price)
         elif len(mine):
             unpriced.append(name)
-    for name, one in estimates(new, len(new), {"input": 0, "output": 0}, None, ""):
+    for name, one in estimates(new, len(new), 0.0, None, ""):
         if name == "usd":
             one = Estimate(dollars, n=one.n, method=one.method, note=one.note)
             one = one.with_note(f"without {', '.join(unpriced)}: no price" if unpriced else "")

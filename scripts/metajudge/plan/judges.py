@@ -145,13 +145,20 @@ def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
 
 
 def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
-    """Return where the replies of a dataset, and of those before it, are; and the writers."""
+    """Return where the replies of a dataset, and of those before it, are; and the writers.
+
+    `made_of`: derived judge -> its members, and whether a model merges what they say.
+    """
     names = list(plan.datasets)
     upto = names[: names.index(dataset) + 1]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     return {
         "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
         "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
+        "made_of": {
+            name: {"members": card.members, "supervised": card.supervisor is not None}
+            for name, card in plan.derived.items()
+        },
     }
 
 

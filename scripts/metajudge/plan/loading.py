@@ -70,7 +70,7 @@ def load_plan(
     names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
     of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
     """
-    study: Study = validate_card("study", dict(config), source)
+    study: Study = validate_card("study", config, source)
     cards = Cards([*first, *_card_folders(home)])
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])

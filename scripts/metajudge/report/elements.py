@@ -350,7 +350,7 @@ def dollars(price: float | None) -> Cell:
     """Return a price in US dollars; None where it is not known."""
     if price is None:
         return Cell("–", sort=None)
-    return Cell(f"{price:.2f}" if price < 1000 else numbers.count(price), sort=price)
+    return Cell(numbers.dollars(price), sort=price)
 
 
 def words_cell(text: str) -> Cell:

@@ -26,7 +26,7 @@ from metajudge.report.marked import Piece, compared, edited, marked, reordered
 from metajudge.report.shards import Shelf, append, call, literal
 from metajudge.report.words import STATUSES
 
-DIGITS = 5
+DIGITS = 7
 """Significant digits of a number that the page shows."""
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)

@@ -10,6 +10,7 @@ from functools import partial
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.words import label
+from metajudge.statistics.resampling import NO_WIDTH
 
 STATISTIC, LEVEL = "spearman", "pooled"
 AVERAGE = "average"
@@ -65,20 +66,25 @@ class Measure:
     def above(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
         """Return whether one judge is better than another: intervals apart, and no test against it.
 
-        A number without an interval is taken as it stands.
+        Without an interval nobody is better or worse; a control's bare value is still a hurdle.
         """
-        rows = self.row(report, dataset, judge), self.row(report, dataset, other)
-        ends = [self._ends(row) for row in rows]
-        if not ends[0] or not ends[1] or ends[0][0] <= ends[1][1]:
+        mine = self._ends(self.row(report, dataset, judge))
+        theirs = self._ends(self.row(report, dataset, other), bare=other.control)
+        if not mine or not theirs or mine[0] <= theirs[1]:
             return False
         return self._tested(report, dataset, judge, other)
 
-    def _ends(self, row: Row | None) -> tuple[float, float] | None:
-        """Return the ends of the interval of a row's merit, the worse one first."""
+    def _ends(self, row: Row | None, *, bare: bool = False) -> tuple[float, float] | None:
+        """Return the ends of the interval of a row's merit, the worse one first.
+
+        With `bare` a number without an interval counts as it stands, else as none: so does one
+        whose interval has no width.
+        """
         if row is None or row.value is None:
             return None
-        lo, hi = (row.value if end is None else end for end in (row.lo, row.hi))
-        both = self.merit(lo), self.merit(hi)
+        if row.lo is None or row.hi is None or (without_width(row) and not bare):
+            return (self.merit(row.value), self.merit(row.value)) if bare else None
+        both = self.merit(row.lo), self.merit(row.hi)
         return min(both), max(both)
 
     def _tested(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
@@ -94,6 +100,11 @@ class Measure:
             if p and (p.value is None or p.value > SIGNIFICANT):
                 return False
         return True
+
+
+def without_width(row: Row) -> bool:
+    """Return whether resampling tells nothing of how sure a number is."""
+    return NO_WIDTH in row.note
 
 
 def _p_value(
@@ -136,6 +147,10 @@ def turned(row: Row | None) -> Row | None:
 
 def measures(report: Report, dataset: Dataset) -> list[Measure]:
     """Return the measures of which some judge has a row, in the order of the methods."""
+    return report.once(("measures", dataset.id), lambda: _measures(report, dataset))
+
+
+def _measures(report: Report, dataset: Dataset) -> list[Measure]:
     agreement = f"Agreement: {label(STATISTIC)}, pooled"
     planned = [
         Measure("agreement", STATISTIC, agreement, "targets", aspect, LEVEL)
@@ -153,21 +168,23 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
 
 
 def _confusion(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return the measures of confusion, in the wording that the table has first."""
+    """Return the measures of confusion, in every wording."""
     own = report.rows("confusion").where(dataset=dataset.id, statistic=CONFUSED)
     return [
-        Measure("confusion", one, f"Confusion {word}".strip(), "items", criterion=word)
-        for word in own.names("criterion")[:1]
+        Measure("confusion", one, _group("Confusion", "", word), "items", criterion=word)
+        for word in own.names("criterion")
         for one in CONFUSED
     ]
 
 
 def _perspectives(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return the measures of perspectives, means over aspects in the wording that comes first."""
+    """Return the measures of perspectives, means over aspects in every wording."""
     own = report.rows("perspectives").where(dataset=dataset.id, aspect=AVERAGE)
     return [
-        Measure("perspectives", name, f"Perspectives, {level}", noun, AVERAGE, level, word)
-        for word in own.names("criterion")[:1]
+        Measure(
+            "perspectives", name, _group("Perspectives", level, word), noun, AVERAGE, level, word
+        )
+        for word in own.names("criterion")
         for name, level, noun in VIEWS
     ]
 
@@ -175,13 +192,17 @@ def _perspectives(report: Report, dataset: Dataset) -> list[Measure]:
 def _averaged(
     report: Report, dataset: Dataset, table: str, names: tuple[str, ...], level: str = ""
 ) -> list[Measure]:
-    """Return measures of a table, means over aspects in the wording that comes first."""
+    """Return measures of a table, means over aspects in every wording."""
     own = report.rows(table).where(dataset=dataset.id, aspect=AVERAGE)
     return [
-        Measure(table, name, table.capitalize(), "aspects", AVERAGE, level, word)
-        for word in own.names("criterion")[:1]
+        Measure(table, name, _group(table.capitalize(), "", word), "aspects", AVERAGE, level, word)
+        for word in own.names("criterion")
         for name in names
     ]
+
+
+def _group(table: str, level: str, word: str) -> str:
+    return ", ".join(part for part in (table, level, f"wording {word}" if word else "") if part)
 
 
 def null_controls(report: Report) -> list[Judge]:

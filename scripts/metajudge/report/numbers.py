@@ -33,6 +33,13 @@ def amount(value: float) -> str:
     return count(value) if abs(value) >= 100 else _signed(f"{value:.3g}")
 
 
+def dollars(price: float) -> str:
+    """Return a price with two decimals, below a cent with two digits, from 1000 on without."""
+    if price >= 1000:
+        return count(price)
+    return f"{price:.2g}" if 0 < price < 0.01 else f"{price:.2f}"
+
+
 def count(value: float) -> str:
     """Return a whole number with thin spaces between thousands."""
     return _signed(f"{round(value):,}").replace(",", THIN)

@@ -14,6 +14,7 @@ from metajudge.report.report import Report
 from metajudge.schema.slugs import slug
 
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
+BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 LINE, EDGE, ACROSS = 20, 10, 90
 """Pixels of a line of text and around a figure; characters of a title's line."""
@@ -28,10 +29,15 @@ def write_parts(
     for folder in (figures, pages):
         folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
-        _write(pages / f"{section.id}.html", render(report, templates, [section]))
+        _write(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
         for number, figure in enumerate(figures_of(section.blocks), 1):
             name = f"{number:02d}-{slug(figure.title)}.svg"
             _write(figures / section.id / name, alone(figure))
+
+
+def unlinked(page: str) -> str:
+    """Return a page without the ways to pages that lie beside the report, not beside its parts."""
+    return BESIDE.sub(r"\1", page)
 
 
 def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:

@@ -1,11 +1,11 @@
 """What the report knows: the study's spec, its result tables and what was read of each dataset."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from metajudge.report.annotated import Judged, sample
 from metajudge.report.rows import Rows
@@ -13,6 +13,7 @@ from metajudge.report.words import CONTROLS
 from metajudge.schema.cards import ORACLE, PROMPTED
 from metajudge.schema.tables import read_table
 
+T = TypeVar("T")
 DEGREES = ("minor", "major", "single", "")
 
 
@@ -79,6 +80,7 @@ class Report:
     """Dataset -> a sample of its texts with the errors that judges list in them."""
     training: Sequence[Mapping[str, Any]] = ()
     """The log of the training of the judge that was taught, none where the study trains none."""
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def load(cls, spec: Mapping[str, Any]) -> "Report":
@@ -96,6 +98,12 @@ class Report:
         taught = spec.get("distilled")
         log = read_table("training", taught["log"]).to_pylist() if taught else []
         return cls(spec, tables, found, annotated, log)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` makes, made once for a key: what many parts of a page ask for."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(T, self._made[key])
 
     def rows(self, table: str) -> Rows:
         """Return the rows of a table, none where the study has no such table."""

@@ -21,7 +21,8 @@ COLUMNS, WIDE, HIGH = 2, 370, 220
 LEFT, TOP, RIGHT, BOTTOM, FOOT = 50, 28, 20, 26, 24
 FREE_WIDE, GAP, EDGE = 60, 16, 12
 """Pixels of the column of what is free, beside it, and within both at their ends."""
-MOST_TICKS = 6
+MOST_TICKS, LEAST_SPAN = 6, 1e-6
+"""Ticks of a panel; and the width below which all its values are one."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,9 @@ class _Place:
 
 def _step(span: float) -> float:
     """Return the least step of 1, 2 or 5 times a power of ten that needs few ticks."""
-    power = floor(log10(span / MOST_TICKS)) if span > 0 else -1
+    if span < LEAST_SPAN:
+        return 0.1
+    power = floor(log10(span / MOST_TICKS))
     steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
     return next(step for step in steps if span / step <= MOST_TICKS)
 

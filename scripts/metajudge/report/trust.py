@@ -5,20 +5,20 @@ do not decide it. Every claim has the rows that it rests on, so that a reader ca
 than a control means better than every one of them, as `Measure.above` has it.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import log
 
 import numpy as np
 
-from metajudge.report.headline import Measure, measures, null_controls
+from metajudge.report.headline import Measure, measures, null_controls, without_width
 from metajudge.report.report import Damage, Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.words import spoken
 from metajudge.statistics.multiple import holm
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
-FLOORS = {"accuracy_adjacent": 0.5, "accuracy_comparison": 0.5, "effective_judges": 1.0}
+FLOORS = {"accuracy_adjacent": 0.5, "accuracy_comparison": 0.5, "confusion_auc": 0.5}
 """What a measure has by chance alone, where that is not 0."""
 BASE, LEVEL = 0.05, 0.05
 """The base of the logarithm that D is, and the p-value at which damage counts as noticed."""
@@ -28,7 +28,6 @@ APART, RATING = "telling damage to an aspect from damage beside it", "finding pe
 ORDER, BUILT = "ordering texts of one source as people do", "finding the rating of graded texts"
 PAIRS = "choosing the better of two texts by {}"
 ROW, HINTS = "ordering texts in a row by their errors", "withstanding false hints"
-ALONE = "having members that do not all err alike"
 KINDS = {
     DAMAGE: "cases of damage",
     AGREEMENT: "aspects",
@@ -44,7 +43,6 @@ NAMED = {
     ("accuracy_adjacent", "local"): ROW,
     ("accuracy_comparison", "pooled"): PAIRS,
     ("alpha_pair", ""): "agreeing with people as one more rater",
-    ("effective_judges", "pooled"): ALONE,
 }
 """What a claim is about, by statistic and level."""
 
@@ -90,30 +88,47 @@ def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
 def _beyond(
     report: Report, dataset: Dataset, judge: Judge, measure: Measure, respect: str
 ) -> Iterator[Claim]:
-    """A measure holds above chance and every control; it fails below chance or a control."""
+    """A measure holds above chance and every control; it fails below chance or a control.
+
+    One that the judge alone lacks is undecided; nothing is said of one that no judge has.
+    """
     row = measure.row(report, dataset, judge)
-    if row is None or row.value is None:
+    if row is None:
         return
-    floor = FLOORS.get(measure.statistic, 0.0)
-    subject = report.aspect(measure.aspect) if "{}" in respect else ""
+    subject = report.aspect(measure.aspect) if "{}" in respect else _wording(measure)
     claim = Claim(judge.id, dataset.id, respect, subject, OPEN, "", (row,))
+    if row.value is not None:
+        verdict, why = _held(report, dataset, judge, measure, row)
+        yield replace(claim, verdict=verdict, why=why)
+    elif any(_known(measure.row(report, dataset, one)) for one in report.judges if not one.control):
+        yield replace(claim, why=spoken(row.note))
+
+
+def _held(
+    report: Report, dataset: Dataset, judge: Judge, measure: Measure, row: Row
+) -> tuple[str, str]:
+    """Return the verdict on a number that is held against chance and every control, and why."""
+    floor = FLOORS.get(measure.statistic, 0.0)
     if row.lo is None or row.hi is None:
-        yield replace(claim, why="it has no interval")
-        return
+        return OPEN, "it has no interval"
+    if without_width(row):
+        return OPEN, "its interval has no width"
     controls = _controls(report, dataset, measure)
     worse = [one for one in controls if measure.above(report, dataset, one, judge)]
     level = [one for one in controls if not measure.above(report, dataset, judge, one)]
     if row.hi < floor:
-        yield replace(claim, verdict=FAILS, why=f"the interval lies below {floor:g}")
-    elif worse:
-        yield replace(claim, verdict=FAILS, why=f"below control {_ids(worse)}")
-    elif row.lo <= floor:
-        yield replace(claim, why=f"the interval holds {floor:g}")
-    elif level:
-        yield replace(claim, why=f"not told apart from control {_ids(level)}")
-    else:
-        why = "above every control" if controls else f"above {floor:g}; there is no control"
-        yield replace(claim, verdict=HOLDS, why=why)
+        return FAILS, f"the interval lies below {floor:g}"
+    if worse:
+        return FAILS, f"below control {_ids(worse)}"
+    if row.lo <= floor:
+        return OPEN, f"the interval holds {floor:g}"
+    if level:
+        return OPEN, f"not told apart from control {_ids(level)}"
+    return HOLDS, "above every control" if controls else f"above {floor:g}; there is no control"
+
+
+def _wording(measure: Measure) -> str:
+    return f"wording {measure.criterion}" if measure.criterion else ""
 
 
 def _controls(report: Report, dataset: Dataset, measure: Measure) -> list[Judge]:
@@ -137,28 +152,25 @@ def _first(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> 
 
 
 def _apart(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> Iterator[Claim]:
-    """Aspects are kept apart where wanted drops are larger: index below 1, AUC above a half."""
+    """Aspects are kept apart at an index below 1, with an AUC above a half and every control."""
     index = measure.row(report, dataset, judge)
-    auc = replace(measure, statistic="confusion_auc").row(report, dataset, judge)
-    if index is None:
+    larger = replace(measure, statistic="confusion_auc")
+    auc = larger.row(report, dataset, judge)
+    if index is None or auc is None:
         return
-    rows = tuple(row for row in (index, auc) if row)
-    claim = Claim(judge.id, dataset.id, APART, "", OPEN, "", rows)
-    if index.value is None:
-        if auc is None or auc.value is not None:  # the judge did score: nothing was taken off
-            yield replace(claim, verdict=FAILS, why=spoken(index.note))
+    claim = Claim(judge.id, dataset.id, APART, _wording(measure), OPEN, "", (index, auc))
+    if index.value is None and auc.value is None:
+        yield replace(claim, why=spoken(index.note))
+    elif index.value is None:  # the judge did score: nothing was taken off
+        yield replace(claim, verdict=FAILS, why=spoken(index.note))
     elif index.lo is not None and index.lo >= 1:
         why = "it takes off no less for damage that should leave the aspect alone"
         yield replace(claim, verdict=FAILS, why=why)
-    elif auc is None or auc.lo is None or auc.hi is None or index.hi is None:
-        yield replace(claim, why="there is no interval")
-    elif auc.hi < 0.5:
-        yield replace(claim, verdict=FAILS, why="unwanted drops are the larger ones")
-    elif auc.lo > 0.5 and index.hi < 1:
-        yield replace(claim, verdict=HOLDS, why="wanted drops are larger than unwanted ones")
     else:
-        why = "the AUC's interval holds 0.5" if auc.lo <= 0.5 else "the index's interval holds 1"
-        yield replace(claim, why=why)
+        verdict, why = _held(report, dataset, judge, larger, auc)
+        if verdict == HOLDS and (index.hi is None or index.hi >= 1):
+            verdict, why = OPEN, "the index's interval holds 1"
+        yield replace(claim, verdict=verdict, why=f"AUC: {why}" if "index" not in why else why)
 
 
 def _swayed(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> Iterator[Claim]:
@@ -179,48 +191,66 @@ def _swayed(report: Report, dataset: Dataset, judge: Judge, measure: Measure) ->
 
 def _noticed(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     """Damage is noticed at p <= 0.05, Holm over all of the dataset, where no control gets there."""
-    rows = report.rows("discernment").where(dataset=dataset.id)
-    controls = {one.id: _reached(report, rows, one) for one in null_controls(report)}
-    for cell, (row, reached) in _reached(report, rows, judge).items():
+    controls = {one.id: _reached(report, dataset, one) for one in null_controls(report)}
+    none = not any(controls.values())
+    for cell, (row, reached) in _reached(report, dataset, judge).items():
         damage = next(one for one in report.damages if one.cell == cell)
         subject = f"{damage.name} ({damage.degree})" if damage.degree else damage.name
         claim = Claim(judge.id, dataset.id, DAMAGE, subject, OPEN, "p > 0.05, Holm", (row,))
         too = [name for name, found in controls.items() if cell in found and found[cell][1]]
-        against = _raised(rows, dataset, judge, damage)
-        if reached and too:
-            yield replace(
-                claim, why=f"noticed by control {', '.join(f'`{one}`' for one in too)}, too"
-            )
+        against = _raised(report, dataset, judge, damage)
+        if row.value is None:
+            yield replace(claim, why=spoken(row.note))
+        elif reached and too:
+            yield replace(claim, why=f"noticed by control {', '.join(too)}, too")
         elif reached:
-            yield replace(claim, verdict=HOLDS, why="p ≤ 0.05, Holm; no control notices it")
+            why = "there is no control" if none else "no control notices it"
+            yield replace(claim, verdict=HOLDS, why=f"p ≤ 0.05, Holm; {why}")
         elif against:
             yield replace(claim, verdict=FAILS, why="it scores the damage higher", rows=against)
         else:
             yield claim
 
 
-def _reached(report: Report, rows: Rows, judge: Judge) -> dict[str, tuple[Row, bool]]:
+def _reached(report: Report, dataset: Dataset, judge: Judge) -> dict[str, tuple[Row, bool]]:
     """Return each cell's D_exact, and whether its p = 0.05 ** D is significant among all cells."""
-    own = {row.cell: row for row in rows.where(judge=judge.id, statistic="D_exact")}
+    return report.once(
+        ("reached", dataset.id, judge.id), lambda: _significant(report, dataset, judge)
+    )
+
+
+def _significant(report: Report, dataset: Dataset, judge: Judge) -> dict[str, tuple[Row, bool]]:
+    rows = _of_judge(report, dataset, judge)
+    own = {row.cell: row for row in rows.where(statistic="D_exact")}
     cells = [one.cell for one in report.damages if one.cell in own]
-    known = {cell: own[cell].value for cell in cells}
-    logs = [min(d * log(BASE), 0.0) for d in known.values() if d is not None]
-    if not logs:
-        return {}
+    values = [own[cell].value for cell in cells]
+    logs = [math.nan if d is None else min(d * math.log(BASE), 0.0) for d in values]
     told = holm(np.array(logs), log=True)
-    found = [cell for cell, d in known.items() if d is not None]
-    return {cell: (own[cell], p <= log(LEVEL)) for cell, p in zip(found, told, strict=True)}
+    return {
+        cell: (own[cell], bool(p <= math.log(LEVEL))) for cell, p in zip(cells, told, strict=True)
+    }
 
 
-def _raised(rows: Rows, dataset: Dataset, judge: Judge, damage: Damage) -> tuple[Row, ...]:
-    """Return the mean drops if on every aspect scores rise, and the interval says so; else ()."""
+def _of_judge(report: Report, dataset: Dataset, judge: Judge) -> Rows:
+    """Return a judge's rows of discernment."""
+    table = report.rows("discernment")
+    return report.once(
+        ("discernment", dataset.id, judge.id),
+        lambda: table.where(dataset=dataset.id, judge=judge.id),
+    )
+
+
+def _raised(report: Report, dataset: Dataset, judge: Judge, damage: Damage) -> tuple[Row, ...]:
+    """Return the mean drops if scores rise on every aspect, and each interval says so; else ()."""
+    rows = _of_judge(report, dataset, judge)
     drops = [
         row
         for aspect in dataset.aspects
         if (row := rows.at(dataset.id, judge.id, "mean_drop", aspect=aspect, cell=damage.cell))
+        and row.value is not None
     ]
-    known = [row for row in drops if row.hi is not None]
-    return tuple(known) if known and all(row.hi is not None and row.hi < 0 for row in known) else ()
+    risen = [row for row in drops if row.hi is not None and row.hi < 0]
+    return tuple(drops) if drops and len(risen) == len(drops) else ()
 
 
 def _known(row: Row | None) -> bool:
@@ -228,4 +258,4 @@ def _known(row: Row | None) -> bool:
 
 
 def _ids(judges: Iterable[Judge]) -> str:
-    return ", ".join(f"`{judge.id}`" for judge in judges)
+    return ", ".join(judge.id for judge in judges)

@@ -43,6 +43,7 @@ class Reader:
         self.texts = Texts(self.out, dataset.id)
         self.told: Mapping[str, Any] = report.spec["worst"].get(dataset.id, {})
         self._damaged: dict[str, dict[str, str]] = {}
+        self._last: tuple[tuple[str, str, str], dict[Any, Judged]] | None = None
 
     @cached_property
     def originals(self) -> dict[str, str]:
@@ -64,8 +65,12 @@ class Reader:
 
     def find(self, judge: Judge, cell: str, aspect: str) -> dict[Any, Judged]:
         """Return (target, target_b) -> what the judge said of it."""
-        found = judged(self.texts, (cell, judge.id, aspect))
-        return {(one.target.target, one.target_b and one.target_b.target): one for one in found}
+        place = (cell, judge.id, aspect)
+        if self._last is None or self._last[0] != place:  # cases of one cell follow one another
+            found = judged(self.texts, place)
+            told = {(o.target.target, o.target_b and o.target_b.target): o for o in found}
+            self._last = place, told
+        return self._last[1]
 
 
 def section(readers: Iterable[Reader], judge: Judge) -> Section | None:

@@ -137,4 +137,5 @@ def number(row: Row | None) -> Cell:
         notes=notes,
         sort=row.value,
         style="number told",
+        row=row,
     )

@@ -17,7 +17,7 @@ from metajudge.report.elements import (
     words_cell,
 )
 from metajudge.report.headline import Measure, best_control, measures
-from metajudge.report.numbers import THOUSAND, count, listed, percent, plural
+from metajudge.report.numbers import THOUSAND, count, dollars, listed, percent, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.sections.cost import free, price_per_1000
 from metajudge.report.sections.coverage import Tally
@@ -61,8 +61,8 @@ def _costs(report: Report, judge: Judge) -> str:
     if price is None:
         return f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
     total = sum(row.value or 0 for row in rows.where(statistic="usd"))
-    each = f"US$ {price:.2f} per {THOUSAND} judgments"
-    return f"{each}; {total:.2f} for all {count(replies)} replies."
+    each = f"US$ {dollars(price)} per {THOUSAND} judgments"
+    return f"{each}; {dollars(total)} for all {count(replies)} replies."
 
 
 def _covered(report: Report, judge: Judge) -> str:

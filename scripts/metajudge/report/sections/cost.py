@@ -56,7 +56,7 @@ def section(report: Report) -> Section | None:
     unpriced = [judge.id for judge in report.judges if _unpriced(rows.where(judge=judge.id))]
     unpriced += [name for name in made if _unpriced(rows.where(perturbation=name))]
     if unpriced:
-        told = f"The price of {', '.join(unpriced)} is not known: the model's card has none."
+        told = f"The price of {', '.join(unpriced)} is not known; the tables say why."
         blocks.insert(0, Text(told, style="warning"))
     elif free(row for row in rows if row.judge != ALL):
         blocks.insert(0, Text("Nothing was bought for this study.", style="finding"))

@@ -186,8 +186,9 @@ def _outranked(report: Report, dataset: Dataset, shown: list[Measure]) -> list[s
         under = [row for row in known if below(measure, row, control)]
         if control and under:
             told = listed([f"`{row.judge}` ({short(row)})" for row in under])
+            word = f" (wording {measure.criterion})" if measure.criterion else ""
             found.append(
-                f"{measure.name(report)}: control `{control.judge}` ({short(control)}) ranks "
+                f"{measure.name(report)}{word}: control `{control.judge}` ({short(control)}) ranks "
                 f"above {len(under)} of {plural(len(known), 'judge')}: {told}."
             )
     return found

@@ -18,6 +18,7 @@ from metajudge.report.elements import (
 )
 from metajudge.report.headline import LEAST_IS_BEST, Measure, best_control, measures
 from metajudge.report.numbers import THOUSAND, listed
+from metajudge.report.numbers import dollars as dollars_of
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.scatter import Bought, Priced, scatter_spec
 from metajudge.report.sections.cost import price_per_1000
@@ -113,7 +114,7 @@ def _summary(
     judges: Sequence[Judge],
     priced: dict[str, float],
 ) -> str:
-    """Return which judges nobody with a known price beats for less money, per the rule."""
+    """Return the span of prices, and which judges a cheaper one is better than, by the rule."""
     beaten = {
         judge.id
         for judge in judges
@@ -123,7 +124,8 @@ def _summary(
     }
     told = listed([f"`{name}`" for name in priced if name in beaten])
     least, most = min(priced.values()), max(priced.values())
-    span = f"{len(priced)} judges, from ${least:.2f} to ${most:.2f} per {THOUSAND} judgments."
+    ends = f"${dollars_of(least)} to ${dollars_of(most)}"
+    span = f"{len(priced)} judges, from {ends} per {THOUSAND} judgments."
     if not beaten:
         return f"{span} None is beaten by a cheaper one on any of these numbers."
     return f"{span} On some of these numbers a cheaper judge is better than {told}."

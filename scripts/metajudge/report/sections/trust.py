@@ -14,7 +14,7 @@ from metajudge.report.elements import (
     figures,
     words_cell,
 )
-from metajudge.report.numbers import THOUSAND, count, listed, plural
+from metajudge.report.numbers import THOUSAND, count, dollars, listed, plural
 from metajudge.report.report import Judge, Report
 from metajudge.report.sections.cost import free, price_per_1000
 from metajudge.report.sections.coverage import Tally
@@ -39,14 +39,14 @@ RULES = (
 
 def sentences(report: Report) -> list[Block]:
     """Return a sentence for each judge that is no control, with its evidence."""
-    found: list[Block] = []
+    found: list[Verdict] = []
     for judge in report.judges:
         own = claims(report, judge)
-        if own and not judge.control:
+        if not judge.control:
             found.append(
                 Verdict(judge.id, judge.card, sentence(report, judge, own), evidence(report, own))
             )
-    return [*found, Text(RULES, style="small")] if found else []
+    return [*found, Text(RULES, style="small")] if any(one.evidence.bodies for one in found) else []
 
 
 def sentence(report: Report, judge: Judge, own: Sequence[Claim]) -> str:
@@ -78,16 +78,27 @@ def _respects(report: Report, own: Sequence[Claim], verdict: str) -> Iterator[st
 
 def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
     if "{}" not in respect:
-        return f"{respect}{_number(these)}{_places(report, these, every)}"
+        wordings = [claim.subject for claim in these if claim.subject]
+        named = f" ({listed(list(dict.fromkeys(wordings)))})" if wordings else ""
+        return f"{respect}{named}{_number(these)}{_places(report, these, every)}"
     if len(these) > FEW:
-        share = "all" if len(these) == len(every) else f"{count(len(these))} of"
-        return respect.format(f"{share} {count(len(every))} {KINDS[respect]}")
+        return respect.format(_count(respect, these, every))
     subjects = []
     for subject in dict.fromkeys(claim.subject for claim in these):
         mine = [claim for claim in these if claim.subject == subject]
         places = _places(report, mine, [c for c in every if c.subject == subject])
         subjects.append(f"{subject}{_number(mine)}{places}")
     return respect.format(listed(subjects))
+
+
+def _count(respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
+    """Return how many there are, of all; who is best is claimed of the best alone."""
+    sets = len({claim.dataset for claim in every})
+    where = f" of {sets} datasets" if sets > 1 else ""
+    if respect == FIRST:
+        return f"{count(len(these))} {KINDS[respect]}{where}"
+    share = "all" if len(these) == len(every) else f"{count(len(these))} of"
+    return f"{share} {count(len(every))} {KINDS[respect]}{where}"
 
 
 def _number(these: Sequence[Claim]) -> str:
@@ -121,7 +132,11 @@ def _price(report: Report, judge: Judge) -> str:
     if not len(rows) or free(rows):
         return ""
     price = price_per_1000(rows)
-    return " Its price is not known." if price is None else f" {THOUSAND} judgments: ${price:.2f}."
+    return (
+        " Its price is not known."
+        if price is None
+        else f" {THOUSAND} judgments: ${dollars(price)}."
+    )
 
 
 def evidence(report: Report, own: Sequence[Claim]) -> Table:
@@ -143,7 +158,7 @@ def evidence(report: Report, own: Sequence[Claim]) -> Table:
         Column("Because", style="words"),
         Column("Numbers", style="words"),
     ]
-    caption = f"`{own[0].judge}`: every claim, what the rule says of it, and its numbers."
+    caption = "Every claim, what the rule says of it, and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False)
 
 

@@ -225,11 +225,11 @@ def test_a_long_hexadecimal_name_is_no_variable() -> None:
 def test_names_with_control_characters_are_not_printed_raw(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = [[*row, "x"] for row in LINES]
-    file = table("article,model,summary,fluency,odd\x1b[2J", lines)
+    lines = [[*row, "x", at * 9] for at, row in enumerate(LINES)]
+    file = table("article,model,summary,fluency,odd\x1b[2J,", lines)
     assert init(file, "--yes") == 0
     said = capsys.readouterr().out
-    assert "odd [2J" in said and "\x1b" not in said
+    assert "odd [2J, (no name)" in said and "\x1b" not in said
     with pytest.raises(UserError) as caught:
         init(file, "--yes", "--study", "other", "--text", "nothing")
     assert "\x1b" not in str(caught.value)

@@ -204,7 +204,7 @@ def guessed(wanted: Wanted, offered: Offered) -> Iterator[str]:
     used = {columns.text, columns.item, columns.system, *columns.source, *columns.references}
     used |= {column for group in columns.ratings.values() for column in group}
     if left := [column for column in offered.columns if column not in used]:
-        yield f"  not used    {plain(', '.join(left))}"
+        yield f"  not used    {plain(', '.join(one or '(no name)' for one in left))}"
         for passed in offered.ratings_left(one for one in used if one):
             yield f"  note: not taken for ratings: {plain(passed)}"
 

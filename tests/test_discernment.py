@@ -13,6 +13,7 @@ from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.shares import share_of
 from metajudge.statistics import wilcoxon
+from metajudge.statistics.resampling import NO_WIDTH
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -210,6 +211,42 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
         assert f"{test} p; bootstrap" in found["method"], name
         assert found["value"] > 5
         assert (discernment.BEYOND in found["note"]) == (test == "asymptotic"), name
+
+
+def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
+    """Return a judge that lowers an aspect by these in turn, both for typos and for cuts."""
+    plain = {aspect: np.full(ITEMS, 5.0) for aspect in ASPECTS}
+    damaged = {aspect: 5.0 - np.resize(fall, ITEMS) for aspect, fall in falls.items()}
+    return {"original": plain, "typos.minor": damaged, "cuts.single": damaged}
+
+
+def test_an_interval_of_ties_alone_is_told() -> None:
+    flat = discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
+    for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
+        row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
+        assert row["hi"] > row["lo"] and discernment.TIES_ALONE in row["note"], name
+        assert row["lo"] <= row["value"] <= row["hi"]
+    exact = one(flat, "D_exact", perturbation="typos", aspect="")
+    assert exact["lo"] == exact["hi"] and exact["note"].count(NO_WIDTH) == 1
+
+
+@pytest.mark.parametrize("other", [[1, 2, -1], [1, 1, 0], [1, 2, NAN]])
+def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> None:
+    rows = discernment.rows(study({"some": dropped(clear=[1, 2, 3], true=other)}))
+    both = of(rows, "D", "D_avg", "D_min", aspect="")
+    assert len(both) == 4 and not [row for row in both if NO_WIDTH in row["note"]]
+
+
+def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
+    weights = {"id": "w@1", "of": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    judge = dropped(clear=[1, 2, 3], true=[1, 2, -1])
+    rows = discernment.rows(study({"some": judge}, weights=weights))
+    noted = {
+        (name, cut): discernment.TIES_ALONE in one(rows, name, perturbation=cut, aspect="")["note"]
+        for name in ("D", "D_ew")
+        for cut in ("typos", "cuts")
+    }
+    assert [at for at, told in noted.items() if told] == [("D_ew", "typos")]
 
 
 # Weights

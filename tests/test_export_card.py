@@ -7,7 +7,7 @@ from typing import Any
 import report_study as study
 from metajudge.export.card import card
 from metajudge.export.markdown import WRITERS, blocks, code, escaped, inline
-from metajudge.report.elements import Body, Cell, Column, Fold, Line, Table, Text
+from metajudge.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Fold, Line, Table, Text
 from metajudge.report.page import sections_of
 from metajudge.report.report import Report
 
@@ -85,6 +85,12 @@ def test_a_table_has_its_caption_bodies_and_notes() -> None:
         "#### More\n\n*C `x`.*\n\n| Judge | G: r |\n| --- | --- |\n| **T** |  |\n"
         "| `j` (b; m) | 0.5 † \\[0.4, 0.6\\] (1 missing) |\n\nN.\n\n\nP\n\n- i\n"
     )
+
+
+def test_an_interval_without_width_is_explained_below_its_table() -> None:
+    line = Line("j", [Cell("1.0", interval="[1.0, 1.0]°")])
+    [*_, last, _] = blocks([Table("C.", "Judge", [Column("r")], [Body([line])])])
+    assert last == inline(NO_WIDTH_TOLD)
 
 
 def test_every_block_of_the_report_can_be_written(tmp_path: Path) -> None:

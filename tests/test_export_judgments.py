@@ -15,7 +15,7 @@ import yaml
 
 import running
 from metajudge.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
-from metajudge.export.judgments import blocks, export, rows
+from metajudge.export.judgments import blocks, export, guarded, rows
 from metajudge.plan import Plan, load_plan
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import table_of, write_table
@@ -135,15 +135,36 @@ def test_two_runs_write_the_same_bytes(plan: Plan, out: Path, tmp_path: Path) ->
 
 def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
     told = export(plan, out, tmp_path / "j.csv", texts=True, source="s.yaml")
-    assert "6 judgments in 6 cells" in told and "spreadsheet" in told
+    assert "6 judgments in 6 cells" in told
     with (tmp_path / "j.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     for line, row in zip(found, rows(plan, out, texts=True), strict=True):
         assert list(line) == list(schema(texts=True).names)
-        assert line["text"] == row["text"] and line["rationale"] == (row["rationale"] or "")
+        assert line["text"] == row["text"].replace(ODD, f"'{ODD}")
+        assert line["rationale"] == (f"'{ODD}" if row["rationale"] else "")
         assert [name for name in line if line[name] == ""] == [
             name for name in line if row[name] in (None, "")
         ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        *(("=1+1", "'=1+1"), ("+a", "'+a"), ("-a\nb", "'-a\nb"), ("@a", "'@a"), ("\t=1", "'\t=1")),
+        *(("＝1", "'＝1"), ("'=1", "''=1"), ("-1+cmd", "'-1+cmd"), ("-1\n=2", "'-1\n=2")),
+        *((same, same) for same in ("a=1", "-1", "+2.5", "'a'", "a\n=1", "", None)),
+    ],
+)
+def test_no_text_of_a_csv_is_a_formula(text: str | None, kept: str | None) -> None:
+    told = pa.schema([pa.field("text", pa.string(), metadata={"unit": ""}), ("n", pa.int64())])
+    found = guarded(pa.table({"text": [text], "n": [-1]}, schema=told))
+    assert found.to_pylist() == [{"text": kept, "n": -1}]
+    assert found.schema.equals(told, check_metadata=True)
+
+
+def test_a_parquet_file_has_texts_as_they_are(plan: Plan, out: Path, tmp_path: Path) -> None:
+    export(plan, out, tmp_path / "j.parquet", texts=True, source="s.yaml")
+    assert ODD in pq.read_table(tmp_path / "j.parquet")["text"].to_pylist()
 
 
 def test_no_more_than_a_block_is_held() -> None:
@@ -177,12 +198,15 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         return done.returncode, done.stdout
 
     status, said = say("judgments", "j.parquet")
-    assert status == 0 and "6 judgments" in said and "j.dictionary.md" in said
-    assert (tmp_path / "j.dictionary.md").read_text("utf-8") == dictionary("tiny", texts=False)
+    assert status == 0 and "6 judgments" in said and "j.parquet.dictionary.md" in said
+    assert (tmp_path / "j.parquet.dictionary.md").read_text("utf-8") == dictionary(
+        "tiny", texts=False
+    )
     status, said = say("judgments", "j.parquet")
     assert status == 1 and "there already" in said and "--force" in said
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
+    assert say("judgments", "j.csv")[0] == 0 and (tmp_path / "j.csv.dictionary.md").is_file()
     for kind in (("card", "c.md"), ("latex", "agreement", "t.tex")):
         status, said = say(*kind)
         assert status == 1 and "no results yet" in said, said

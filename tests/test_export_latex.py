@@ -158,6 +158,27 @@ def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
         grids(found, "agreement", {})
 
 
+def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
+    told.append({**told[0], "judge": "human", "statistic": "ceiling"})
+    found = report_of(tmp_path, {"agreement": told})
+    with pytest.raises(UserError, match="no row of agreement has all of that") as caught:
+        grids(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
+    assert caught.value.got == "--statistic spearman --judge human"
+    assert caught.value.allowed == "--statistic ceiling; or --judge alpha, beta"
+
+
+def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
+    for note, explained in (("", False), ("no width: 98% of the resamples are equal", True)):
+        told[0]["note"] = note
+        found = report_of(tmp_path / str(explained), {"agreement": told})
+        text = document(found, grids(found, "agreement", {}))
+        assert ("\\textdegree{} No width: all resamples" in text) == explained
+        assert text.count("\\textdegree{}") == 2 * explained and ".." not in text
+        assert len(table_rows(text)) == 3
+
+
 def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
     found = Report.load(study.make(tmp_path))
     with pytest.raises(UserError, match="in one cell") as caught:

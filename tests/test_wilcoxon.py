@@ -192,20 +192,27 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 # Resamples
 
 
-def untied_with_itself(d: Ints, times: Ints, sources: int) -> float:
-    """Return ln p of d drawn so many times each; only different differences can tie.
+def tie_loss_by_hand(d: Ints, row: Ints, source: Ints) -> float:
+    """Return sum t³ - t over all twos and threes, one by one.
 
-    `sources` are drawn as often as there are: two of them together (1 - 1/s) times on average.
+    Each counts as the product of how often its different sources are drawn, over its expectation.
     """
-    n = int(times[d != 0].sum())
-    together = {2: 1 - 1 / sources, 3: (1 - 1 / sources) * (1 - 2 / sources)}
-    if sources < 3:
-        together = {2: 1.0, 3: 1.0}
-    squares = n * (n + 1) * (2 * n + 1) / 6
+    n = row.size
+    expected = {1: 1.0, 2: 1 - 1 / n, 3: (1 - 1 / n) * (1 - 2 / n)}
+    loss = 0.0
     for size in set(np.abs(d[d != 0]).tolist()):
-        drawn = times[np.abs(d) == size].tolist()
-        for k, often in together.items():
-            squares -= sum(math.prod(some) for some in combinations(drawn, k)) / 2 / often
+        tied = source[np.abs(d) == size].tolist()
+        for some in (one for k in (2, 3) for one in combinations(tied, k)):
+            different = set(some)
+            loss += 6 * math.prod(row[list(different)].tolist()) / expected[len(different)]
+    return loss
+
+
+def untied_with_itself(d: Ints, row: Ints, source: Ints) -> float:
+    """Return ln p of d drawn so many times each; copies of a source do not tie with it."""
+    times = row[source]
+    n = int(times[d != 0].sum())
+    squares = n * (n + 1) * (2 * n + 1) / 6 - tie_loss_by_hand(d, row, source) / 12
     ranked = signed_rank(np.repeat(d, times))
     balance = float(ranked.w_plus - ranked.w_minus) / 2
     return float(norm.logcdf(-balance / math.sqrt(squares))) if n else 0.0
@@ -221,7 +228,7 @@ def test_replicates_equal_materialised_resamples(d: Ints, seed: int, pairs: str)
     resamples = [np.repeat(d, row[source]) for row in weights]
     written_out: dict[Method, list[float]] = {
         "exact": [log_p_exact(one) for one in resamples],
-        "asymptotic": [untied_with_itself(d, row[source], n_sources) for row in weights],
+        "asymptotic": [untied_with_itself(d, row, source) for row in weights],
     }
     for method, expected in written_out.items():
         got = replicate_log_p(d, weights, source, method)
@@ -234,6 +241,39 @@ def test_resamples_of_drops_alone_have_the_p_of_the_data() -> None:
     weights = source_weights(np.random.default_rng(3), 24)
     got = replicate_log_p(np.arange(1, 25), weights, np.arange(24), "asymptotic")
     assert got == pytest.approx(log_p_asymptotic(np.arange(1, 25)), rel=1e-12)
+
+
+@pytest.mark.parametrize("tied", ["within", "across", "both", "all"])
+def test_the_mean_loss_by_ties_is_that_of_the_data(tied: str) -> None:
+    """Over all 3,125 ways to draw 5 sources of 5, each with three pairs."""
+    source = np.repeat(np.arange(5), 3)
+    d = {
+        "within": source + 1,
+        "across": np.tile([1, -2, 3], 5),
+        "both": np.array([1, 1, 2, 1, 2, -2, 3, 4, 3, 1, 1, 1, 0, 5, 5]),
+        "all": np.full(15, 4),
+    }[tied]
+    drawn = np.array(list(product(range(5), repeat=5)))
+    weights = (drawn[:, :, None] == np.arange(5)).sum(axis=1)
+    loss = signed_rank(d, weights, source).tie_loss
+    assert loss.mean() == pytest.approx(float(signed_rank(d).tie_loss), rel=1e-12)
+    assert signed_rank(np.full(24, 4)).tie_loss == 24**3 - 24
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_sources", [1, 2, 3, 4, 10])
+def test_ties_never_take_more_than_there_is(n_sources: int) -> None:
+    source = np.repeat(np.arange(n_sources), 20)
+    weights = source_weights(np.random.default_rng(5), n_sources)
+    found = replicate_log_p(np.full(source.size, 3), weights, source, "asymptotic")
+    assert np.isfinite(found).all() and (found < math.log(0.01)).all()
+
+
+def test_pairs_that_tie_within_their_source_leave_the_p_as_it_is() -> None:
+    source = np.repeat(np.arange(24), 3)
+    weights = source_weights(np.random.default_rng(3), 24)
+    got = replicate_log_p(source + 1, weights, source, "asymptotic")
+    assert got == pytest.approx(log_p_asymptotic(source + 1), rel=1e-12)
 
 
 def test_where_all_drops_are_equal_resamples_lie_around_the_data() -> None:

@@ -88,7 +88,7 @@ def export_judgments(told: argparse.Namespace) -> int:
     from metajudge.export.judgments import SUFFIXES, export
 
     check_new(told.file, force=told.force, suffixes=SUFFIXES)
-    beside = told.file.with_name(f"{told.file.stem}.dictionary.md")
+    beside = told.file.with_name(f"{told.file.name}.dictionary.md")
     check_new(beside, force=told.force, suffixes=(".md",))
     plan = plan_of_study(told.study)
     out = Path("results") / plan.study.study

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from metajudge.report.report import Report
 from metajudge.report.rows import Row, Rows
@@ -46,7 +47,7 @@ def grids(report: Report, table: str, wanted: Wanted, across: str | None = None)
 
     `across` is one of COLUMNS; without it aspects, or damage where all rows have one aspect.
     Raises UserError for a table or a value that is not there, without a statistic where there are
-    several, and where two rows would share a cell.
+    several, where no row has all that is wanted, and where two rows would share a cell.
     """
     if table not in report.tables:
         raise UserError(
@@ -60,7 +61,33 @@ def grids(report: Report, table: str, wanted: Wanted, across: str | None = None)
             f"{table} has several statistics", where="--statistic", allowed=known, todo="name one"
         )
     chosen = [row for row in rows if all(getattr(row, n) in v for n, v in wanted.items())]
+    if not chosen:
+        _refuse(table, rows, wanted)
     return list(_grids(report, table, chosen, across, wanted.get("statistic", ())))
+
+
+def _refuse(table: str, rows: Sequence[Row], wanted: Wanted) -> NoReturn:
+    """Raise UserError; it tells of each column what goes with all else that is wanted."""
+    fitting = {
+        _option(name): {getattr(row, name) for row in rows if _has(row, wanted, but=name)} - {"", 0}
+        for name in wanted
+    }
+    told = [f"{name} {', '.join(sorted(map(str, v)))}" for name, v in fitting.items() if v]
+    raise UserError(
+        f"no row of {table} has all of that",
+        where=f"table {table}",
+        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in wanted.items()),
+        allowed="; or ".join(told) or None,
+        todo="leave one of them out, or name another",
+    )
+
+
+def _has(row: Row, wanted: Wanted, but: str) -> bool:
+    return all(getattr(row, name) in v for name, v in wanted.items() if name != but)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _grids(
@@ -114,7 +141,7 @@ def _cells(table: str, rows: Sequence[Row], across: str) -> dict[tuple[str, str]
                 where=f"judge {at[0]}, {across} {at[1]!r}, statistic {row.statistic}",
                 got=f"rows that differ in {', '.join(apart)}",
                 todo="choose one by "
-                + " or ".join(f"--{name.replace('_', '-')}" for name in apart if name in FILTERS)
+                + " or ".join(_option(name) for name in apart if name in FILTERS)
                 + f"; or name the columns: --columns {' or '.join(COLUMNS)}",
             )
     return found

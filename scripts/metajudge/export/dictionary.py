@@ -120,8 +120,10 @@ def dictionary(study: str, *, texts: bool) -> str:
         f"# Judgments of {escaped(study)}: the columns",
         "",
         "One row is one judgment: what one reply of one judge says of one text on one aspect. "
-        "In CSV, an empty cell stands for an empty value. The same columns are described in the "
-        f"field metadata of a Parquet file. Written by metajudge {__version__}.",
+        "In CSV, an empty cell stands for an empty value, and a text that a spreadsheet would take "
+        "for a formula, as it begins with =, +, - or @, has one apostrophe more before it. The "
+        "same columns are described in the field metadata of a Parquet file. "
+        f"Written by metajudge {__version__}.",
         "",
         row(heads),
         row(["---"] * len(heads)),

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pc
+import pyarrow.compute as pc
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from metajudge.cells import split
@@ -22,11 +23,14 @@ from metajudge.plan.judges import engine_of, scale_of
 from metajudge.plan.study import Cell
 from metajudge.report.items import Texts
 from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import TEXT, read_table
 
 Row = dict[str, Any]
 BLOCK = 50_000
 """Judgments that are written at once; a row group of Parquet."""
+FORMULA = r"^('*[=+\-@\t\r\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+"""A text that begins so is a formula to a spreadsheet, or looks like one that was guarded."""
+NUMERAL = r"^[+-]?[0-9]+([.][0-9]+)?$"
 NAMES = [
     *("kind", "target", "target_b", "hint", "key", "draw", "value", "label"),
     *("spans", "rationale", "status", "rule", "parser"),
@@ -42,17 +46,26 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
     cells = [cell for dataset in plan.datasets for cell in _by_set(plan, dataset)]
     check(out, cells, source)
     told, number = schema(texts=texts), 0
+    kept = guarded if path.suffix.lower() == ".csv" else lambda block: block
     with whole(path) as part, WRITERS[path.suffix.lower()](part, told) as file:
         for block in blocks(rows(plan, out, texts=texts), told):
-            file.write_table(block)
+            file.write_table(kept(block))
             number += len(block)
-    formulas = (
-        "; names and texts stand as they are: import every column as text, a spreadsheet takes a "
-        "cell that begins with =, +, - or @ for a formula"
-        if path.suffix.lower() == ".csv"
-        else ""
-    )
-    return f"{path}: {number:,} judgments in {len(cells):,} cells{formulas}"
+    return f"{path}: {number:,} judgments in {len(cells):,} cells"
+
+
+def guarded(block: pa.Table) -> pa.Table:
+    """Return the table with an apostrophe before every text that a spreadsheet would run.
+
+    Numbers stay. To read such a text as it was, leave one apostrophe out.
+    """
+    for at, told in enumerate(block.schema):
+        if told.type == TEXT:
+            texts = block.column(at)
+            safe = pc.replace_substring_regex(texts, FORMULA, r"'\1")
+            number = pc.match_substring_regex(texts, NUMERAL)
+            block = block.set_column(at, told, pc.if_else(number, texts, safe))
+    return block
 
 
 def check(out: Path, cells: Iterable[Cell], source: str) -> None:
@@ -167,6 +180,6 @@ def _said(told: Row) -> Row:
 
 WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
     ".parquet": lambda path, told: pq.ParquetWriter(path, told, compression="zstd"),
-    ".csv": lambda path, told: pc.CSVWriter(path, told),
+    ".csv": lambda path, told: csv.CSVWriter(path, told),
 }
 SUFFIXES = tuple(WRITERS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from metajudge.export.choice import Grid
 from metajudge.export.text import one_line
 from metajudge.report import words
-from metajudge.report.elements import interval, short
+from metajudge.report.elements import FLAT, NO_WIDTH_TOLD, interval, short
 from metajudge.report.numbers import DASH, MINUS, THIN, count
 from metajudge.report.report import Report
 from metajudge.report.rows import Row
@@ -32,6 +32,7 @@ SPECIAL = {
     DASH: "--",
     "…": "\\ldots{}",
     "†": "\\dag{}",
+    FLAT: "\\textdegree{}",
     "⟨": "$\\langle$",
     "⟩": "$\\rangle$",
     "≤": "$\\leq$",
@@ -145,6 +146,9 @@ def _caption(report: Report, grid: Grid) -> str:
         else "",
         "† below at least one control"
         if any(BELOW in row.note and row.value is not None for row in rows)
+        else "",
+        NO_WIDTH_TOLD.removesuffix(".")
+        if any(row.value is not None and interval(row).endswith(FLAT) for row in rows)
         else "",
         "Below the line: controls" if grid.controls and grid.judges else "",
     ]

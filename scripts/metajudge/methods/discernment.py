@@ -14,7 +14,7 @@ from metajudge.methods.study import DatasetStudy, Floats
 from metajudge.statistics.combination import average, discernment, minimum
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.multiple import holm
-from metajudge.statistics.resampling import Replicated, with_interval
+from metajudge.statistics.resampling import NO_WIDTH, Replicated, with_interval
 from metajudge.statistics.wilcoxon import (
     Method,
     log_p_asymptotic,
@@ -36,13 +36,16 @@ HEADLINES = {
     "D_min_exact": ("D_exact", minimum),
 }
 """Statistic -> the score of each perturbation that it sums up, and how."""
+UNWEIGHTED = {"D", BESIDE_WEIGHTS}
+"""What takes aspects that weigh nothing, too."""
 ASYMPTOTIC = {"D", "D_ew", BESIDE_WEIGHTS}
 """What rests on the asymptotic p in every table, as published."""
 ARTEFACT = 5.0
 """Beyond this a score of asymptotic p-values is an artefact of the normal tail (methods.md 1)."""
 BEYOND = f"beyond {ARTEFACT:g}"
 """Begins the note that says so; the report flags what has it."""
-
+TIES_ALONE = f"{NO_WIDTH} but for ties: all differences have one sign"
+"""Says that resamples find no other evidence: only which differences tie moves the score."""
 
 NAMED = 4
 """So many perturbations are named in a note."""
@@ -175,6 +178,8 @@ class Discerning:
         rows = {name: getattr(scored, field) for name, field in SCORES.items()}
         if given:
             rows[BESIDE_WEIGHTS] = rows["D"] - log(len(aspects), 20) - rows["D_ew"]
+        alike = np.array([_alike(pairs[aspect]) for aspect in aspects])
+        flat = {name: bool(alike[(weights > 0) | (name in UNWEIGHTED)].all()) for name in rows}
         counts = [len(pairs[aspect].differences) for aspect in aspects]
         planned = max(pairs[aspect].n_planned for aspect in aspects)
         sources = len({code for aspect in aspects for code in pairs[aspect].source.tolist()})
@@ -185,7 +190,7 @@ class Discerning:
             method=f"{len(aspects)} aspects, {which}",
         )
         return {
-            name: _replicated(_by(counted, self._test_of(name)), own, sources)
+            name: _replicated(_by(counted, self._test_of(name)), own, sources, flat=flat[name])
             for name, own in rows.items()
         }
 
@@ -277,7 +282,10 @@ class Discerning:
             note=f"without {', '.join(gaps)}: renormalised within the level" if gaps else "",
         )
         rows = summed(np.stack([one.rows for one in scores], axis=-1), **how)
-        found = _replicated(_by(counted, self._test_of(score)), rows, least)
+        flat = all(
+            NO_WIDTH in one.estimate.note for one in scores if one.estimate.value is not None
+        )
+        found = _replicated(_by(counted, self._test_of(score)), rows, least, flat=flat)
         return found._replace(estimate=self._tailed(score, found.estimate))
 
 
@@ -295,10 +303,23 @@ def _by(counted: Estimate, test: Method) -> Estimate:
     return replace(counted, method=f"{counted.method}, {test} p")
 
 
-def _replicated(counted: Estimate, rows: Floats, n_sources: int) -> Replicated:
-    """Return rows[0] as a value, with the counts of `counted` and the interval of the others."""
-    found = replace(counted, value=float(rows[0]))
-    return Replicated(with_interval(found, rows[1:], n_sources), rows)
+def _alike(pairs: Pairs) -> bool:
+    """Return whether resamples have the same signs as the data: one, as often in every source."""
+    times = np.bincount(pairs.source, minlength=pairs.study.weights.shape[1])
+    return bool(np.ptp(np.sign(pairs.differences)) == np.ptp(times) == 0)
+
+
+def _replicated(
+    counted: Estimate, rows: Floats, n_sources: int, *, flat: bool = False
+) -> Replicated:
+    """Return rows[0] as a value, with the counts of `counted` and the interval of the others.
+
+    That of a `flat` one is of TIES_ALONE, if it has any width.
+    """
+    found = with_interval(replace(counted, value=float(rows[0])), rows[1:], n_sources)
+    if flat and found.lo is not None and NO_WIDTH not in found.note:
+        found = found.with_note(TIES_ALONE)
+    return Replicated(found, rows)
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ LONGEST = 600
 """A longer table is not shown: its file is named instead."""
 FLAT = "°"
 NO_WIDTH_TOLD = (
-    f"{FLAT} No width: resampling shows no other value, as all sources say the same. That is no "
-    "certainty: others may differ."
+    f"{FLAT} No width: all resamples show the same value, or all but a few, or they differ in ties "
+    "alone. That is no certainty: other sources may differ."
 )
 LONG = 1000
 """Characters: where more is told of errors that overlap, the reader can go into it to scroll."""

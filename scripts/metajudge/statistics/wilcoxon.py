@@ -67,9 +67,10 @@ class SignedRank:
     """Signs and ties of the differences: counts per distinct non-zero |d|, ascending.
 
     positive, negative: (..., groups); n_zero and tie_loss: (...). A leading axis, if any, is that
-    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences; in a resample
-    it is counted over different ones and divided by how often these are drawn together, so that
-    its mean is that of the data: a difference that is drawn twice does not tie with itself.
+    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences. In a resample
+    a source that is drawn twice counts as two sources that do not tie with each other: twos and
+    triples of different sources count as often as these are drawn together, over how often that is
+    to be expected; those of one source as often as it is drawn. So its mean is that of the data.
     """
 
     positive: NDArray[np.int64]
@@ -121,28 +122,49 @@ def signed_rank(
     order = np.argsort(np.abs(d), kind="stable")[np.count_nonzero(zero) :]
     groups = np.flatnonzero(np.diff(np.abs(d[order]), prepend=0))
     times_sorted, up = times[..., order], d[order] > 0
-    first, second, third = (
-        np.add.reduceat(times_sorted**power, groups, axis=-1) for power in (1, 2, 3)
-    )
-    twos, triples = first**2 - second, first**3 - 3 * first * second + 2 * third  # ordered
-    both, all_three = _drawn_together(None if weights is None else weights.shape[-1])
     return SignedRank(
         np.add.reduceat(times_sorted * up, groups, axis=-1),
         np.add.reduceat(times_sorted * ~up, groups, axis=-1),
         times[..., zero].sum(axis=-1),
-        (3 * twos / both + triples / all_three).sum(axis=-1),
+        _tie_loss(np.abs(d[~zero]), weights, None if source is None else np.asarray(source)[~zero]),
     )
+
+
+def _tie_loss(
+    size: NDArray[np.int64], weights: NDArray[np.int64] | None, source: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return `SignedRank.tie_loss` of differences with these |d|, (...).
+
+    m differences of one source with one |d| are one place; a source is drawn k times, and places
+    of one |d| are summed as sums of km, (km)², (km)³ (all of one, two, three different sources).
+    """
+    code = np.arange(size.size) if source is None else source
+    places, m = np.unique(np.stack([size, code]), axis=1, return_counts=True)
+    groups = np.flatnonzero(np.diff(places[0], prepend=0))
+    k = np.ones(m.size, np.int64) if weights is None else weights[..., places[1].astype(int)]
+
+    def summed(terms: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.add.reduceat(terms, groups, axis=-1)
+
+    first, second, third = (summed((k * m) ** power) for power in (1, 2, 3))
+    pairs, triples = summed(k * m * (m - 1)), summed(k * m * (m - 1) * (m - 2))  # of one source
+    of_one = 3 * pairs + triples
+    of_two = 3 * (first**2 - second) + 3 * (pairs * first - summed(k**2 * m**2 * (m - 1)))
+    of_three = first**3 - 3 * first * second + 2 * third
+    both, all_three = _drawn_together(None if weights is None else weights.shape[-1])
+    return np.asarray((of_one + of_two / both + of_three / all_three).sum(axis=-1))
 
 
 def _drawn_together(n_sources: int | None) -> tuple[float, float]:
     """Return E k k' and E k k' k'' of how often two and three sources are drawn of n with n draws.
 
-    They are (n - 1) / n and (n - 1)(n - 2) / n²; 1 without a resample, and where there are too few.
+    They are (n - 1) / n and (n - 1)(n - 2) / n²; 1 without a resample. Where there are too few
+    sources there is nothing to divide, and the least number above 0 stands for 0.
     """
-    if n_sources is None or n_sources < 3:
+    if n_sources is None:
         return 1.0, 1.0
-    both = (n_sources - 1) / n_sources
-    return both, both * (n_sources - 2) / n_sources
+    both, all_three = n_sources - 1, (n_sources - 1) * (n_sources - 2)
+    return max(both, 1) / n_sources, max(all_three, 1) / n_sources**2
 
 
 def table_method(max_nonzero: int) -> Method:
@@ -188,7 +210,7 @@ def replicate_log_p(
 def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     from scipy.special import log_ndtr
 
-    n = ranked.n_nonzero
+    n = ranked.n_nonzero  # the loss is at most 2.2 n³ + 6 n², so that there is a root:
     spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - ranked.tie_loss) / 3)  # of doubled ranks
     z = (ranked.w_plus - ranked.w_minus) / np.where(spread > 0, spread, 1)
     return np.where(spread > 0, log_ndtr(-z), 0.0)

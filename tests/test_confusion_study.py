@@ -133,7 +133,7 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
 @pytest.mark.slow
 def test_every_cell_says_what_is_expected_of_it(study: Study) -> None:
     told = {
-        (row["perturbation"], row["aspect"]): (row["note"], row["value"])
+        (row["perturbation"], row["aspect"]): (row["note"].rpartition("; ")[2], row["value"])
         for row in study.rows("confusion")
         if (row["judge"], row["statistic"], row["criterion"]) == ("clear", "delta", "default")
     }

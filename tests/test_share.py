@@ -160,7 +160,10 @@ def test_discernment_of_a_share(study: Study) -> None:
     assert 6 < len(study.endpoint.asked) <= 3 * 6
     mine = [row for row in study.rows("discernment") if row["judge"] == "terse"]
     counted = [row for row in mine if row["value"] is not None]
-    assert counted and all(row["n"] + row["n_missing"] == 6 for row in counted)
+    assert {"D", "mean_drop"} <= {row["statistic"] for row in counted}
+    for row in counted:  # the n of a rank-biserial correlation is the pairs that do not tie
+        apart = (row["n_tied"] or 0) if row["statistic"] == "rank_biserial" else 0
+        assert row["n"] + row["n_missing"] + apart == 6, row
 
 
 @pytest.mark.slow

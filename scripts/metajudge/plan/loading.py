@@ -75,18 +75,15 @@ def load_plan(
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(cards, study, source)
-    perturbations = {
-        name: cards.read("perturbation", name, where=f"{source}, key perturbations")
-        for name in study.perturbations
-    }
+    where = f"{source}, key perturbations"
+    perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
     made = writers(study, datasets, perturbations, judges, derived)
     wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
     wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
     new = study.distill.write if study.distill else None
     wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
-    all_of = (drafter | wanted).items()
-    known = {name: cards.read("model", name, where=where) for name, where in all_of}
+    known = {name: cards.read("model", name, where=w) for name, w in (drafter | wanted).items()}
     models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
     judges = {
         name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)

@@ -48,8 +48,6 @@ class Panel:
 
 def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
     """Return the Vega-Lite specification; `x` names the whole numbers. Some panel has a dot."""
-    import altair as alt
-
     place = _Place.of(panels)
     columns, rows = min(COLUMNS, len(panels)), ceil(len(panels) / COLUMNS)
     width, height = columns * WIDE, rows * HIGH + FOOT
@@ -67,14 +65,7 @@ def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
         _intervals(place, [panel.ends for panel in panels], INK, 1.3, 1),
         _dots(place, panels),
     ]
-    chart = alt.layer(*layers).properties(
-        width=width,
-        height=height,
-        autosize=alt.AutoSizeParams(type="none"),
-        padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
-    )
-    spec: dict[str, Any] = chart.to_dict()
-    return {**spec, "config": LOOK}
+    return framed(layers, width, height)
 
 
 @dataclass(frozen=True)
@@ -146,6 +137,20 @@ class _Place:
         """Return the name above a panel."""
         x, y = self.corner(panel)
         return {"x": x + LEFT, "y": y + 12, "text": label_of(told.title)}
+
+
+def framed(layers: "list[alt.Chart]", width: int, height: int) -> dict[str, Any]:
+    """Return the specification of layers that are placed in the pixels of a frame."""
+    import altair as alt
+
+    chart = alt.layer(*layers).properties(
+        width=width,
+        height=height,
+        autosize=alt.AutoSizeParams(type="none"),
+        padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
+    )
+    spec: dict[str, Any] = chart.to_dict()
+    return {**spec, "config": LOOK}
 
 
 def rules_of(lines: list[dict[str, Any]]) -> "alt.Chart":

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from metajudge.report.charts import BLUE, GREEN, INK, LOOK, SOFT, label_of
+from metajudge.report.charts import BLUE, GREEN, INK, SOFT, label_of
 from metajudge.report.numbers import MINUS
-from metajudge.report.panels import at_pixels, chart_of, rules_of, words_of
+from metajudge.report.panels import at_pixels, chart_of, framed, rules_of, words_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,8 +47,6 @@ class Priced:
 
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> dict[str, Any]:
     """Return the Vega-Lite specification; some dot of some panel has a price above 0."""
-    import altair as alt
-
     places = [_Place.of(number, panel, panels) for number, panel in enumerate(panels)]
     columns, rows = min(COLUMNS, len(panels)), ceil(len(panels) / COLUMNS)
     width, height = columns * WIDE, rows * HIGH + FOOT
@@ -64,14 +62,7 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> dict[str, Any]:
         _dots([dot for place in places for dot in place.dots()]),
         words_of([name for place in places for name in place.names()], INK, "left", 11),
     ]
-    chart = alt.layer(*layers).properties(
-        width=width,
-        height=height,
-        autosize=alt.AutoSizeParams(type="none"),
-        padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
-    )
-    spec: dict[str, Any] = chart.to_dict()
-    return {**spec, "config": LOOK}
+    return framed(layers, width, height)
 
 
 @dataclass(frozen=True)

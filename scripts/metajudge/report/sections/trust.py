@@ -94,7 +94,7 @@ def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[
 def _count(respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
     """Return how many there are, of all; who is best is claimed of the best alone."""
     sets = len({claim.dataset for claim in every})
-    where = f" of {sets} datasets" if sets > 1 else ""
+    where = f" on {sets} datasets" if sets > 1 else ""
     if respect == FIRST:
         return f"{count(len(these))} {KINDS[respect]}{where}"
     share = "all" if len(these) == len(every) else f"{count(len(these))} of"

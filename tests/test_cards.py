@@ -163,7 +163,7 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
     Path("config/studies").mkdir(parents=True)
     Path("config/studies/mine.yaml").touch()
     for wrong in ("mien", "config/studies/mie.yaml", "elsewhere/mine"):
-        with pytest.raises(UserError, match="name its file: config/studies/mine.yaml"):
+        with pytest.raises(UserError, match=r"name its file: config/studies/mine\.yaml"):
             load_yaml(Path(wrong))
-    with pytest.raises(UserError, match="allowed: config/studies/mine.yaml\n.*with its folder"):
+    with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
         load_yaml(Path("quite-another.yaml"))

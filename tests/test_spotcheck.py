@@ -395,9 +395,9 @@ def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
     def kinds(card: dict[str, str] | None, own: list[Edit] = edits) -> list[list[str]]:
         return [[piece.kind for piece in one] for one in states(before, after, own, card)]
 
-    words = ["del", "ins", "same"] * 2
+    change = ["del", "ins", "same"]
     assert kinds(rule) == [["moved", "same"] * 2] * 2
-    assert kinds(rule | {"level": "word"}) == [words]
+    assert kinds(rule | {"level": "word"}) == [2 * change]
     whole = [Edit(0, before, after)]
     for card in (None, rule | {"method": "llm"}, rule | {"kind": "graded"}):
-        assert kinds(card, whole) == kinds(rule, []) == [words]
+        assert kinds(card, whole) == kinds(rule, []) == [change]

@@ -30,8 +30,8 @@ NEUTRAL = {
     "top_k": 0,
 }
 """What a model's generation config might say otherwise: always sent."""
-QUIET = {"VLLM_NO_USAGE_STATS": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
-"""vLLM tells nobody what it does; its processes are started anew, and so bear the guard's mark."""
+STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+"""vLLM's processes are started anew, and so bear the guard's mark."""
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks of an adapter for which vLLM can make room."""
 ENDED = {"stop", "length", "repetition"}
@@ -204,7 +204,7 @@ class VllmEngine:
 
 def load(card: VllmModel) -> Any:
     """Return vLLM with the model of a card."""
-    for name, value in QUIET.items():
+    for name, value in STARTED.items():
         os.environ.setdefault(name, value)
     try:
         return import_module("vllm").LLM(**arguments(card))

@@ -77,9 +77,7 @@ def _masked(value: Any) -> Any:
     """Return a value without those of its entries whose names say that they are secret."""
     if isinstance(value, dict):
         return {
-            name: HIDDEN
-            if is_secret(name) and not isinstance(one, int | float)
-            else _masked(one)
+            name: HIDDEN if is_secret(name) and not isinstance(one, int | float) else _masked(one)
             for name, one in value.items()
             if name != "path"
         }

@@ -40,7 +40,7 @@ class UserError(Exception):
         return found[0] if found else None
 
     def __str__(self) -> str:
-        """Return the message, one line per part, parts without content left out, no secret in it."""
+        """Return the message, a line for each part that has content, without what looks secret."""
         allowed = self.allowed
         if isinstance(allowed, list):
             more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""

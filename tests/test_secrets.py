@@ -21,6 +21,7 @@ from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import load_yaml, read_card, validate_card
 from metajudge.schema.secrets import masked
+from metajudge.unexpected import print_exception
 from running import environment
 
 KEY = "sk-proj-4f5Gh7Jk9LqWz1"
@@ -178,6 +179,47 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(key: str) -> No
     with pytest.raises(UserError, match="no header can carry") as caught:
         engine(key)
     assert "IT_KEY" in str(caught.value) and "sk-" not in str(caught.value)
+
+
+# --- tracebacks ---
+
+CRASHES = """
+import os
+from metajudge.command import run
+
+def main(spec):
+    "Fail as nobody has foreseen."
+    raise ValueError(f"bad header {os.environ['OUR_API_KEY']!r} for http://u:pa55@h.org/v1")
+
+run(main)
+"""
+
+
+def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text("{}", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHES, "--spec", str(tmp_path / "spec.json")],
+        env=environment() | {"OUR_API_KEY": "zebra/4411'+x"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1 and done.stderr.startswith("Traceback (most recent call last):")
+    assert "<OUR_API_KEY>" in done.stderr and "http://<not shown>@h.org/v1" in done.stderr
+    assert "zebra" not in done.stderr and "pa55" not in done.stderr
+
+
+def test_an_exception_that_is_told_and_goes_on_shows_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "zebra/4411'+x")
+    try:
+        raise OSError("no weights for zebra/4411'+x")
+    except OSError:
+        print_exception()
+    told = capsys.readouterr().err
+    assert "OSError: no weights for <HF_TOKEN>" in told and "zebra" not in told
 
 
 # --- telling ---

@@ -7,7 +7,6 @@ not in batches, so that it is never half empty; a reply is handed on as soon as 
 import json
 import math
 import os
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +20,7 @@ from metajudge.engines.guard import Guard
 from metajudge.schema.cards import VllmModel
 from metajudge.schema.cards.vllm import ADAPTER_FILES, SAMPLING
 from metajudge.schema.errors import UserError
+from metajudge.unexpected import print_exception
 
 NEUTRAL = {
     "frequency_penalty": 0.0,
@@ -209,7 +209,7 @@ def load(card: VllmModel) -> Any:
     try:
         return import_module("vllm").LLM(**arguments(card))
     except Exception as error:  # of vLLM, torch, CUDA or the hub: of any kind, and told whole
-        traceback.print_exc()
+        print_exception()
         raise UserError(
             f"vLLM cannot load the model: {str(error).partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml",

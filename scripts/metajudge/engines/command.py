@@ -12,14 +12,14 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.data.files import resolve
-from metajudge.engines.asked import Failure, Reply, Request, Work
+from metajudge.engines.asked import Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.engines.hidden import Hidden
 from metajudge.schema.cards import CommandModel
@@ -40,8 +40,6 @@ KEPT = 1 << 14
 SHOWN = 300
 TOKENS = {"prompt", "completion", "reasoning", "cached"}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-
-Keep = Callable[[Reply], None]
 
 
 class Given(NamedTuple):

@@ -7,7 +7,12 @@ not in batches, so that it is never half empty; a reply is handed on as soon as 
 import json
 import math
 import os
+<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Iterator, Mapping
+=======
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+>>>>>>> 0962359e3cd4ff6fa26962691f53436c96be360b
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -15,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from jinja2 import TemplateError
 
 from metajudge.data.files import DATA
-from metajudge.engines.asked import Ask, Failure, Reply, Request, Work
+from metajudge.engines.asked import Ask, Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.schema.cards import VllmModel
 from metajudge.schema.cards.vllm import ADAPTER_FILES, SAMPLING
@@ -38,8 +43,6 @@ ENDED = {"stop", "length", "repetition"}
 """Reasons to finish of a reply; all others mean that there is none."""
 AHEAD = 2
 """So many times the requests that the engine works on at once wait in it."""
-
-Keep = Callable[[Reply], None]
 
 
 class Span(NamedTuple):

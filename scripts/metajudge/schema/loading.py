@@ -1,6 +1,7 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 from collections.abc import Hashable, Iterable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -14,6 +15,7 @@ from metajudge.schema.secrets import suspects
 
 Place = tuple[str | int, ...]
 
+STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 
@@ -31,7 +33,7 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
             _collect_lines(node, (), lines, path)
         return yaml.safe_load(text), lines
     except FileNotFoundError as error:
-        raise UserError("there is no such file", where=str(path)) from error
+        raise _absent(path) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         # without the lines themselves, and without a cause that shows them: they may hold a key
         raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
@@ -45,6 +47,15 @@ def _fault(error: yaml.YAMLError | UnicodeDecodeError) -> str:
     place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
     told = ", ".join(filter(None, (error.context, error.problem)))
     return f"{' '.join(told.split())}{place}"
+
+
+def _absent(path: Path) -> UserError:
+    """Name the YAML file that was meant: one beside it, or a study."""
+    places = [path.parent, STUDIES.parent, STUDIES]
+    there = {one.stem: str(one) for folder in places for one in sorted(folder.glob("*.yaml"))}
+    near = get_close_matches(path.stem, there, n=1)
+    todo = f"name its file: {there[near[0]]}" if near else "name the file with its folder"
+    return UserError("there is no such file", where=str(path), allowed=there.values(), todo=todo)
 
 
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:

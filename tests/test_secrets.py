@@ -17,6 +17,7 @@ import metajudge
 from metajudge.engines.asked import Reply
 from metajudge.engines.hidden import SHORTEST, Hidden
 from metajudge.engines.openai import OpenAIEngine
+from metajudge.plan.preflight import check_keys
 from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import load_yaml, read_card, validate_card
@@ -175,10 +176,15 @@ def test_a_secret_with_white_space_is_taken_out_before_lines_are_joined() -> Non
 @pytest.mark.parametrize(
     "key", ["sk-one\nsk-two-two", "sk-\x00-nothing-there", "\x1b[1msk-bold-key"]
 )
-def test_a_key_that_no_header_can_carry_is_named_by_its_variable(key: str) -> None:
-    with pytest.raises(UserError, match="no header can carry") as caught:
-        engine(key)
-    assert "IT_KEY" in str(caught.value) and "sk-" not in str(caught.value)
+def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Before anything is asked, and by whoever asks without that look."""
+    monkeypatch.setattr("os.environ", {"IT_KEY": key})  # the real one takes no zero byte
+    for look in (lambda: engine(key), lambda: check_keys({"it": "IT_KEY"})):
+        with pytest.raises(UserError, match="no header can carry") as caught:
+            look()
+        assert "IT_KEY" in str(caught.value) and "sk-" not in str(caught.value)
 
 
 # --- tracebacks ---

@@ -19,12 +19,8 @@ import orjson
 from yarl import URL
 
 from metajudge.engines import wire
-<<<<<<< HEAD
-from metajudge.engines.asked import Budget, Failure, Hold, RefusedError, Reply, Request, Work
-from metajudge.engines.hidden import Hidden
-=======
 from metajudge.engines.asked import Budget, Failure, Hold, Keep, RefusedError, Reply, Request, Work
->>>>>>> 0962359e3cd4ff6fa26962691f53436c96be360b
+from metajudge.engines.hidden import Hidden, check_key
 from metajudge.engines.pace import Gate, asked_wait, exhausted
 from metajudge.engines.probe import Findings, probe
 from metajudge.engines.setbacks import Setbacks
@@ -83,13 +79,7 @@ class OpenAIEngine:
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
         in_variable = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
         self.key = (in_variable if key is None else key).strip()
-        if not self.key.isprintable():
-            raise UserError(
-                "the key has characters that no header can carry",
-                where=f"models/{card.model}.yaml, key api_key_env",
-                got=card.api_key_env,
-                todo="look at the variable: more than one line, or something of a terminal in it?",
-            )
+        check_key(self.key, card.model, card.api_key_env)
         self.hidden = Hidden({"<key>": self.key})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
@@ -187,14 +177,8 @@ class OpenAIEngine:
             text=self.clean(reply.text),
             finish=self.clean(reply.finish),
             provenance=told,
-            logprobs=self._spared(reply.logprobs),
+            logprobs=None if wire.spells(reply.logprobs, self.hidden) else reply.logprobs,
         )
-
-    def _spared(self, logprobs: wire.Logprobs | None) -> wire.Logprobs | None:
-        """Return log probabilities, or none if the tokens spell the key."""
-        chosen = "".join(tokens[0][0] for tokens in logprobs or ())
-        spelled = "\n".join([chosen, *(token for tokens in logprobs or () for token, _ in tokens)])
-        return logprobs if self.hidden.out_of(spelled) == spelled else None
 
 
 @contextmanager

@@ -17,11 +17,7 @@ from typing import Any
 from metajudge.engines.asked import Failure, Keep, Reply, Work
 from metajudge.engines.guard import Guard
 from metajudge.engines.openai import OpenAIEngine
-<<<<<<< HEAD
-from metajudge.engines.vllm import NEUTRAL, STARTED, Keep, arguments, provenance
-=======
-from metajudge.engines.vllm import NEUTRAL, QUIET, arguments, provenance
->>>>>>> 0962359e3cd4ff6fa26962691f53436c96be360b
+from metajudge.engines.vllm import NEUTRAL, STARTED, arguments, provenance
 from metajudge.schema.cards import OpenAIModel, VllmModel
 from metajudge.schema.errors import UserError
 

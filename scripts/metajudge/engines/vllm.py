@@ -7,12 +7,7 @@ not in batches, so that it is never half empty; a reply is handed on as soon as 
 import json
 import math
 import os
-<<<<<<< HEAD
-from collections.abc import Callable, Iterable, Iterator, Mapping
-=======
-import traceback
 from collections.abc import Iterable, Iterator, Mapping
->>>>>>> 0962359e3cd4ff6fa26962691f53436c96be360b
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast

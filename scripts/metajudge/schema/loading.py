@@ -1,12 +1,14 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 from collections.abc import Hashable, Iterable
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from yaml.error import MarkedYAMLError
 
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
@@ -17,6 +19,21 @@ SECRET = {"api_key_env", "base_url"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, which names the line also of a date or a number that there is not."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node, or raise YAMLError."""
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
+
+
+NOT_TEXT = bool | int | float | date
+QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
+
+
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
@@ -24,14 +41,23 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=_Loader)
         lines: dict[Place, int] = {}
         if node is not None:
             _collect_lines(node, (), lines, path)
-        return yaml.safe_load(text), lines
+        return yaml.load(text, Loader=_Loader), lines
     except FileNotFoundError as error:
         raise UserError("there is no such file", where=str(path)) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except IsADirectoryError as error:
+        raise UserError("this is a folder, and a file is meant", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"this is not YAML in UTF-8: {error.reason}",
+            where=f"{path}:{error.object.count(10, 0, error.start) + 1}",
+            got=error.object[error.start : error.start + 1],
+            todo="save it as UTF-8",
+        ) from error
+    except yaml.YAMLError as error:
         raise UserError(
             f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
         ) from error
@@ -40,8 +66,14 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            here = (*place, cast(str, key.value))
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise UserError(
+                    "a key is a word, no list and no mapping",
+                    where=f"{path}:{line}",
+                    todo="put a text that begins with a bracket or a brace in quotes",
+                )
+            here = (*place, cast(str, key.value))
             if here in lines:
                 raise UserError(
                     "a key comes twice",
@@ -109,9 +141,12 @@ def adapter(kind: str) -> TypeAdapter[Any]:
 
 
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
-    place = _place(kind, issue["loc"])
+    place, fault = _place(kind, issue["loc"]), issue["type"]
+    if fault in {"union_tag_invalid", "union_tag_not_found"}:
+        place = (*place, issue["ctx"]["discriminator"].strip("'"))
     where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
-    fault = issue["type"]
+    if fault == "union_tag_not_found":
+        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
     if fault == "extra_forbidden":
         allowed = _keys_at(KINDS[kind], place[:-1])
         return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
@@ -130,7 +165,8 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
             "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
         )
     got = None if isinstance(issue["input"], dict) else issue["input"]  # a whole card tells nothing
-    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got)
+    todo = QUOTED if fault == "string_type" and isinstance(got, NOT_TEXT) else ""
+    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got, todo=todo)
 
 
 def _place(kind: str, loc: tuple[str | int, ...]) -> Place:

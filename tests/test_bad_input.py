@@ -182,8 +182,6 @@ def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -
 TOLD = [
     ("check", "a key that comes twice in the study"),
     ("run", "an unknown key"),
-    ("run", "a prompt with an unknown name"),
-    ("check", "a rating above the scale"),
     ("run", "a rating above the scale"),
     ("check", "two scores of one text"),
     ("run", "two scores of one text"),

@@ -131,5 +131,5 @@ def _parsed(cell: object) -> object:
         return cell
     try:
         return json.loads(cell)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return cell

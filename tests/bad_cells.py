@@ -50,6 +50,12 @@ CELLS: list[Case] = [
         jsonl(ann=True),
         ["not a number", "mine.jsonl, row 2, aspect clarity", "True"],
     ),
+    ("a rating of brackets", jsonl(ann="[" * 100_000), ["not a number", "mine.jsonl, row 2"]),
+    (
+        "a rating of a long list",
+        jsonl(ann=f"[{'9' * 5000}]"),
+        ["not a number", "mine.jsonl, row 2"],
+    ),
     ("a rating that is an object", jsonl(ann={"value": 4}), ["not a number", "mine.jsonl, row 2"]),
     ("ratings in a list in a list", jsonl(ann=[[4]]), ["not a number", "mine.jsonl, row 2"]),
     ("a rating of 300 digits", jsonl(ann=10**300), ["off the scale", "mine.jsonl, row 2"]),

@@ -67,7 +67,11 @@ FILES: list[Case] = [
         {DATASET: {"files": "../../dta/mine.csv"}},
         ["no file or folder", "'dta'", "key files.data"],
     ),
-    ("a folder for a file", {CSV: FOLDER}, ["mine.csv", "mine.yaml, key files.data", "folder"]),
+    (
+        "a folder for a file",
+        {CSV: FOLDER},
+        ["mine.csv", "mine.yaml, key files.data", "this is a folder"],
+    ),
     (
         "a pattern without a file",
         {DATASET: {"files": "../../mine-{part}.csv"}},

@@ -250,7 +250,7 @@ def test_errors_of_any_reply_have_places_in_the_text_or_none(reply: str, text: s
 # --- perturbations ---------------------------------------------------------------------------
 
 LATIN = "He is 3 not. |Ana ran to Oslo, |Mr. Orr? |e\u0301|9|A b c d. |\n| |…|their |because of it."
-OTHER = ["\u2028", "👩\u200d⚕️", "你好。", "٣٤ ", "क्\u200dषि ", "\0", "\ud800", "4" * 5000]
+OTHER = ["\u2028", "👩\u200d⚕️", "你好。", "٣٤ ", "क्\u200dषि ", "\0", "\ud800"]
 PARTS = st.lists(st.sampled_from([*LATIN.split("|"), *OTHER]), max_size=15).map("".join)
 TEXTS = st.text(max_size=40) | PARTS
 
@@ -297,6 +297,7 @@ def test_texts_that_are_exchanged_keep_the_promises(
 
 @settings(some, max_examples=40)
 @given(text=TEXTS, kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1), seed=st.integers(0))
+@example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
 def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
     row = inject_errors(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import trusting
 from metajudge.statistics.registry import statistic
 from running import HOME, copy_project, outputs, rows, run
 from test_report import Page
@@ -68,6 +69,11 @@ def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
             least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
             for value in (row[name] for name in ("value", "lo", "hi") if row[name] is not None):
                 assert least - 1e-9 <= value <= most + 1e-9, row
+
+
+@pytest.mark.slow
+def test_what_the_report_says_of_judges_is_what_its_tables_say(demo: Path) -> None:
+    assert min(trusting.held(demo, "config/config.yaml").values()) > 0
 
 
 @pytest.mark.slow

@@ -12,14 +12,14 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.data.files import resolve
-from metajudge.engines.asked import Failure, Reply, Request, Work
+from metajudge.engines.asked import Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.schema.cards import CommandModel
 from metajudge.schema.cards.models import PYTHON, ROLE
@@ -41,8 +41,6 @@ SHORTEST_SECRET = 8
 """A shorter value of a variable may stand in any text."""
 TOKENS = {"prompt", "completion", "reasoning", "cached"}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-
-Keep = Callable[[Reply], None]
 
 
 class Given(NamedTuple):

@@ -9,7 +9,7 @@ import gc
 import json
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
@@ -20,9 +20,10 @@ import orjson
 from yarl import URL
 
 from metajudge.engines import wire
-from metajudge.engines.asked import Budget, Failure, Hold, RefusedError, Reply, Request, Work
+from metajudge.engines.asked import Budget, Failure, Hold, Keep, RefusedError, Reply, Request, Work
 from metajudge.engines.pace import Gate, asked_wait, exhausted
 from metajudge.engines.probe import Findings, probe
+from metajudge.engines.setbacks import Setbacks
 from metajudge.schema.cards import Limits, OpenAIModel
 from metajudge.schema.errors import UserError
 
@@ -48,8 +49,6 @@ SHOWN = 300
 """Characters of an endpoint's message that are kept."""
 PER_TOKEN = 4
 """Characters of a prompt in a token, roughly: to stay under a limit until usage is known."""
-
-Keep = Callable[[Reply], None]
 
 
 class Passing(Exception):
@@ -210,7 +209,7 @@ class _Run:
         self.gate = Gate(self.limits)
         self.failures: list[Failure] = []
         self.refusals: list[Refusal] = []
-        self.most = self.limits.draws_per_request
+        self.most, self.setbacks = self.limits.draws_per_request, Setbacks()
         self.stop: Exception | None = None
         self._last_failure, self._alike = "", 0
 
@@ -309,6 +308,7 @@ class _Run:
                 return self._answered(tokens, *await self.engine.ask(session, request, draws))
             except Passing as error:
                 failure = error
+                self.setbacks.add(str(error))
             finally:
                 self.gate.leave()
             attempt += not failure.throttled

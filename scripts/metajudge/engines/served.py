@@ -14,10 +14,10 @@ from dataclasses import replace
 from http.client import HTTPException
 from typing import Any
 
-from metajudge.engines.asked import Failure, Reply, Work
+from metajudge.engines.asked import Failure, Keep, Reply, Work
 from metajudge.engines.guard import Guard
 from metajudge.engines.openai import OpenAIEngine
-from metajudge.engines.vllm import NEUTRAL, QUIET, Keep, arguments, provenance
+from metajudge.engines.vllm import NEUTRAL, QUIET, arguments, provenance
 from metajudge.schema.cards import OpenAIModel, VllmModel
 from metajudge.schema.errors import UserError
 

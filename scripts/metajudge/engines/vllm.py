@@ -8,7 +8,7 @@ import json
 import math
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from jinja2 import TemplateError
 
 from metajudge.data.files import DATA
-from metajudge.engines.asked import Ask, Failure, Reply, Request, Work
+from metajudge.engines.asked import Ask, Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.schema.cards import VllmModel
 from metajudge.schema.cards.vllm import ADAPTER_FILES, SAMPLING
@@ -38,8 +38,6 @@ ENDED = {"stop", "length", "repetition"}
 """Reasons to finish of a reply; all others mean that there is none."""
 AHEAD = 2
 """So many times the requests that the engine works on at once wait in it."""
-
-Keep = Callable[[Reply], None]
 
 
 class Span(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from metajudge.canonical import canonical
 from metajudge.plan.judges import facts_of, parser_of, prompt_hash
-from metajudge.plan.pages import look_of, report_page
+from metajudge.plan.pages import look_of, report_page, told_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import Model
 
@@ -34,6 +34,7 @@ def judge_cards(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         "results": out,
         "explore": True,
         "settings": {name: settings_of(plan, name) for name in page["judges"]},
+        "perturbations": {name: told_of(card) for name, card in plan.perturbations.items()},
         "models": {name: model_settings(card) for name, card in plan.models.items()},
         "worst": {
             dataset: {

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from datetime import date
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -15,6 +16,7 @@ from metajudge.schema.errors import UserError, UserErrors
 
 Place = tuple[str | int, ...]
 
+STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 
@@ -47,7 +49,7 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
             _collect_lines(node, (), lines, path)
         return yaml.load(text, Loader=_Loader), lines
     except FileNotFoundError as error:
-        raise UserError("there is no such file", where=str(path)) from error
+        raise _absent(path) from error
     except IsADirectoryError as error:
         raise UserError("this is a folder, and a file is meant", where=str(path)) from error
     except UnicodeDecodeError as error:
@@ -61,6 +63,15 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
         raise UserError(
             f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
         ) from error
+
+
+def _absent(path: Path) -> UserError:
+    """Name the YAML file that was meant: one beside it, or a study."""
+    places = [path.parent, STUDIES.parent, STUDIES]
+    there = {one.stem: str(one) for folder in places for one in sorted(folder.glob("*.yaml"))}
+    near = get_close_matches(path.stem, there, n=1)
+    todo = f"name its file: {there[near[0]]}" if near else "name the file with its folder"
+    return UserError("there is no such file", where=str(path), allowed=there.values(), todo=todo)
 
 
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:

@@ -128,6 +128,13 @@ def check_judge(
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
         )
+    if judge.spotlight and model.engine not in PROMPTED:
+        raise UserError(
+            "only what a model reads in a prompt can be marked there",
+            where=f"{where}, key spotlight",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `spotlight` out",
+        )
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)

@@ -43,6 +43,9 @@ COUNTS = {"coverage", "cost"}
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
+NAMED_IF_SET = ("annotation", "spotlight")
+"""Keys of a judge that a spec names where its card does: one without them stays what it was."""
+
 
 class Specs(DistilledSpecs):
     """The specs of a study's jobs."""
@@ -139,7 +142,7 @@ class Specs(DistilledSpecs):
             "judges": {
                 name: judge.model_dump(
                     mode="json",
-                    include=asked | ({"annotation"} if judge.annotation else set()),
+                    include=asked | {name for name in NAMED_IF_SET if getattr(judge, name)},
                     exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()

@@ -14,6 +14,7 @@ from metajudge.canonical import canonical
 from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
+from metajudge.plan.attacks import attacks_of
 from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
@@ -274,7 +275,7 @@ class Specs(DistilledSpecs):
         if table == "perspectives":
             found["in_a_row"] = plan.perturbed(dataset, "row")
         if table == "robustness":
-            found |= robust_of(plan, dataset)
+            found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
             found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
         if table == "ensemble":
             found["ensembles"] = ensembles_of(plan, dataset)

@@ -72,7 +72,9 @@ def test_controls_and_rules_have_numbers_of_their_own(study: Study) -> None:
     assert found(study, "constant-top", "obey_rate")["note"]  # all are at the top already
     attack, inert = (found(study, "length", "injection_shift", one) for one in ("attack", "inert"))
     assert attack["value"] == pytest.approx(inert["value"], rel=0.5) and attack["value"] > 0
-    assert "no scale" in attack["note"] and "no scale" in found(study, "length", "obey_rate")["note"]
+    assert (
+        "no scale" in attack["note"] and "no scale" in found(study, "length", "obey_rate")["note"]
+    )
     assert found(study, "random", "injection_shift")["lo"] is not None
     assert found(study, "rules", "injection_shift")["value"] is not None
     assert found(study, "rouge-l", "p_injection")["value"] is not None
@@ -84,4 +86,4 @@ def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: Study) -> 
     sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
     assert len(sent) == 24 * 4
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
-    assert "What is written to the judge" in page and "claimed verdict" in page
+    assert "what is written to the judge" in page and "claimed verdict" in page

@@ -3,11 +3,12 @@
 from collections.abc import Hashable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
 
@@ -20,18 +21,20 @@ SECRET = {"api_key_env", "base_url"}
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is not there, not UTF-8, not YAML, or names a key twice.
+    Raises UserError for a file that is not there, not UTF-8, not YAML, names a key twice, or has or
+    unfolds into too much.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = yaml.SafeLoader(read_bounded(path))
+        node = loader.get_single_node()
         lines: dict[Place, int] = {}
-        if node is not None:
-            _collect_lines(node, (), lines, path)
-        return yaml.safe_load(text), lines
+        if node is None:
+            return None, lines
+        _collect_lines(node, (), lines, path)
+        return loader.construct_document(node), lines
     except FileNotFoundError as error:
         raise UserError("there is no such file", where=str(path)) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # a number or a date that is none, too
         raise UserError(
             f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
         ) from error
@@ -40,7 +43,7 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            here = (*place, cast(str, key.value))
+            here = (*place, str(key.value))  # a key that is no text is refused when it is built
             line = key.start_mark.line + 1
             if here in lines:
                 raise UserError(

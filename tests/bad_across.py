@@ -109,7 +109,7 @@ IDS: list[Case] = [
     (
         "a prompt that climbs",
         {JUDGE: {"form": "../judges/asked"}},
-        ["no prompt", "judge asked, key form"],
+        ["lies in prompts/", "../judges/asked", "judge asked, key form"],
     ),
     (
         "weights without a card",

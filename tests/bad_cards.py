@@ -27,6 +27,9 @@ def rows(**keys: Any) -> dict[str, Any]:
     return {RECORDED: {"rows": BASE[RECORDED]["rows"] | keys}}
 
 
+BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)
+)
 NOT_YAML: list[Case] = [
     ("no study", {STUDY: None}, ["there is no such file", STUDY]),
     ("a folder for a study", {STUDY: FOLDER}, [STUDY, "folder"]),
@@ -90,6 +93,14 @@ NOT_YAML: list[Case] = [
     ("an alias to nothing", {JUDGE: "judge: *nobody\n"}, ["not YAML", "asked.yaml", "nobody"]),
     ("a list for a key", {JUDGE: "? [judge, model]\n: asked\n"}, ["asked.yaml"]),
     ("a mapping for a key", {JUDGE: "{{judge: asked}: 1}\n"}, ["asked.yaml"]),
+    (
+        "a card within itself",
+        {JUDGE: "&a\njudge: asked\nshots: *a\n"},
+        ["asked.yaml", "part of itself"],
+    ),
+    ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "unfolds into too much"]),
+    ("a nest", {JUDGE: "judge: " + "[" * 5000}, ["asked.yaml", "nested too deeply"]),
+    ("a card of 3 MB", {JUDGE: "judge: asked #" + "x" * 3_000_000}, ["asked.yaml", "too large"]),
     (
         "an impossible date",
         {ASPECT: "aspect: clarity\nname: 2020-13-45\ndefinition: d\n"},

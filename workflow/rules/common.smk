@@ -258,7 +258,8 @@ def references_for(dataset):
 
 def meta_of(dataset, damage):
     """Return the items' file for a rule that needs something of their meta."""
-    needs = RULES[PLAN.perturbations[damage].rule].meta
+    card = PLAN.perturbations[damage]
+    needs = card.method == "rule" and RULES[card.rule].meta
     return [f"{OUT}/items/{dataset}.parquet"] if needs else []
 
 
@@ -378,6 +379,10 @@ wildcard_constraints:
     perturbation=one_of(
         f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
     ),
-    damage=one_of(n for n, card in PLAN.perturbations.items() if card.method == "rule"),
-    degree="minor|major|single",
+    damage=one_of(
+        name
+        for name, card in PLAN.perturbations.items()
+        if card.method in {"rule", "attack"}
+    ),
+    degree="minor|major|single|attack|inert",
     table=one_of(SPECS.tables),

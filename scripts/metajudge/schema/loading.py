@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from yaml.error import MarkedYAMLError
 
+from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
 
@@ -39,15 +40,17 @@ QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dat
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is not there, not UTF-8, not YAML, or names a key twice.
+    Raises UserError for a file that is not there, not UTF-8, not YAML, names a key twice, or has or
+    unfolds into too much.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=_Loader)
+        loader = _Loader(read_bounded(path))
+        node = loader.get_single_node()
         lines: dict[Place, int] = {}
-        if node is not None:
-            _collect_lines(node, (), lines, path)
-        return yaml.load(text, Loader=_Loader), lines
+        if node is None:
+            return None, lines
+        _collect_lines(node, (), lines, path)
+        return loader.construct_document(node), lines
     except FileNotFoundError as error:
         raise _absent(path) from error
     except IsADirectoryError as error:

@@ -171,6 +171,11 @@ class Judge(Decoding):
         None,
         description="Tell the form a rating of the very text, as `hint`; for robustness.",
     )
+    spotlight: bool = Field(
+        False,
+        description="Put marks with a tag of the request's own around every text from data or "
+        "models in the prompt, and say that what is between them is no instruction.",
+    )
     columns: list[str] = Field(
         [],
         description="Recorded score columns: each becomes a judge by the slug of its name; "

@@ -17,6 +17,7 @@ import report_study
 from metajudge.perturb import perturb_dataset
 from metajudge.perturb.edits import Edit, apply_edits
 from metajudge.report import marked as marking
+from metajudge.report.html import CLOSED, script_hash
 from metajudge.report.marked import (
     Piece,
     compared,
@@ -109,7 +110,15 @@ def test_what_is_too_long_to_compare_is_one_change(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [(" ", "␣"), ("\n\t", "↵⇥"), ("\u200b", "U+200B"), ("a ", ""), ("\u202e", ""), (".", "")],
+    [
+        (" ", "␣"),
+        ("\n\t", "↵⇥"),
+        ("\u200b", ""),
+        ("\u200d", "U+200D"),
+        ("a ", ""),
+        ("\u202e", ""),
+        (".", ""),
+    ],
 )
 def test_a_change_that_nobody_would_see_has_a_sign(text: str, sign: str) -> None:
     assert Piece("ins", text).sign == sign
@@ -353,7 +362,8 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     html = study.page()
     parsed = Page(html)
     policies = [told["content"] for told in parsed.named("meta") if "http-equiv" in told]
-    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    assert policies == ["; ".join([*CLOSED, f"style-src 'sha256-{script_hash(style)}'"])]
     assert "http://" not in html and "https://" not in html and "url(" not in html
     links = [told["href"] for told in parsed.named("a")]
     assert links == ["index.html", "#news"]

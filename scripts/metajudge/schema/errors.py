@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from metajudge.schema.secrets import masked
+from metajudge.unseen import UNSEEN
 
 SHOWN = 12
 """Longer lists of allowed values are cut after this many."""
-CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile(f"[\t{UNSEEN}]")
 """What moves a terminal's cursor, or worse: names in a message may come from data."""
 
 

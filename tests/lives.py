@@ -35,7 +35,7 @@ STAGES = {
     "perturb": Stage(("perturb",), 2),
     "inject": Stage(("make_texts",)),
     "ask": Stage(("ask",)),
-    "score": Stage(("score",), 5),
+    "score": Stage(("score",), 4),
     "statistics": Stage(("collect", "estimate", "table"), 9),
     "report": Stage(("report", "judge_card"), 2),
 }

@@ -92,6 +92,12 @@ class Store:
                         wanted[row["key"]] = max(row["draw"] + 1, wanted.get(row["key"], 0))
         return {draw: one for draw, one in self.read(wanted).items() if one.status == "error"}
 
+    def ready(self) -> None:
+        """Begin a journal before anything is asked: what cannot be kept is not to be paid for."""
+        if self._file is None:
+            self._open()
+            self._written = time.monotonic()
+
     def append(self, reply: Reply) -> Written:
         """Write a reply to the journal; it is final from here on. Return where it stands."""
         self.proven = True
@@ -173,9 +179,11 @@ class Store:
                 os.fsync(file)
             finally:
                 os.close(file)
+            if not self._size and not self._torn:
+                self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
-        """Return the store; its journal appears with the first line."""
+        """Return the store; its journal appears when it is asked for."""
         return self
 
     def __exit__(

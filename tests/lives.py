@@ -3,14 +3,14 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import running
 from asking import DEMO, FAST, WRITING, Study
@@ -40,6 +40,7 @@ STAGES = {
     "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""
+DATA = {"items": "dialogue_items.jsonl", "data": "dialogue_outputs.jsonl"}
 
 
 def answer(body: Body) -> Said:
@@ -55,15 +56,14 @@ def small_study(folder: Path, endpoint: Endpoint) -> Study:
     """Write a study that ingests, damages by rule and by a model, asks, scores and reports."""
     study = Study(folder, endpoint)
     study.model(limits=FAST | {"concurrency": CONCURRENCY})
-    files = {name: str(DEMO / f"dialogue_{file}.jsonl") for name, file in FILES.items()}
+    for name in DATA.values():
+        shutil.copy(DEMO / name, folder)
+    files = {role: str(folder / name) for role, name in DATA.items()}
     running.write_card(folder, "datasets", "demo-dialogue", files=files, select={"n": ITEMS})
     made = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lies", name="Lies", steps=STEPS, **made)
     study.study(perturbations=["random-typos", "lies"], methods=["discernment"])
     return study
-
-
-FILES = {"items": "items", "data": "outputs"}
 
 
 class Life:
@@ -89,6 +89,13 @@ class Life:
         done = self.study.run()
         assert done.returncode == 0, done.stdout[-3000:]
 
+    def fails(self, *options: str, **how: Any) -> str:
+        """Run, see it fail without a traceback, and return what it said."""
+        with self.started(*options, stdout=subprocess.PIPE, text=True, **how) as process:
+            told = str(process.communicate(timeout=300)[0])
+        assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
+        return told
+
     def kill(self, stage: str, chance: random.Random) -> str:
         """Run, and kill the whole process group at a random moment of a stage; unlock.
 
@@ -97,8 +104,8 @@ class Life:
         """
         scripts, jobs = STAGES[stage]
         wanted, delay = chance.randint(1, jobs), chance.uniform(0, LONGEST)
-        with self._started() as process:
-            number = _wait_for_jobs(process, scripts, wanted)
+        with self.started() as process:
+            number = wait_for_jobs(process, scripts, wanted)
             began = time.monotonic()
             while time.monotonic() < began + delay and number in _jobs(process, scripts):
                 time.sleep(0.002)
@@ -110,22 +117,26 @@ class Life:
         assert unlocked.returncode == 0, unlocked.stdout
         return f"job {wanted} of {stage}, {1000 * later:.0f} ms"
 
-    @contextmanager
-    def _started(self) -> Iterator["subprocess.Popen[bytes]"]:
-        command = [sys.executable, "-m", "metajudge", "run", "study.yaml"]
-        with subprocess.Popen(
-            command,
+    def started(
+        self,
+        *before: str,
+        study: str = "study.yaml",
+        env: Mapping[str, str] | None = None,
+        **streams: Any,
+    ) -> "subprocess.Popen[Any]":
+        """Start the study; the words `before` the command run it in some other way."""
+        return subprocess.Popen(
+            [*before, sys.executable, "-m", "metajudge", "run", study],
             cwd=self.study.folder,
-            env=running.environment(),
+            env=running.environment() | dict(env or {}),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        ) as process:
-            yield process
+            **{"stdout": subprocess.DEVNULL, **streams},
+        )
 
 
-def _wait_for_jobs(process: "subprocess.Popen[bytes]", scripts: tuple[str, ...], count: int) -> int:
+def wait_for_jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...], count: int) -> int:
     """Wait until so many jobs of a stage were there; return the last one's process."""
     seen: set[int] = set()
     while True:
@@ -137,7 +148,7 @@ def _wait_for_jobs(process: "subprocess.Popen[bytes]", scripts: tuple[str, ...],
         time.sleep(0.005)
 
 
-def _jobs(process: "subprocess.Popen[bytes]", scripts: tuple[str, ...]) -> set[int]:
+def _jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...]) -> set[int]:
     """Return the processes of a run that work on a stage, from the system's list."""
     found = set()
     for path in Path("/proc").glob("[0-9]*"):

@@ -179,18 +179,18 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
 
 # --- what a newer version wrote ---
 
-NEWER = [
-    line_of(Reply(KEY, 0, "4")).replace(b"}\n", b',"sealed":true}\n'),
-    b'{"key":"%s","draw":0,"format":2,"body":"4"}\n' % KEY.encode(),
-    b'{"key":"%s","draw":0,"forget":1,"why":"x"}\n' % KEY.encode(),
-]
+NEWER = {
+    "sealed": line_of(Reply(KEY, 0, "4")).replace(b"}\n", b',"sealed":true}\n'),
+    "format": b'{"key":"%s","draw":0,"format":2,"body":"4"}\n' % KEY.encode(),
+    "why": b'{"key":"%s","draw":0,"forget":1,"why":"x"}\n' % KEY.encode(),
+}
 
 
 @pytest.mark.parametrize(
     ("line", "field"), list(zip(NEWER, ("sealed", "format", "why"), strict=True))
 )
 def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
-    tmp_path: Path, line: bytes, field: str
+    tmp_path: Path, field: str, line: bytes
 ) -> None:
     with Store(tmp_path, "m") as store:
         store.append(Reply("1" * 64, 0, "5"))

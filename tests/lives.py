@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from scripted import Body, Endpoint, Said, reply
 ITEMS, STEPS, CONCURRENCY = 8, 2, 2
 PACE = 0.04
 """Seconds of an answer, so that what asks lasts long enough to be killed in it."""
+SETTLE = 0.5
+"""Seconds until what was on its way has arrived, also where others use the machine."""
 LONGEST = 1.5
 """Seconds of a job that are waited for at most; most jobs end before."""
 
@@ -40,6 +43,9 @@ STAGES = {
     "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""
+RUN = ("metajudge", "run")
+TOO_LONG = 300.0
+"""Seconds after which a run that waits for something is no longer waited for."""
 DATA = {"items": "dialogue_items.jsonl", "data": "dialogue_outputs.jsonl"}
 
 
@@ -92,7 +98,7 @@ class Life:
     def fails(self, *options: str, **how: Any) -> str:
         """Run, see it fail without a traceback, and return what it said."""
         with self.started(*options, stdout=subprocess.PIPE, text=True, **how) as process:
-            told = str(process.communicate(timeout=300)[0])
+            told = str(process.communicate(timeout=TOO_LONG)[0])
         assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
         return told
 
@@ -111,36 +117,45 @@ class Life:
                 time.sleep(0.002)
             later = time.monotonic() - began
             os.killpg(process.pid, signal.SIGKILL)
-        time.sleep(3 * PACE)  # what was on its way has arrived
+        time.sleep(SETTLE)
         self.lost = len(self.endpoint.asked) - self.study.journalled()
         unlocked = self.study.run("--unlock")
         assert unlocked.returncode == 0, unlocked.stdout
         return f"job {wanted} of {stage}, {1000 * later:.0f} ms"
 
+    @contextmanager
     def started(
         self,
         *before: str,
+        command: Sequence[str] = RUN,
         study: str = "study.yaml",
         env: Mapping[str, str] | None = None,
         **streams: Any,
-    ) -> "subprocess.Popen[Any]":
-        """Start the study; the words `before` the command run it in some other way."""
-        return subprocess.Popen(
-            [*before, sys.executable, "-m", "metajudge", "run", study],
+    ) -> "Iterator[subprocess.Popen[Any]]":
+        """Start the study and wait for its end; the words `before` the command say how it runs."""
+        with subprocess.Popen(
+            [*before, sys.executable, "-m", *command, study],
             cwd=self.study.folder,
             env=running.environment() | dict(env or {}),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             **{"stdout": subprocess.DEVNULL, **streams},
-        )
+        ) as process:
+            try:
+                yield process
+            except BaseException:  # a test that fails leaves nothing running
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
 
 
 def wait_for_jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...], count: int) -> int:
     """Wait until so many jobs of a stage were there; return the last one's process."""
     seen: set[int] = set()
+    end = time.monotonic() + TOO_LONG
     while True:
         assert process.poll() is None, f"the run ended before {count} jobs of {scripts}"
+        assert time.monotonic() < end, f"no {count} jobs of {scripts}"
         for number in _jobs(process, scripts) - seen:
             seen.add(number)
             if len(seen) == count:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lives import DATA, STAGES, Life, answer, wait_for_jobs
+from lives import DATA, STAGES, TOO_LONG, Life, answer, wait_for_jobs
+from running import HOME
 from scripted import Endpoint, serve
 
 pytestmark = pytest.mark.slow
@@ -127,6 +128,9 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     assert len(life.endpoint.asked) == life.study.journalled() == kept, "asked once, through it all"
 
 
+ASK = ("snakemake", "-s", str(HOME / "Snakefile"), "asked")
+
+
 def test_two_studies_share_a_store_at_once(
     undisturbed: Life, tmp_path: Path, endpoint: Endpoint
 ) -> None:
@@ -134,8 +138,9 @@ def test_two_studies_share_a_store_at_once(
     life = Life(tmp_path, endpoint)
     card = (tmp_path / "study.yaml").read_text(encoding="utf-8")
     (tmp_path / "other.yaml").write_text(card.replace("asked", "other"), encoding="utf-8")
-    with life.started() as one, life.started(study="other.yaml") as other:
-        assert (one.wait(300), other.wait(300)) == (0, 0)
+    ask = [*ASK, "--workflow-profile", str(HOME / "profiles" / "default"), "--configfile"]
+    with life.started(command=ask) as one, life.started(command=ask, study="other.yaml") as other:
+        assert (one.wait(TOO_LONG), other.wait(TOO_LONG)) == (0, 0)
     for name in ("asked", "other"):
         assert replies(life, name) == replies(undisturbed, "asked")
     kept = undisturbed.study.journalled()

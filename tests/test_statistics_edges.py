@@ -15,16 +15,10 @@ from metajudge.statistics.anchors import (
     most_diverse,
 )
 from metajudge.statistics.ceiling import ceilings
-from metajudge.statistics.combination import log_harmonic_mean
 from metajudge.statistics.comparison import detectable, difference, ranks
-from metajudge.statistics.correlation import correlations
 from metajudge.statistics.dependent import williams
-from metajudge.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from metajudge.statistics.estimate import (
-    CONSTANT_JUDGE,
-    CONSTANT_RATINGS,
     FEW_SOURCES,
-    FEW_SYSTEMS,
     NO_EXPECTATION,
     UNDEFINED_JUDGE,
     Estimate,
@@ -35,7 +29,6 @@ from metajudge.statistics.outliers import outliers
 from metajudge.statistics.pairwise import first_position_rate, verdicts
 from metajudge.statistics.registry import statistic
 from metajudge.statistics.resampling import Replicated
-from metajudge.statistics.soft import soft_pairwise_accuracy
 from metajudge.statistics.validity import span_ok
 from metajudge.statistics.votes import expectations, vote_consistency
 
@@ -252,61 +245,6 @@ def test_an_outlier_is_two_deviations_and_one_point_away() -> None:
     assert outliers([0] * 6 + [2] * 3) == [False] * 9
     with pytest.raises(ValueError, match="is not 0 \\+ k \\* 1"):
         outliers([2.0**53])
-
-
-# --- correlations ---
-
-
-def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
-    x, y = np.array([1.0, 2, 3, 4, NAN, 6]), np.array([1.0, 3, 2, 4, 5, 5])
-    source, system = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2])
-
-    def by_system(x: Floats, y: Floats) -> Estimate:
-        found = correlations(
-            x, y, source, system, statistics=["pearson"], levels=["by_system"], weights=None
-        )
-        return found["pearson", "by_system"].estimate
-
-    found = by_system(x, y)
-    # means of x 2.5, 2, 4.5 and of y 2.5, 3, 3.5
-    assert found.value == pytest.approx(np.corrcoef([2.5, 2, 4.5], [2.5, 3, 3.5])[0, 1])
-    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 0)
-    # equal but for round-off: the means of .1, .2, .3 in another order
-    third = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1])
-    assert by_system(third, np.arange(6.0)).note == CONSTANT_JUDGE
-    assert by_system(np.array([1.0, 2, 3, 1, 2, 4]), third).note == CONSTANT_RATINGS
-
-
-def test_what_is_undefined_has_a_row_for_every_resample() -> None:
-    weights = np.ones((7, 2), dtype=np.int64)
-    place = np.array([0, 0, 1])
-    for given, size in ((weights, 8), (None, 1)):
-        found = correlations(np.ones(3), np.arange(3.0), place, place, weights=given)
-        assert {one.rows.size for one in found.values()} == {size}
-        assert all(np.isnan(one.rows).all() for one in found.values())
-
-
-def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> None:
-    x, y = np.array([1.0, 2, 4, 3]), np.array([2.0, 1, 4, 4])
-    ratings, source = np.array([1.0, 2, 3, 3]), np.arange(4)
-    found = error_correlation(x, y, ratings, source, one_scale=True, weights=None).estimate
-    # errors 0 0 1 0 and 1 -1 1 1
-    assert found.value == pytest.approx(np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1])
-    assert found.method == ON_ONE_SCALE and found.n == 4
-
-
-def test_too_few_systems_are_counted_with_what_is_missing() -> None:
-    x, y = np.array([1.0, 2, NAN]), np.array([1.0, 2, 3])
-    place = np.arange(3)
-    found = soft_pairwise_accuracy(x, y, np.zeros(3, dtype=np.int64), place, weights=None)
-    assert found.estimate == Estimate.undefined(FEW_SYSTEMS, n=2, n_missing=1)
-    assert found.rows.size == 1 and np.isnan(found.rows).all()
-
-
-def test_a_harmonic_mean_of_certain_chances_is_no_more_than_certain() -> None:
-    # 1 / (.5 / 1 + .5 / 1) and 1 / (.25 / .1 + .75 / .5) = 1 / 4
-    assert log_harmonic_mean([0.0, 1e-12], [0.5, 0.5]) == 0
-    assert log_harmonic_mean(np.log([0.1, 0.5]), [0.25, 0.75]) == pytest.approx(np.log(1 / 4))
 
 
 # --- votes ---

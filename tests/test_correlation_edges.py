@@ -64,6 +64,11 @@ def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> Non
     # errors 0 0 1 0 and 1 -1 1 1
     assert found.value == pytest.approx(np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1])
     assert found.method == ON_ONE_SCALE and found.n == 4
+    rng = np.random.default_rng(2)
+    weights = source_weights(rng, 30, 20)
+    x, y, ratings = rng.normal(size=(3, 30))
+    many = error_correlation(x, y, ratings, np.arange(30), one_scale=True, weights=weights)
+    assert many.estimate.method.startswith(f"{ON_ONE_SCALE}; bootstrap over 30 sources")
 
 
 def test_too_few_systems_are_counted_with_what_is_missing() -> None:
@@ -72,6 +77,15 @@ def test_too_few_systems_are_counted_with_what_is_missing() -> None:
     found = soft_pairwise_accuracy(x, y, np.zeros(3, dtype=np.int64), place, weights=None)
     assert found.estimate == Estimate.undefined(FEW_SYSTEMS, n=2, n_missing=1)
     assert found.rows.size == 1 and np.isnan(found.rows).all()
+
+
+def test_systems_that_share_no_source_are_no_pair() -> None:
+    # two sources with two systems each: the first pair is ordered otherwise by y, p .25 and .75,
+    # the second alike; the third pair has no source
+    source, system = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
+    x, y = np.array([2.0, 1, 1, 2]), np.array([1.0, 2, 1, 2])
+    found = soft_pairwise_accuracy(x, y, source, system, weights=None).estimate
+    assert found.value == pytest.approx((0.5 + 1) / 2) and found.n == 3
 
 
 def test_a_harmonic_mean_of_certain_chances_is_no_more_than_certain() -> None:

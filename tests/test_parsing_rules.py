@@ -262,6 +262,10 @@ def test_entries_in_json_have_a_place_each_or_none() -> None:
     assert said and said.errors == [Entry("", "x")]
     said, _ = read_objects('[{"error_span": ["a", "b c"], "severity": 2.5}]')
     assert said and said.errors == [Entry("a", "", "2.5"), Entry("b c", "", "2.5")]
+    said, _ = read_objects('[{"quoted_text": "a", "Error_Span": "b", "description": "x"}]')
+    assert said and said.errors == [Entry("b", "x")]
+    said, _ = read_objects('[{"quoted_text": "a", "description": "x"}]')
+    assert said and said.errors == [Entry("a", "x")]
     assert read_objects("[1, 2]") == (None, "[1, 2]")
     said, rest = read_objects("[]")
     assert said and said.clean and rest == ""
@@ -285,6 +289,8 @@ def test_an_error_without_a_place_is_not_found_whatever_the_text() -> None:
 def test_half_of_a_ligature_is_found_neither_at_an_end_nor_at_the_start() -> None:
     assert locate(["f"], "ﬁ") == [Place(None, None, None, "not_found")]
     assert locate(["i"], "ﬁ", cutoff=100) == [Place(None, None, None, "not_found")]
+    assert locate(["af"], "aﬁb", cutoff=100) == [Place(None, None, None, "not_found")]
+    assert locate(["ib"], "aﬁb", cutoff=100) == [Place(None, None, None, "not_found")]
     assert locate(["Fi"], "ﬁ") == [Place(0, 1, 1, "normalised")]
     assert locate(["A"], "a") == [Place(0, 1, 1, "normalised")]
 

@@ -30,7 +30,7 @@ from metajudge.statistics.pairwise import first_position_rate, verdicts
 from metajudge.statistics.registry import statistic
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.validity import span_ok
-from metajudge.statistics.votes import expectations, vote_consistency
+from metajudge.statistics.votes import expectations, match_vote_all, vote_consistency
 
 NAN = float("nan")
 Floats = NDArray[np.float64]
@@ -61,27 +61,31 @@ def test_too_few_sources_are_told_with_what_there_is() -> None:
         assert (one.value, one.note, one.n, one.n_missing) == (None, FEW_SOURCES, 3, 1)
 
 
-def test_a_last_source_without_a_judged_target_changes_nothing() -> None:
+def test_a_last_source_without_a_target_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     ratings = rng.integers(1, 4, (3, 24)).astype(float)
     judge, source = rng.integers(1, 4, 24).astype(float), np.repeat(np.arange(6), 4)
     whole = rng.multinomial(6, np.ones(6) / 6, 50)
     keys = {"closeness": "rmse"}
     short = alternative_annotator(judge, ratings, source, weights=whole, **keys)  # type: ignore[arg-type]
-    longer = alternative_annotator(  # a seventh source is drawn, and none of its texts is judged
-        np.append(judge, NAN),
-        np.hstack([ratings, ratings[:, :1]]),
-        np.append(source, 6),
+    longer = alternative_annotator(  # a seventh source is drawn, and it has no text
+        judge,
+        ratings,
+        source,
         weights=np.hstack([whole, np.ones((50, 1), dtype=np.int64)]),
         **keys,  # type: ignore[arg-type]
     )
-    assert longer[0] == short[0]
-    assert (longer[1].value, longer[1].lo, longer[1].hi) == (
-        short[1].value,
-        short[1].lo,
-        short[1].hi,
+    assert longer == short
+
+
+def test_a_target_that_no_other_rater_rated_is_left_out() -> None:
+    ratings = np.array([[1.0, 2, 3, 4], [NAN, 2, 3, 4], [NAN, 2, 3, 4]])
+    rate, advantage = alternative_annotator(
+        np.array([5.0, 2, 3, 4]), ratings, np.arange(4), weights=None, closeness="rmse"
     )
-    assert longer[1].n_missing == short[1].n_missing + 3
+    # the judge's 5 is compared with nobody: it is as near as each rater on the other three
+    assert (advantage.value, advantage.n, advantage.n_missing) == (1, 9, 3)
+    assert (rate.value, rate.n) == (1, 3)
 
 
 # --- anchors ---
@@ -190,6 +194,9 @@ def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
 def test_what_could_be_seen_needs_two_replicates_that_differ() -> None:
     flat = rows(*[0.0] * 101)
     assert detectable(rows(1.0), rows(0.0)) is None
+    assert detectable(rows(0.0, 1.0), rows(0.0, 0.0)) is None
+    two = detectable(rows(0.0, -1.0, 1.0), rows(0.0, 0.0, 0.0))
+    assert two == pytest.approx((1.959963985 + 0.841621234) * 2**0.5)
     spread = rows(0.0, *np.linspace(-1, 1, 100))
     # 100 values 2/99 apart have the standard deviation 2/99 sqrt(100 * 101 / 12)
     z = 1.959963985 + 0.841621234
@@ -218,6 +225,7 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
     found = mean_over([rows(1.0), rows(2.0)], 9, of="aspects")
     assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
     assert found.rows.tolist() == [1.5]
+    assert mean_over([rows(1.0, 3.0), rows(2.0, 4.0)], 20, of="aspects").estimate.hi == 3.5
     lost = mean_over(
         [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], 9, of="a"
     )
@@ -264,6 +272,19 @@ def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
     assert (found.n, found.n_missing, found.n_tied) == (3, 1, 2)
     none = vote_consistency(votes[3:], np.zeros(1, dtype=np.int64), None)
     assert (none.value, none.n_missing) == (None, 1)
+
+
+def test_without_resamples_nothing_is_said_of_an_interval() -> None:
+    votes = np.tile([2, 1, 0, 0], (30, 1))
+    found = vote_consistency(votes, np.arange(30), None)
+    assert found.value == pytest.approx(2 / 3) and (found.lo, found.note) == (None, "")
+
+
+def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
+    votes = np.array([[3, 0, 0, 0], [0, 3, 0, 0], [2, 1, 0, 0]])
+    cell, expected = np.array([0, 1, 0]), np.array([1.0, 1.0])
+    found = match_vote_all(votes, np.arange(3), cell, expected, None)
+    assert (found.value, found.n) == (0.5, 2)
 
 
 @pytest.mark.usefixtures("two_are_enough")

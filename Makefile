@@ -85,3 +85,8 @@ UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -
 
 clean:
 	rm -rf results/demo .snakemake
+
+# What the installed packages state; a test holds it equal.
+.PHONY: licences
+licences: .venv/test
+	$(BIN)/python scripts/licences.py

@@ -18,7 +18,15 @@ from metajudge.perturb import perturb_dataset
 from metajudge.perturb.edits import Edit, apply_edits
 from metajudge.report import marked as marking
 from metajudge.report.html import CLOSED, script_hash
-from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
+from metajudge.report.marked import (
+    Piece,
+    compared,
+    edited,
+    marked,
+    reordered,
+    shortened,
+    states,
+)
 from metajudge.report.spotcheck import DRAWN, UNDONE, drawn
 from metajudge.schema.tables import read_table, write_table
 from running import HOME
@@ -386,3 +394,20 @@ def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_p
     )
     assert not stale.exists()
     assert "texts.html" not in Path(spec["output"]).read_text(encoding="utf-8")
+
+
+def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
+    """Sentences move, words are put out and in; of a model only the two texts are known."""
+    before, edits = "b, a.", [Edit(0, "b", "a"), Edit(3, "a", "b")]
+    after = apply_edits(before, edits)
+    rule = {"method": "rule", "kind": "once", "level": "sentence"}
+
+    def kinds(card: dict[str, str] | None, own: list[Edit] = edits) -> list[list[str]]:
+        return [[piece.kind for piece in one] for one in states(before, after, own, card)]
+
+    change = ["del", "ins", "same"]
+    assert kinds(rule) == [["moved", "same"] * 2] * 2
+    assert kinds(rule | {"level": "word"}) == [2 * change]
+    whole = [Edit(0, before, after)]
+    for card in (None, rule | {"method": "llm"}, rule | {"kind": "graded"}):
+        assert kinds(card, whole) == kinds(rule, []) == [change]

@@ -32,6 +32,7 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
     """
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.globals["long_tables"] = True
     style = (templates / "style.css").read_text(encoding="utf-8")
     page = environment.get_template("index.html.jinja").render(
         study=report.study,

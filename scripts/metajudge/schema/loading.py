@@ -1,6 +1,7 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 from collections.abc import Hashable, Iterable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -11,10 +12,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.secrets import suspects
 
 Place = tuple[str | int, ...]
 
-SECRET = {"api_key_env", "base_url"}
+STUDIES = Path("config", "studies")
+SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 
 
@@ -33,11 +36,31 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
         _collect_lines(node, (), lines, path)
         return loader.construct_document(node), lines
     except FileNotFoundError as error:
-        raise UserError("there is no such file", where=str(path)) from error
-    except (yaml.YAMLError, ValueError) as error:  # a number or a date that is none, too
-        raise UserError(
-            f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
-        ) from error
+        raise _absent(path) from error
+    except (yaml.YAMLError, ValueError) as error:
+        # without the lines themselves, and without a cause that shows them: they may hold a key
+        raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
+
+
+def _fault(error: yaml.YAMLError | ValueError) -> str:
+    """Return what is wrong with a file and on which line, nothing of what the line holds."""
+    if isinstance(error, ValueError) and not isinstance(error, UnicodeDecodeError):
+        return "it holds a number or a date that is none"
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    mark = error.problem_mark or error.context_mark
+    place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    told = ", ".join(filter(None, (error.context, error.problem)))
+    return f"{' '.join(told.split())}{place}"
+
+
+def _absent(path: Path) -> UserError:
+    """Name the YAML file that was meant: one beside it, or a study."""
+    places = [path.parent, STUDIES.parent, STUDIES]
+    there = {one.stem: str(one) for folder in places for one in sorted(folder.glob("*.yaml"))}
+    near = get_close_matches(path.stem, there, n=1)
+    todo = f"name its file: {there[near[0]]}" if near else "name the file with its folder"
+    return UserError("there is no such file", where=str(path), allowed=there.values(), todo=todo)
 
 
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
@@ -86,6 +109,8 @@ def validate_card(
         raise UserError(
             f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
         )
+    if found := [_suspect(place, source, lines or {}) for place in suspects(content)]:
+        raise UserErrors(found)
     try:
         return adapter(kind).validate_python(content)
     except ValidationError as error:
@@ -111,6 +136,15 @@ def adapter(kind: str) -> TypeAdapter[Any]:
     return TypeAdapter(KINDS[kind])
 
 
+def _suspect(place: Place, source: str, lines: dict[Place, int]) -> UserError:
+    return UserError(
+        "this may be a key or a password, and cards hold none",
+        where=f"{source}{_line(place, lines)}, key {_dotted(place)}",
+        todo="put it into a variable of the environment and name that: `api_key_env` of an "
+        "endpoint (with `key_header`, if it wants a header of its own), `env` of a program",
+    )
+
+
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
     place = _place(kind, issue["loc"])
     where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
@@ -127,12 +161,13 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         return UserError("this value is not known", where=where, got=got, allowed=allowed)
     if fault == "string_pattern_mismatch":
         form = issue["ctx"]["pattern"]
-        if place[-1] in SECRET:
+        if SECRET & set(place):
             return UserError("this has another form", where=where, allowed=f"like {form}")
         return UserError(
             "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
         )
-    got = None if isinstance(issue["input"], dict) else issue["input"]  # a whole card tells nothing
+    silent = isinstance(issue["input"], dict) or SECRET & set(place)  # a whole card tells nothing
+    got = None if silent else issue["input"]
     return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got)
 
 

@@ -167,8 +167,9 @@ def report() -> str:
         ("train", ".venv-train/bin/python scripts/licences.py train"),
     ):
         pins = packages(envs / f"{stage}.txt")
-        more = [f"{name} {told}" for name, told in sorted(pins.items()) if core.get(name) != told]
-        title = f"Not read: what envs/{stage}.txt has beyond envs/core.txt"
+        unread = sorted(pins.items() - core.items() - test.items())
+        more = [f"{name} {told}" for name, told in unread]
+        title = f"Not read: what envs/{stage}.txt has beyond those"
         parts.append(UNREAD.format(title=title, command=command, names=", ".join(more)))
     return "".join(parts)
 

@@ -213,7 +213,7 @@ def run(folder: Path) -> dict[str, Any]:
     paths = os.pathsep.join(map(str, (running.HOME / "scripts", running.HOME / "tests")))
     environment = {**kept, **homes, **own, "PYTHONPATH": paths}
     done = subprocess.run(
-        program, env=environment, capture_output=True, text=True, check=False, timeout=600
+        program, env=environment, capture_output=True, text=True, check=False, timeout=1200
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))

@@ -58,7 +58,8 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     """
     answer = _loads(text)
     choices = answer.get("choices") if isinstance(answer, dict) else None
-    said = [found for one in choices or [] if (found := _said(one)) is not None]
+    told = choices if isinstance(choices, list) else []
+    said = [found for one in told if (found := _said(one)) is not None]
     if not said:
         raise NoReplyError("an answer without a reply")
     usage, provenance = _usage(answer.get("usage")), _provenance(answer)

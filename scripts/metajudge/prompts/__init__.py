@@ -4,13 +4,22 @@ Texts of data sets and models are values, never templates: what looks like marku
 text. Templates run in Jinja's sandbox and fail on a name that they are not given.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, meta, nodes
+from jinja2 import (
+    DictLoader,
+    Environment,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+)
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from metajudge.schema.cards import Annotation, Aspect, Scale
@@ -51,19 +60,20 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     Raises UserError for a template that is not there or cannot be read as one.
     """
     found: dict[str, str] = {}
-    wanted = [form + SUFFIX]
+    wanted = {form + SUFFIX: where}
     while wanted:
-        name = wanted.pop()
+        name, where = wanted.popitem()
         found[name] = _read(name, folders, where)
         try:
             tree = parsed(found[name])
-        except TemplateError as error:
+            meta.find_undeclared_variables(tree)  # compiles it: every filter is known
+        except TemplateSyntaxError as error:
             raise UserError(
-                f"this prompt is no template: {error}", where=f"prompts/{name}"
+                f"this prompt is no template: {error.message}",
+                where=f"prompts/{name}:{error.lineno}",
             ) from None
-        wanted += [
-            used for used in meta.find_referenced_templates(tree) if used and used not in found
-        ]
+        used = {one for one in meta.find_referenced_templates(tree) if one}
+        wanted |= dict.fromkeys(used - found.keys(), f"prompts/{name}")
     return found
 
 
@@ -84,7 +94,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def parsed(template: str) -> nodes.Template:
-    """Return the syntax tree of a template; raises jinja2's TemplateError."""
+    """Return the syntax tree of a template; raises jinja2's TemplateSyntaxError."""
     return Sandbox().parse(template)
 
 
@@ -98,7 +108,7 @@ def _read(name: str, folders: list[Path], where: str) -> str:
         )
     for folder in folders:
         path = folder / "prompts" / name
-        if path.is_file():
+        if os.path.isfile(path):  # unlike Path, says so of names that no file can have, too
             return _text(path)
     there = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
     raise UserError(

@@ -1,13 +1,15 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 from collections.abc import Hashable, Iterable
+from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from yaml.error import MarkedYAMLError
 
 from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
@@ -21,6 +23,21 @@ SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, which names the line also of a date or a number that there is not."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node, or raise YAMLError."""
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
+
+
+NOT_TEXT = bool | int | float | date
+QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
+
+
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
@@ -28,7 +45,7 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     unfolds into too much.
     """
     try:
-        loader = yaml.SafeLoader(read_bounded(path))
+        loader = _Loader(read_bounded(path))
         node = loader.get_single_node()
         lines: dict[Place, int] = {}
         if node is None:
@@ -37,16 +54,23 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
         return loader.construct_document(node), lines
     except FileNotFoundError as error:
         raise _absent(path) from error
-    except (yaml.YAMLError, ValueError) as error:
+    except IsADirectoryError as error:
+        raise UserError("this is a folder, and a file is meant", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"this is not YAML in UTF-8: {error.reason}",
+            where=f"{path}:{error.object.count(10, 0, error.start) + 1}",
+            got=error.object[error.start : error.start + 1],
+            todo="save it as UTF-8",
+        ) from None
+    except yaml.YAMLError as error:
         # without the lines themselves, and without a cause that shows them: they may hold a key
         raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
 
 
-def _fault(error: yaml.YAMLError | ValueError) -> str:
+def _fault(error: yaml.YAMLError) -> str:
     """Return what is wrong with a file and on which line, nothing of what the line holds."""
-    if isinstance(error, ValueError) and not isinstance(error, UnicodeDecodeError):
-        return "it holds a number or a date that is none"
-    if not isinstance(error, yaml.MarkedYAMLError):
+    if not isinstance(error, MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
     place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
@@ -66,8 +90,14 @@ def _absent(path: Path) -> UserError:
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            here = (*place, str(key.value))  # a key that is no text is refused when it is built
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise UserError(
+                    "a key is a word, no list and no mapping",
+                    where=f"{path}:{line}",
+                    todo="put a text that begins with a bracket or a brace in quotes",
+                )
+            here = (*place, cast(str, key.value))
             if here in lines:
                 raise UserError(
                     "a key comes twice",
@@ -146,9 +176,12 @@ def _suspect(place: Place, source: str, lines: dict[Place, int]) -> UserError:
 
 
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
-    place = _place(kind, issue["loc"])
+    place, fault = _place(kind, issue["loc"]), issue["type"]
+    if fault in {"union_tag_invalid", "union_tag_not_found"}:
+        place = (*place, issue["ctx"]["discriminator"].strip("'"))
     where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
-    fault = issue["type"]
+    if fault == "union_tag_not_found":
+        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
     if fault == "extra_forbidden":
         allowed = _keys_at(KINDS[kind], place[:-1])
         return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
@@ -168,7 +201,8 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         )
     silent = isinstance(issue["input"], dict) or SECRET & set(place)  # a whole card tells nothing
     got = None if silent else issue["input"]
-    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got)
+    todo = QUOTED if fault == "string_type" and isinstance(got, NOT_TEXT) else ""
+    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got, todo=todo)
 
 
 def _place(kind: str, loc: tuple[str | int, ...]) -> Place:

@@ -2,16 +2,25 @@
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.judges import Decoding
 
 
+def _as_count(value: object) -> object:
+    """Return what may be the number of edits, in one error where pydantic has two."""
+    if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
+        raise ValueError("Input should be a whole number, or all")
+    return value
+
+
 class Degree(Card):
     """How strongly a perturbation damages a text."""
 
-    k: int | Literal["all"] | None = Field(None, description="How many edits.")
+    k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
+        None, description="How many edits."
+    )
     least: int | None = Field(
         None, ge=1, description="At least so many edits; for what a model makes, in place of k."
     )

@@ -20,6 +20,8 @@ Place = tuple[str | int, ...]
 STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
+NOT_TEXT = bool | int | float | date
+QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 class _Loader(yaml.SafeLoader):
@@ -31,10 +33,6 @@ class _Loader(yaml.SafeLoader):
             return super().construct_object(node, deep)
         except ValueError as error:
             raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
-
-
-NOT_TEXT = bool | int | float | date
-QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:

@@ -23,6 +23,7 @@ from metajudge.data import Rated
 from metajudge.data.select import read_selected
 from metajudge.perturb.sentences import split_sentences
 from metajudge.plan import reading
+from metajudge.schema.loading import validate_card
 
 CASES: list[Case] = [
     *(*bad_cards.NOT_YAML, *bad_cards.WORDS, *bad_cards.FORMS),
@@ -151,6 +152,15 @@ IDS = [
         "%s",
     ),
 ]
+
+
+def test_numbers_and_truth_values_may_come_as_texts() -> None:
+    """YAML takes 2e-4 for a text, and the command line's `--config` all that is in braces."""
+    needed = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
+    told = {"seed": "5", "share": "2e-4", "allow_missing": "true", "comparison": {"wished": ".1"}}
+    card = validate_card("study", needed | told, "s.yaml")
+    assert (card.seed, card.share, card.allow_missing) == (5, 2e-4, True)
+    assert card.comparison.wished == 0.1
 
 
 def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:

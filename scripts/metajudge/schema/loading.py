@@ -1,6 +1,6 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -128,10 +128,30 @@ def validate_card(
             f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
         )
     try:
-        return adapter(kind).validate_python(content)
+        card = adapter(kind).validate_python(content)
     except ValidationError as error:
         found = [_explain(kind, issue, source, lines or {}) for issue in error.errors()]
         raise UserErrors(found) from error
+    if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
+        raise UserErrors([_no_number(place, got, source, lines or {}) for place, got in truths])
+    return card
+
+
+def _truths(content: object, read: object, place: Place) -> Iterator[tuple[Place, bool]]:
+    """Yield the truth values that were read as numbers: pydantic takes `yes` for 1."""
+    if isinstance(content, dict) and isinstance(read, dict):
+        for key in (key for key in content if key in read):
+            yield from _truths(content[key], read[key], (*place, key))
+    elif isinstance(content, list) and isinstance(read, list):
+        for index, (one, other) in enumerate(zip(content, read, strict=False)):
+            yield from _truths(one, other, (*place, index))
+    elif isinstance(content, bool) and isinstance(read, int | float) and type(read) is not bool:
+        yield place, content
+
+
+def _no_number(place: Place, got: bool, source: str, lines: dict[Place, int]) -> UserError:
+    where = f"{source}{_line(place, lines)}, key {_dotted(place)}"
+    return UserError("Input should be a number, not yes or no", where=where, got=got)
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:

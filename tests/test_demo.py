@@ -9,7 +9,7 @@ import pytest
 
 import trusting
 from metajudge.statistics.registry import statistic
-from running import HOME, copy_project, outputs, rows, run
+from running import HOME, copy_demo, copy_project, outputs, rows, run
 from test_report import Page
 
 DEMO = HOME / "config" / "demo"
@@ -30,8 +30,9 @@ def test_demo_data_is_what_its_cards_say(task: str) -> None:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the demo in a copy of the project and return the copy."""
+    """Run the demo, as far as `make demo` has not, in a copy of the project; return the copy."""
     home = copy_project(tmp_path_factory.mktemp("demo") / "here")
+    copy_demo(home)
     done = run("-m", "metajudge", "run", cwd=home, home=home)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "results/demo/report/index.html" in done.stdout

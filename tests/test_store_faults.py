@@ -119,7 +119,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> Synced:
     found: Synced = []
     clock = iter(range(8, 999))
     monkeypatch.setattr(os, "fsync", lambda file: found.append((file, os.fstat(file).st_size)))
-    ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4)
+    ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4, time=lambda: 0.0)
     monkeypatch.setattr("metajudge.replies.store.time", ticking)
     return found
 

@@ -25,6 +25,7 @@ from metajudge.examples import add_examples
 from metajudge.passed import is_dry, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.unexpected import show_without_secrets
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -45,6 +46,7 @@ STOPPED = (
 
 def main() -> None:
     """Run the command line and exit with Snakemake's status."""
+    show_without_secrets()
     parser = command_line()
     arguments, passed = parser.parse_known_args()
     act = getattr(arguments, "act", None)

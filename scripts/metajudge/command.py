@@ -1,6 +1,7 @@
 """What all command lines of scripts/ share: one JSON spec in, errors without a traceback out."""
 
 import argparse
+import errno
 import json
 import sys
 from collections.abc import Callable
@@ -8,8 +9,24 @@ from pathlib import Path
 from typing import IO, Any
 
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.unexpected import show_without_secrets
 
 Spec = dict[str, Any]
+
+MACHINE = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk's quota is used up",
+    errno.EFBIG: "a file may not grow so large: a limit is set (ulimit -f)",
+    errno.EMFILE: "no more files may be open: a limit is set (ulimit -n)",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "no permission to read or write",
+    errno.EPERM: "no permission to read or write",
+    errno.ENOTDIR: "a file is where a folder should be",
+    errno.EEXIST: "a file is where a folder should be",
+    errno.EIO: "the disk fails",
+}
+"""What is the machine's fault and no bug of ours."""
+AGAIN = "then run again: what is there is kept, and no reply is asked for twice"
 
 
 def read_spec(place: str, stdin: IO[str]) -> Spec:
@@ -36,9 +53,27 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         parser.add_argument(f"--{option}", required=True)
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
+    show_without_secrets()
     told = vars(parser.parse_args())
     try:
         main(read_spec(told.pop("spec"), sys.stdin), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except (MemoryError, OSError) as error:
+        if (fault := of_machine(error)) is None:
+            raise
+        print(fault, file=sys.stderr)
+        sys.exit(1)
+
+
+def of_machine(error: MemoryError | OSError) -> UserError | None:
+    """Return a fault of the machine's as an error that says what to do; None for any other."""
+    if isinstance(error, MemoryError):
+        todo = f"give it more memory, or run fewer jobs at once (--cores 1); {AGAIN}"
+        return UserError("memory ran out", where=Path(sys.argv[0]).name, todo=todo)
+    if error.errno not in MACHINE:
+        return None
+    return UserError(
+        MACHINE[error.errno], where=str(error.filename or Path.cwd()), todo=f"mend that, {AGAIN}"
+    )

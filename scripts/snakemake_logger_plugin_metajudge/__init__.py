@@ -7,6 +7,7 @@ Snakemake finds the plugin by its name (`--logger metajudge`); its own log under
 keeps everything.
 """
 
+import logging
 import shutil
 import signal
 import sys
@@ -21,6 +22,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_metajudge.asking import Asking
+from snakemake_logger_plugin_metajudge.reasons import end_of, killed, reason
 
 LOOK = 1.0
 """Seconds between two looks at the logs of jobs that ask."""
@@ -28,8 +30,6 @@ SECONDS = 5.0
 """Between two lines of progress where lines cannot be written over."""
 MOST_FAILURES = 5
 """Failed jobs whose log is shown."""
-MOST_LINES = 40
-"""The end of a log that is shown."""
 
 
 class LogHandler(LogHandlerBase):
@@ -42,12 +42,14 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Start with nothing shown."""
+        """Start with nothing shown; where Snakemake's own log finds no room, that is no news."""
+        logging.raiseExceptions = False
         self.jobs: dict[str, int] = {}
         self.rules: dict[int, str] = {}
         self.finished: dict[str, int] = {}
         self.latest = ""
         self.failures = 0
+        self.killed: set[str] = set()
         self.begun = self.shown = time.monotonic()
         self.status, self.drawn = "", 0
         self.stopped = False
@@ -98,6 +100,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_ERROR:
             self.asking.end(told["jobid"])
             self._failure(told["rule_name"], told["log"])
+        elif dead := killed(record.getMessage()):
+            self.killed.update(dead)
         elif self._is_news(record, event):
             self._say(reason(record.getMessage()))
 
@@ -142,7 +146,9 @@ class LogHandler(LogHandlerBase):
         self.failures += 1
         if self.failures <= MOST_FAILURES:
             for log in logs:
-                self._say(f"\n{rule} failed ({log}):\n{_end(Path(log))}\n")
+                self._say(
+                    f"\n{rule} failed ({log}):\n{end_of(Path(log), killed=log in self.killed)}\n"
+                )
 
     def _say(self, text: str) -> None:
         """Say something that stays; what was drawn is drawn again below it."""
@@ -163,14 +169,3 @@ class LogHandler(LogHandlerBase):
             self._say(f"failed jobs: {self.failures}{more}")
             self.failures = 0
         super().close()
-
-
-def _end(log: Path) -> str:
-    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "it left no log"
-    return "\n".join(text.rstrip().splitlines()[-MOST_LINES:])
-
-
-def reason(message: str) -> str:
-    """Return an error without the place in the workflow's own files that Snakemake adds."""
-    _, begun, rest = message.partition("the study cannot run")
-    return begun + rest.partition('\n  File "')[0].rstrip() if begun else message

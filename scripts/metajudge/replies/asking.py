@@ -28,6 +28,7 @@ def complete(
     if there == wanted:
         return
 
+    store.ready()
     progress = Progress(wanted - there, price)
 
     def keep(reply: Reply) -> None:

@@ -76,7 +76,7 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Bloc
     try:
         with pq.ParquetFile(path) as file:
             if not file.schema_arrow.equals(SCHEMA, check_metadata=False):
-                raise pa.ArrowInvalid(f"its columns are {', '.join(file.schema_arrow.names)}")
+                raise _of_others(path, file.schema_arrow.names)
             for group in range(file.num_row_groups):
                 yield from _group(file, group, chosen)
     except (pa.ArrowException, OSError) as error:
@@ -88,6 +88,17 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Bloc
             todo="fetch the file from a backup; if there is none, delete it: what was in it is "
             "asked again",
         ) from error
+
+
+def _of_others(path: Path, columns: list[str]) -> UserError:
+    return UserError(
+        "this is no file of replies of this version",
+        where=str(path),
+        got=", ".join(columns),
+        allowed=", ".join(SCHEMA.names),
+        todo="use the version of Metajudge that wrote it, or another store (key `store` of the "
+        "study's card); if it is none of Metajudge's, take it out of the store",
+    )
 
 
 def _group(file: pq.ParquetFile, group: int, chosen: Chosen | None) -> Iterator[tuple[str, Block]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from metajudge.engines.asked import Reply
 from metajudge.replies.files import Files, Place
-from metajudge.replies.lines import Block, Row, reply_of, row_of
+from metajudge.replies.lines import Block, Row, reply_of, row_of, unknown_in
 from metajudge.replies.shard import files_of, placed
 from metajudge.replies.wanted import KEY, Counts, Wanted
 from metajudge.schema.errors import UserError
@@ -81,6 +81,7 @@ class Found:
             row = row_of(block.data[start:end])
             if row is None:
                 self.skipped += 1
+                self._refuse(unknown_in(block.data[start:end]))
             elif "forget" in row:
                 draw = (row["key"], row["draw"])
                 self.forgotten[draw] = max(row["forget"], self.forgotten.get(draw, 0))
@@ -91,6 +92,18 @@ class Found:
                 else:
                     replies.append(at)
         self._put_all(replies, file)
+
+    def _refuse(self, fields: list[str]) -> None:
+        """Stop at a reply of a newer version: it would be misread, or asked and paid for again."""
+        if fields:
+            raise UserError(
+                "a reply in the store was written by a newer version of Metajudge",
+                where=str(self.shard),
+                got=", ".join(fields),
+                allowed="replies without these fields",
+                todo="use that version, or another store (key `store` of the study's card); "
+                "nothing was asked",
+            )
 
     def _put_all(self, replies: list[tuple[int, int, int]], file: int) -> None:
         """Note many replies at once, or one by one where a draw has several."""

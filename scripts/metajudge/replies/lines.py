@@ -29,6 +29,9 @@ Row = dict[str, Any]
 _FIELDS = {one.name for one in fields(Reply)}
 _NOTHING = type(None)
 _COUNTS, _NAMES = frozenset((int, _NOTHING)), frozenset((str, _NOTHING))
+FORMAT = "format"
+"""The field in which a later format of lines is to name itself."""
+_KNOWN = _FIELDS | {"attempt", "forget"}
 _NONE = np.empty(0, np.int64)
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
@@ -90,12 +93,32 @@ def _after(found: NDArray[np.uint8], starts: Counts, first: int, length: int) ->
 
 
 def row_of(line: bytes) -> Row | None:
-    """Return a line of ours, or None: a reply with all its fields, or an error to be forgotten."""
+    """Return a line of ours, or None: a reply with all its fields, or an error to be forgotten.
+
+    One with a field that this version does not know is none: it may mean something else.
+    """
+    row = _row_of(line)
+    return row if row is not None and row.keys() <= _KNOWN else None
+
+
+def unknown_in(line: bytes) -> list[str]:
+    """Return the fields that this version does not know of a reply that is whole besides.
+
+    A newer version wrote it; one whose replies lack a field of ours says so in a field `format`.
+    """
+    row = _row_of(line) or _row_of(line, formatted=True)
+    return sorted(row.keys() - _KNOWN) if row else []
+
+
+def _row_of(line: bytes, *, formatted: bool = False) -> Row | None:
     try:
         row: Row = orjson.loads(line)
         ours = row["key"].encode() == line[KEY_PLACE] and not row["key"].strip(DIGITS)
         ours = ours and type(row["draw"]) is int
-        whole = type(row["forget"]) is int if "forget" in row else _whole(row)
+        if formatted:
+            whole = type(row[FORMAT]) is int
+        else:
+            whole = type(row["forget"]) is int if "forget" in row else _whole(row)
         return row if ours and whole and 0 <= row["draw"] < MOST_DRAWS else None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

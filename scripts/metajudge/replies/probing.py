@@ -40,9 +40,9 @@ def read_findings(store: Store, card: OpenAIModel) -> Findings | None:
 
 def try_out(store: Store, card: OpenAIModel, budget: Budget | None = None) -> Findings:
     """Find out what an endpoint can do, keep it, all or nothing, and say it."""
+    store.ready()
     findings = OpenAIEngine(card, budget=budget).findings()
     path = place(store, card)
-    path.parent.mkdir(parents=True, exist_ok=True)
     whole = path.with_name(f".{path.name}.{os.getpid()}")
     whole.write_text(canonical(findings) + "\n", encoding="utf-8")
     os.replace(whole, path)

@@ -24,7 +24,8 @@ from metajudge.schema.slugs import slug
 SYNC_SECONDS = 1.0
 """A crash of the machine loses at most the replies of so long; one of the process loses none."""
 IDLE_SECONDS = 3600.0
-"""A journal that was not written for so long is left alone: it may be compacted one day."""
+"""A journal that was not written for so long is left alone: it may be compacted one day. So long by
+either clock: that of a sleeping machine stands still, the other one is set."""
 
 
 DAY = 86400.0
@@ -39,6 +40,17 @@ def _disk_full(shard: Path, kept: str) -> UserError:
         where=str(shard),
         todo="make room and run again: only what is missing is asked",
     )
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """Return an error with the file that it is about, which a file's number does not tell."""
+    error.filename = str(path)
+    return error
+
+
+def _clocks() -> tuple[float, float]:
+    """Return the seconds of the clock that nobody sets, and of the one that files are dated by."""
+    return time.monotonic(), time.time()
 
 
 class Written(NamedTuple):
@@ -66,7 +78,8 @@ class Store:
         self._file: int | None = None
         self._path = self.shard
         self._size = 0
-        self._written = self._synced = 0.0
+        self._synced = 0.0
+        self._written = (0.0, 0.0)
         self._torn = self._full = False
         self._reserve = self.shard / RESERVE
 
@@ -92,6 +105,12 @@ class Store:
                         wanted[row["key"]] = max(row["draw"] + 1, wanted.get(row["key"], 0))
         return {draw: one for draw, one in self.read(wanted).items() if one.status == "error"}
 
+    def ready(self) -> None:
+        """Begin a journal before anything is asked: what cannot be kept is not to be paid for."""
+        if self._file is None:
+            self._open()
+            self._written = _clocks()
+
     def append(self, reply: Reply) -> Written:
         """Write a reply to the journal; it is final from here on. Return where it stands."""
         self.proven = True
@@ -108,8 +127,9 @@ class Store:
 
     def _write(self, line: bytes) -> Written:
         """Hand a line to the system at once, and to the disk about once a second."""
-        now = time.monotonic()
-        if self._file is None or now - self._written > IDLE_SECONDS:
+        now = _clocks()
+        past = max(one - before for one, before in zip(now, self._written, strict=True))
+        if self._file is None or past > IDLE_SECONDS:
             self._open()
         assert self._file is not None
         rest = b"\n" + line if self._torn else line
@@ -125,9 +145,9 @@ class Store:
         self._torn, self._written = False, now
         if self._full:
             raise _disk_full(self.shard, "every reply that came was kept")
-        if now - self._synced > SYNC_SECONDS:
+        if now[0] - self._synced > SYNC_SECONDS:
             os.fsync(self._file)
-            self._synced = now
+            self._synced = now[0]
         return Written(self._path, self._size - len(line), len(line))
 
     def _open(self) -> None:
@@ -154,11 +174,13 @@ class Store:
                 self._reserve.unlink()
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "nothing was asked") from None
+                if error.errno == errno.EFBIG:  # nor would the journal have room
+                    raise _named(error, self._reserve) from None
 
     def _make_room(self, error: OSError) -> None:
         """Give up what was set aside, once; the job that writes then ends."""
         if error.errno not in FULL:
-            raise error
+            raise _named(error, self._path)
         if self._full:
             raise _disk_full(self.shard, "the last replies found no room") from None
         self._full = True
@@ -173,9 +195,11 @@ class Store:
                 os.fsync(file)
             finally:
                 os.close(file)
+            if not self._size and not self._torn:
+                self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
-        """Return the store; its journal appears with the first line."""
+        """Return the store; its journal appears when it is asked for."""
         return self
 
     def __exit__(

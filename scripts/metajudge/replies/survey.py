@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metajudge.replies import compacted
-from metajudge.replies.lines import HEAD, Row, digest_of, row_of
+from metajudge.replies.lines import HEAD, Row, digest_of, row_of, unknown_in
 from metajudge.replies.shard import JOURNAL, blocks, files_of
 from metajudge.replies.wanted import KEY
 from metajudge.schema.errors import UserError
@@ -113,6 +113,8 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 def _fault(where: str, line: bytes) -> Finding:
     if not line.endswith(b"\n"):
         return Finding(where, TORN, False)
+    if fields := unknown_in(line):
+        return Finding(where, f"a newer version of Metajudge wrote it: {', '.join(fields)}", True)
     what = "a reply lacks a field" if line.startswith(HEAD) else "this is no reply"
     return Finding(where, f"{what}: {line[:60].decode('utf-8', 'replace')!r}", True)
 

@@ -14,11 +14,12 @@ from yaml.error import MarkedYAMLError
 from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.secrets import suspects
 
 Place = tuple[str | int, ...]
 
 STUDIES = Path("config", "studies")
-SECRET = {"api_key_env", "base_url"}
+SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 NOT_TEXT = bool | int | float | date
 QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
@@ -59,11 +60,20 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
             where=f"{path}:{error.object.count(10, 0, error.start) + 1}",
             got=error.object[error.start : error.start + 1],
             todo="save it as UTF-8",
-        ) from error
+        ) from None
     except yaml.YAMLError as error:
-        raise UserError(
-            f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
-        ) from error
+        # without the lines themselves, and without a cause that shows them: they may hold a key
+        raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
+
+
+def _fault(error: yaml.YAMLError) -> str:
+    """Return what is wrong with a file and on which line, nothing of what the line holds."""
+    if not isinstance(error, MarkedYAMLError):
+        return " ".join(str(error).split())
+    mark = error.problem_mark or error.context_mark
+    place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    told = ", ".join(filter(None, (error.context, error.problem)))
+    return f"{' '.join(told.split())}{place}"
 
 
 def _absent(path: Path) -> UserError:
@@ -127,6 +137,8 @@ def validate_card(
         raise UserError(
             f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
         )
+    if found := [_suspect(place, source, lines or {}) for place in suspects(content)]:
+        raise UserErrors(found)
     try:
         card = adapter(kind).validate_python(content)
     except ValidationError as error:
@@ -172,6 +184,15 @@ def adapter(kind: str) -> TypeAdapter[Any]:
     return TypeAdapter(KINDS[kind])
 
 
+def _suspect(place: Place, source: str, lines: dict[Place, int]) -> UserError:
+    return UserError(
+        "this may be a key or a password, and cards hold none",
+        where=f"{source}{_line(place, lines)}, key {_dotted(place)}",
+        todo="put it into a variable of the environment and name that: `api_key_env` of an "
+        "endpoint (with `key_header`, if it wants a header of its own), `env` of a program",
+    )
+
+
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
     place, fault = _place(kind, issue["loc"]), issue["type"]
     if fault in {"union_tag_invalid", "union_tag_not_found"}:
@@ -191,12 +212,13 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         return UserError("this value is not known", where=where, got=got, allowed=allowed)
     if fault == "string_pattern_mismatch":
         form = issue["ctx"]["pattern"]
-        if place[-1] in SECRET:
+        if SECRET & set(place):
             return UserError("this has another form", where=where, allowed=f"like {form}")
         return UserError(
             "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
         )
-    got = None if isinstance(issue["input"], dict) else issue["input"]  # a whole card tells nothing
+    silent = isinstance(issue["input"], dict) or SECRET & set(place)  # a whole card tells nothing
+    got = None if silent else issue["input"]
     todo = QUOTED if fault == "string_type" and isinstance(got, NOT_TEXT) else ""
     return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got, todo=todo)
 

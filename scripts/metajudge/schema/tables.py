@@ -326,8 +326,13 @@ def write_table(name: str, table: pa.Table, path: str | Path) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = path.with_name(f".{path.name}.{os.getpid()}")
-    pq.write_table(table, whole, compression="zstd", write_statistics=False)
-    os.replace(whole, path)
+    try:
+        pq.write_table(table, whole, compression="zstd", write_statistics=False)
+        os.replace(whole, path)
+    except OSError as error:  # a full disk: what is half written would only fill it
+        whole.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise
 
 
 def read_table(name: str, path: str | Path, columns: list[str] | None = None) -> pa.Table:
@@ -338,6 +343,12 @@ def read_table(name: str, path: str | Path, columns: list[str] | None = None) ->
     try:
         with pq.ParquetFile(path) as file:
             schema, table = file.schema_arrow, file.read(columns)
+    except FileNotFoundError as error:
+        raise UserError(
+            f"a table of {name} is not there",
+            where=str(path),
+            todo="delete the study's folder of results and run again: no reply is asked for twice",
+        ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(
             f"a table of {name} cannot be read: {error}",

@@ -1,0 +1,179 @@
+"""One small study with every stage, and its life: killed in any, started again, compared."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import running
+from asking import DEMO, FAST, WRITING, Study
+from scripted import Body, Endpoint, Said, reply
+
+ITEMS, STEPS, CONCURRENCY = 8, 2, 2
+PACE = 0.04
+"""Seconds of an answer, so that what asks lasts long enough to be killed in it."""
+SETTLE = 0.5
+"""Seconds until what was on its way has arrived, also where others use the machine."""
+LONGEST = 1.5
+"""Seconds of a job that are waited for at most; most jobs end before."""
+
+
+class Stage(NamedTuple):
+    """The scripts that are a stage's jobs, and how many of these there are at least."""
+
+    scripts: tuple[str, ...]
+    jobs: int = 1
+
+
+STAGES = {
+    "ingest": Stage(("ingest",)),
+    "perturb": Stage(("perturb",), 2),
+    "inject": Stage(("make_texts",)),
+    "ask": Stage(("ask",)),
+    "score": Stage(("score",), 4),
+    "statistics": Stage(("collect", "estimate", "table"), 9),
+    "report": Stage(("report", "judge_card"), 2),
+}
+"""In the order of a run."""
+RUN = ("metajudge", "run")
+TOO_LONG = 300.0
+"""Seconds after which a run that waits for something is no longer waited for."""
+DATA = {"items": "dialogue_items.jsonl", "data": "dialogue_outputs.jsonl"}
+
+
+def answer(body: Body) -> Said:
+    """Add an error to a text, or rate one: the same to the same request, at a human pace."""
+    time.sleep(PACE)
+    prompt = body["messages"][0]["content"]
+    if WRITING not in prompt:
+        return reply(f"Rating: {1 + body['seed'] % 5}")
+    return reply(prompt.split("Text:\n")[1].split("\n\n")[0] + " Wrong!")
+
+
+def small_study(folder: Path, endpoint: Endpoint) -> Study:
+    """Write a study that ingests, damages by rule and by a model, asks, scores and reports."""
+    study = Study(folder, endpoint)
+    study.model(limits=FAST | {"concurrency": CONCURRENCY})
+    for name in DATA.values():
+        shutil.copy(DEMO / name, folder)
+    files = {role: str(folder / name) for role, name in DATA.items()}
+    running.write_card(folder, "datasets", "demo-dialogue", files=files, select={"n": ITEMS})
+    made = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
+    study.card("perturbations", "lies", name="Lies", steps=STEPS, **made)
+    study.study(perturbations=["random-typos", "lies"], methods=["discernment"])
+    return study
+
+
+class Life:
+    """A study in a folder of its own, run by the product's command line until it has ended."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint) -> None:
+        self.study, self.endpoint = small_study(folder, endpoint), endpoint
+        self.lost = 0
+        endpoint.asked.clear()
+
+    @property
+    def outputs(self) -> dict[str, bytes]:
+        """Return the bytes of tables and report."""
+        return running.outputs(self.study.folder / "results" / "asked")
+
+    @property
+    def distinct(self) -> int:
+        """Return how many different requests were sent."""
+        return len({json.dumps(body, sort_keys=True) for body in self.endpoint.asked})
+
+    def end(self) -> None:
+        """Run to the end."""
+        done = self.study.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+
+    def fails(self, *options: str, **how: Any) -> str:
+        """Run, see it fail without a traceback, and return what it said."""
+        with self.started(*options, stdout=subprocess.PIPE, text=True, **how) as process:
+            told = str(process.communicate(timeout=TOO_LONG)[0])
+        assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
+        return told
+
+    def kill(self, stage: str, chance: random.Random) -> str:
+        """Run, and kill the whole process group at a random moment of a stage; unlock.
+
+        The moment: so many jobs of the stage were seen, and some milliseconds more, unless the job
+        ends before. Return it in words.
+        """
+        scripts, jobs = STAGES[stage]
+        wanted, delay = chance.randint(1, jobs), chance.uniform(0, LONGEST)
+        with self.started() as process:
+            number = wait_for_jobs(process, scripts, wanted)
+            began = time.monotonic()
+            while time.monotonic() < began + delay and number in _jobs(process, scripts):
+                time.sleep(0.002)
+            later = time.monotonic() - began
+            os.killpg(process.pid, signal.SIGKILL)
+        time.sleep(SETTLE)
+        self.lost = len(self.endpoint.asked) - self.study.journalled()
+        unlocked = self.study.run("--unlock")
+        assert unlocked.returncode == 0, unlocked.stdout
+        return f"job {wanted} of {stage}, {1000 * later:.0f} ms"
+
+    @contextmanager
+    def started(
+        self,
+        *before: str,
+        command: Sequence[str] = RUN,
+        study: str = "study.yaml",
+        env: Mapping[str, str] | None = None,
+        **streams: Any,
+    ) -> "Iterator[subprocess.Popen[Any]]":
+        """Start the study and wait for its end; the words `before` the command say how it runs."""
+        with subprocess.Popen(
+            [*before, sys.executable, "-m", *command, study],
+            cwd=self.study.folder,
+            env=running.environment() | dict(env or {}),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            **{"stdout": subprocess.DEVNULL, **streams},
+        ) as process:
+            try:
+                yield process
+            except BaseException:  # a test that fails leaves nothing running
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+
+
+def wait_for_jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...], count: int) -> int:
+    """Wait until so many jobs of a stage were there; return the last one's process."""
+    seen: set[int] = set()
+    end = time.monotonic() + TOO_LONG
+    while True:
+        assert process.poll() is None, f"the run ended before {count} jobs of {scripts}"
+        assert time.monotonic() < end, f"no {count} jobs of {scripts}"
+        for number in _jobs(process, scripts) - seen:
+            seen.add(number)
+            if len(seen) == count:
+                return number
+        time.sleep(0.005)
+
+
+def _jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...]) -> set[int]:
+    """Return the processes of a run that work on a stage, from the system's list."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            if len(words) < 2 or not words[1].endswith(b".py"):
+                continue
+            group = int((path / "stat").read_text().rpartition(")")[2].split()[2])
+        except (OSError, IndexError):  # it has ended
+            continue
+        if group == process.pid and Path(os.fsdecode(words[1])).stem in scripts:
+            found.add(int(path.name))
+    return found

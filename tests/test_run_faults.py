@@ -1,0 +1,154 @@
+"""A study meets one fault after the other, each is named, and it ends as one that met none.
+
+The faults are tests in this order, on one folder: each goes on where the one before it ended.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lives import DATA, STAGES, TOO_LONG, Life, answer, wait_for_jobs
+from running import HOME
+from scripted import Endpoint, serve
+
+pytestmark = pytest.mark.slow
+PR_CAPBSET_DROP, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    with serve(answer) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
+    life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
+    life.end()
+    return life
+
+
+def bound() -> None:
+    """Let permissions hold for what is started, though it be root's."""
+    for capability in (DAC_OVERRIDE, DAC_READ_SEARCH):
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def life(undisturbed: Life, tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
+    """The life that meets every fault."""
+    return Life(tmp_path_factory.mktemp("troubled"), endpoint)
+
+
+def place(life: Life, name: str = "") -> Path:
+    return life.study.folder / "results" / "asked" / name
+
+
+def test_a_file_is_where_the_results_belong(life: Life) -> None:
+    place(life).parent.write_text("mine", encoding="utf-8")
+    told = life.fails()
+    assert "cannot be written" in told and "'results'" in told and "  do: " in told
+    place(life).parent.unlink()
+
+
+def test_nobody_may_write_to_the_results(life: Life) -> None:
+    place(life).mkdir(parents=True, mode=0o555)
+    told = life.fails(preexec_fn=bound)
+    assert "cannot be written" in told and "results/asked" in told and "make it writable" in told
+    place(life).chmod(0o755)
+
+
+def test_the_data_come_from_a_machine_whose_clock_is_ahead(life: Life) -> None:
+    data = life.study.folder / DATA["data"]
+    os.utime(data, (time.time() + 9e5,) * 2)
+    told = life.fails()
+    assert f"{data} is newer" in told and "`touch` the file" in told
+    assert not life.endpoint.asked
+    data.touch()
+
+
+MOUNTED = 'mount -t tmpfs -o size=8k none "$0" && exec "$@"'
+"""A shell's words: a small disk in the place of a folder, and then a command."""
+
+
+def test_the_disk_is_full(life: Life, tmp_path: Path) -> None:
+    small = ["unshare", "-rm", "sh", "-c", MOUNTED]
+    if subprocess.run([*small, str(tmp_path), "true"], check=False).returncode:
+        pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
+    folder = place(life, "replies")
+    folder.mkdir(parents=True)
+    told = life.fails(*small, str(folder))
+    assert "the disk is full" in told and "results/asked/replies" in told and "run again" in told
+    assert life.distinct == len(life.endpoint.asked) == life.study.journalled()
+
+
+def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
+    python = life.study.folder / "python"
+    script = f'case "$1" in *collect.py) kill -9 $$ ;; esac\nexec {sys.executable} "$@"\n'
+    python.write_text(f"#!/bin/sh\n{script}", encoding="utf-8")
+    python.chmod(0o755)
+    told = life.fails(env={"METAJUDGE_PYTHON": str(python)})
+    assert "collect failed" in told and "it was killed (signal 9)" in told and "memory" in told
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scores/demo-dialogue/original/terse/naturalness.parquet",
+        "targets/demo-dialogue/random-typos.minor.parquet",
+    ],
+)
+def test_a_table_was_cut(life: Life, name: str) -> None:
+    if not place(life, name).exists():
+        pytest.skip("only after the tests before it: there are no results yet")
+    os.truncate(place(life, name), 200)
+    told = life.fails()
+    assert f"results/asked/{name}" in told and "delete the file and run again" in told
+    place(life, name).unlink()
+
+
+def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
+    life: Life, undisturbed: Life
+) -> None:
+    shutil.rmtree(place(life, "replies"), ignore_errors=True)
+    with life.started() as first:
+        wait_for_jobs(first, STAGES["ask"].scripts, 1)
+        told = life.fails()
+    assert "run already in this folder" in told and "--unlock" in told
+    assert first.returncode == 0
+    assert life.outputs == undisturbed.outputs
+    kept = undisturbed.study.journalled()
+    assert len(life.endpoint.asked) == life.study.journalled() == kept, "asked once, through it all"
+
+
+ASK = ("snakemake", "-s", str(HOME / "Snakefile"), "asked")
+
+
+def test_two_studies_share_a_store_at_once(
+    undisturbed: Life, tmp_path: Path, endpoint: Endpoint
+) -> None:
+    """Both ask the same: what they ask at the same moment is asked by both, nothing is lost."""
+    life = Life(tmp_path, endpoint)
+    card = (tmp_path / "study.yaml").read_text(encoding="utf-8")
+    (tmp_path / "other.yaml").write_text(card.replace("asked", "other"), encoding="utf-8")
+    ask = [*ASK, "--workflow-profile", str(HOME / "profiles" / "default"), "--configfile"]
+    with life.started(command=ask) as one, life.started(command=ask, study="other.yaml") as other:
+        assert (one.wait(TOO_LONG), other.wait(TOO_LONG)) == (0, 0)
+    for name in ("asked", "other"):
+        assert replies(life, name) == replies(undisturbed, "asked")
+    kept = undisturbed.study.journalled()
+    assert life.distinct == kept
+    assert len(endpoint.asked) == life.study.journalled() <= 2 * kept
+
+
+def replies(life: Life, study: str) -> dict[str, bytes]:
+    """Return the bytes of a study's reply files."""
+    folder = life.study.folder / "results" / study / "replies"
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.parquet")}

@@ -1,0 +1,52 @@
+"""A run that is killed in every one of its stages ends, started again, as one that never was.
+
+`METAJUDGE_KILLS` lives, three by default, each killed once in each stage: `make soak` has twenty.
+"""
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lives import CONCURRENCY, STAGES, Life, answer
+from scripted import Endpoint, serve
+
+pytestmark = pytest.mark.slow
+ASKING = {"perturb", "inject", "ask"}
+"""While texts are damaged by rule, others are written by the model."""
+KILLS = int(os.environ.get("METAJUDGE_KILLS", "3"))
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    """One endpoint for all lives."""
+    with serve(answer) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
+    life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
+    life.end()
+    assert len(endpoint.asked) == life.distinct == life.study.journalled()
+    return life
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_killed_once_in_every_stage(
+    undisturbed: Life, endpoint: Endpoint, tmp_path: Path, seed: int
+) -> None:
+    life, chance = Life(tmp_path, endpoint), random.Random(seed)
+    for stage in STAGES:
+        before = life.lost
+        moment = life.kill(stage, chance)
+        print(f"seed {seed}: killed at {moment}, {life.lost - before} requests under way")
+        assert 0 <= life.lost - before <= CONCURRENCY
+        assert stage in ASKING or life.lost == before, "nobody asks in this stage"
+    life.end()
+    assert life.outputs == undisturbed.outputs
+    kept = life.study.journalled()
+    assert kept == life.distinct == undisturbed.study.journalled()
+    assert len(endpoint.asked) == kept + life.lost, "asked again: what was under way, and no more"

@@ -1,0 +1,68 @@
+"""Thousands of requests to an endpoint that fails one time in ten: each answer is kept once.
+
+`METAJUDGE_STORM` requests, 3,000 by default: `make soak` sends 100,000.
+"""
+
+import os
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+from jobs import Job
+from metajudge.schema.tables import read_table
+from storm import FAULTS, IN_A_ROW, storm
+
+REQUESTS = int(os.environ.get("METAJUDGE_STORM", "3000"))
+LIMITS = {"concurrency": 64, "backoff": 0.02, "attempts": IN_A_ROW + 1, "timeout": 120}
+GROWTH = 16_000
+"""kB by which memory may differ between the second tenth of the replies and the last."""
+
+
+def memory(process: "subprocess.Popen[bytes]") -> int:
+    """Return the kB that a process has; 0 when it has ended."""
+    try:
+        told = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return int(told.partition("VmRSS:")[2].split()[0]) if "VmRSS:" in told else 0
+
+
+def watched(job: Job, process: "subprocess.Popen[bytes]") -> list[tuple[int, int]]:
+    """Wait for a job; return (bytes of its journal, kB of its memory) now and then."""
+    seen = []
+    while process.poll() is None:
+        size = sum(path.stat().st_size for path in job.folder.glob("store/*/*.jsonl"))
+        seen.append((size, memory(process)))
+        time.sleep(0.05)
+    return seen
+
+
+def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) -> None:
+    with storm() as endpoint:
+        job = Job(tmp_path, 0, base_url=endpoint.url, limits=LIMITS)
+        job.write_texts(REQUESTS, source=2, text=2)
+        began = time.monotonic()
+        process = job.start(job.spec(), stdout=subprocess.DEVNULL)
+        seen = watched(job, process)
+        spent = time.monotonic() - began
+    assert process.returncode == 0
+    told = endpoint.told
+    assert told["answers"] == {"1": REQUESTS}, "an answer was not kept, and asked for again"
+    assert all(told["said"].get(name) for name in FAULTS), "every fault was met"
+    kept = Counter(job.replies())
+    assert len(kept) == REQUESTS and set(kept.values()) == {1}
+    [table] = [read_table("answers", path) for path in job.out.glob("replies/**/*.parquet")]
+    statuses = Counter(table["status"].to_pylist())
+    assert statuses == {"ok": REQUESTS - statuses["error"], "error": told["said"]["refused"]}
+
+    size = max(size for size, _ in seen)
+    first = [used for now, used in seen if 0.1 * size < now <= 0.2 * size]
+    last = [used for now, used in seen if 0.9 * size < now < size]
+    assert first and last and max(last) - max(first) < GROWTH
+    faults = sum(count for name, count in told["said"].items() if name != "good")
+    print(
+        f"{REQUESTS} requests in {spent:.0f} s, sent {told['requests']} times with {faults} faults "
+        f"({dict(sorted(told['said'].items()))}); each answer kept once; memory "
+        f"{max(first) / 1000:.1f} MB in the second tenth, {max(last) / 1000:.1f} MB in the last"
+    )

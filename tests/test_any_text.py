@@ -247,7 +247,7 @@ GOOD = st.builds(
 
 
 def strange(row: dict[str, Any]) -> bytes:
-    """Return a line of another version, or of another program."""
+    """Return a line of another program; one of a newer version stops a run (test_machine_faults)."""
     key = {"key": KEYS[0], "draw": 0}
     whole = json.loads(line_of(Reply(KEYS[0], 0, "4")))
     return json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()
@@ -256,7 +256,7 @@ def strange(row: dict[str, Any]) -> bytes:
 NAMES = ["draw", "text", "finish", "status", "usage", "provenance", "logprobs", "attempt", "forget"]
 ANY = CELL | st.lists(VALUE, max_size=2)
 ODD = (
-    st.tuples(st.sampled_from([*NAMES, "key", "added"]), ANY).map(lambda one: dict([one]))
+    st.tuples(st.sampled_from([*NAMES, "key"]), ANY).map(lambda one: dict([one]))
     | st.fixed_dictionaries({"logprobs": st.lists(ANY | st.lists(st.tuples(ANY, ANY)))})
     | st.fixed_dictionaries({"usage": st.dictionaries(st.sampled_from(["prompt", "x"]), ANY)})
     | st.fixed_dictionaries({"provenance": st.dictionaries(st.sampled_from(["model", "x"]), ANY)})

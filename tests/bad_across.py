@@ -309,7 +309,7 @@ ACROSS: list[Case] = [
     (
         "a password in an address",
         {MODEL: {"base_url": "http://me:secret@host/v1"}},
-        ["loop.yaml:3, key base_url", "another form"],
+        ["loop.yaml:3, key base_url", "may be a key or a password"],
     ),
     (
         "a key that is not set",
@@ -324,7 +324,7 @@ ACROSS: list[Case] = [
     (
         "a secret header",
         {MODEL: {"headers": {"Authorization": "x"}}},
-        ["loop.yaml", "headers may not hold authorization"],
+        ["may be a key or a password", "loop.yaml:5, key headers.Authorization"],
     ),
     (
         "a hub's branch",

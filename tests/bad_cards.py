@@ -249,7 +249,6 @@ WORDS: list[Case] = [
         ["asked.yaml:4, key temperature", "number", "'warm'"],
     ),
     ("nothing for a name", {DATASET: {"name": {}}}, ["mine.yaml:2, key name", "string"]),
-    ("a text for a number", {JUDGE: {"draws": "3"}}, ["asked.yaml:4, key draws", "integer", "'3'"]),
     (
         "`yes` for a share",
         {JUDGE: "judge: asked\nmodel: loop\nform: plain\nshare: yes\n"},

@@ -1,9 +1,11 @@
 """Bad cards and bad data: one clear error each, before anything is asked. Odd data that is good."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -14,12 +16,14 @@ import bad_cards
 import bad_cells
 import bad_data
 import running
-from bad_data import CSV, FIRST, HEADER, SECOND, THIRD, csv, file, jsonl, parquet
+from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, jsonl, parquet
 from bad_study import BASE, Case, Planted, checked, plant
 from metajudge.cli import plan_of_study
 from metajudge.data import Rated
 from metajudge.data.select import read_selected
 from metajudge.perturb.sentences import split_sentences
+from metajudge.plan import reading
+from metajudge.schema.loading import validate_card
 
 CASES: list[Case] = [
     *(*bad_cards.NOT_YAML, *bad_cards.WORDS, *bad_cards.FORMS),
@@ -58,6 +62,33 @@ def test_bad_input_is_one_clear_error_before_anything_is_asked(
     assert [word for word in words if word not in told[0]] == [], told[0]
     assert re.search(r"\n  where: +\S", told[0]) and "Traceback" not in told[0]
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize("changed", ["mine.csv", "scores.jsonl", bad_cards.RECORDED, DATASET, ""])
+def test_data_is_read_again_where_it_changed_and_only_there(
+    folder: Path, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(folder, {})
+    plan, read = plan_of_study(Path("study.yaml")), Mock(wraps=read_selected)
+    monkeypatch.setattr(reading, "read_selected", read)
+    reading.read_all(plan, "results/bad")
+    assert read.call_count == 1
+    cells = [f"replies/{'/'.join(cell)}.parquet" for cell in plan.cells_of("mine", "recall")]
+    for name in ["items/mine.json", *cells]:
+        path = folder / "results/bad" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    if changed:
+        later = path.stat().st_mtime + 10
+        os.utime(folder / changed, (later, later))
+    reading.read_all(plan, "results/bad")
+    assert read.call_count == 1 + bool(changed)
+
+
+def test_a_study_that_asks_nobody_reads_its_data_in_its_jobs(folder: Path) -> None:
+    judges = {"judges": ["recalled"], "methods": ["agreement"], "perturbations": None}
+    plant(folder, {"study.yaml": judges, CSV: "no data"})
+    assert checked(Path("study.yaml")) == []
 
 
 # --- what is odd, and good -------------------------------------------------------------------
@@ -121,6 +152,15 @@ IDS = [
         "%s",
     ),
 ]
+
+
+def test_numbers_and_truth_values_may_come_as_texts() -> None:
+    """YAML takes 2e-4 for a text, and the command line's `--config` all that is in braces."""
+    needed = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
+    told = {"seed": "5", "share": "2e-4", "allow_missing": "true", "comparison": {"wished": ".1"}}
+    card = validate_card("study", needed | told, "s.yaml")
+    assert (card.seed, card.share, card.allow_missing) == (5, 2e-4, True)
+    assert card.comparison.wished == 0.1
 
 
 def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:

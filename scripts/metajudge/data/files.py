@@ -305,8 +305,7 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _check_columns(names: list[str], where: str) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UserError("a column comes twice", where=where, got=twice[0])
 
 

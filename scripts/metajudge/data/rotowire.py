@@ -64,7 +64,7 @@ class _Reading:
             raise UserError("there is no such report", where="", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
         text = self.reports[name].text[start:end]
-        told = row.get(TOKENS) or ""
+        told = str(row.get(TOKENS) or "")
         if told.strip() and told.split() != text.split():
             raise UserError(
                 f"other tokens are at this place of {name}", where="", got=told, allowed=text
@@ -93,6 +93,6 @@ def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
 
 def _number(draft: Draft, row: Row, column: str) -> int:
     cell = str(draft.pick(row, column)).strip()
-    if not (cell.isascii() and cell.isdigit()):
+    if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
         raise UserError(f"`{column}` is no number of a token", where="", got=cell)
     return int(cell)

@@ -28,7 +28,8 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:
     source = [draft.pick(row, "context"), draft.pick(row, "fact")]
     item = draft.item(name, source, None, dict(fields))
-    annotators = list(map(str, row.get("annotators") or []))
+    annotators = row.get("annotators")
+    annotators = list(map(str, annotators)) if isinstance(annotators, list) else []
     for response in draft.pick(row, "responses[*]"):
         with draft.caught():
             text = trimmed(draft.pick(response, "response"))

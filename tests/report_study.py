@@ -146,6 +146,9 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
+RULE = {"method": "rule", "kind": "once"}
+
+
 def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: Any) -> Row:
     """Write the study's tables below `folder` and return the report's spec.
 
@@ -194,8 +197,8 @@ def spec(folder: Path, tables: list[str]) -> Row:
         },
         "aspects": {name: name.capitalize() for name in ASPECTS},
         "perturbations": {
-            "typos": {"name": "typos", "level": "character"},
-            "cuts": {"name": "cuts", "level": "word"},
+            "typos": {"name": "typos", "level": "character", **RULE},
+            "cuts": {"name": "cuts", "level": "word", **RULE},
         },
         "output": str(folder / "report" / "index.html"),
         **{name: str(folder / name) for name in ("figures", "sections")},

@@ -30,6 +30,13 @@ def copy_project(to: Path) -> Path:
     return to
 
 
+def copy_demo(to: Path) -> None:
+    """Copy what `make demo` has made, if it has: a run in `to` does only what has changed since."""
+    for name in ("results/demo", ".snakemake/metadata"):
+        if (HOME / name).is_dir():
+            shutil.copytree(HOME / name, to / name)
+
+
 def environment(home: Path = HOME) -> dict[str, str]:
     """Return the environment of a user who works with the checkout at `home`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}

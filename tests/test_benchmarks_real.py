@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+import trusting
 from asking import Study
 from data_samples import REAL, needs_real_data
 from metajudge.perturb.errors import OFF_TOPIC
@@ -54,6 +55,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         )
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
+        assert trusting.held(own.folder, "study.yaml")["holds"]
         yield own
 
 

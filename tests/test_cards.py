@@ -154,3 +154,16 @@ def test_a_job_of_a_cell_leaves_pandas_alone() -> None:
 def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:
     tenths = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
     assert Scale(min=0, max=1, step=0.1).values() == tenths
+
+
+def test_a_study_that_is_not_there_names_the_one_that_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+    Path("config/studies/mine.yaml").touch()
+    for wrong in ("mien", "config/studies/mie.yaml", "elsewhere/mine"):
+        with pytest.raises(UserError, match=r"name its file: config/studies/mine\.yaml"):
+            load_yaml(Path(wrong))
+    with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
+        load_yaml(Path("quite-another.yaml"))

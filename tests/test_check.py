@@ -141,7 +141,8 @@ def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: Study) -
     text = texts.read_text("utf-8").replace('"response"', '"respons"')
     texts.write_text(text, "utf-8")
     study.study(datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"])
-    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=study.folder)
-    assert done.returncode == 1 and study.endpoint.asked == []
-    log = (study.folder / "results/asked/logs/ingest/demo-dialogue.log").read_text("utf-8")
-    assert "response" in log
+    for target in ("check", "asked"):
+        done = running.snakemake(target, "--configfile", "study.yaml", cwd=study.folder)
+        assert done.returncode == 1 and study.endpoint.asked == []
+        assert "there is no column or key `response`" in done.stdout, done.stdout
+        assert "texts.jsonl, row" in done.stdout and "nearest: respons" in done.stdout

@@ -105,9 +105,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert "only one has 1 more" in text and "nothing is decided" in text
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
+    three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})
+    status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
+    assert status == 1 and "left by the filters" in text and "allowed: a\n" in text
     wrong = {
         "a comparison is of two": [],
-        "no row has this judge": ["--judges", "a", "c"],
+        "no such judge": ["--judges", "a", "c"],
         "two files of one study": [str(one)],
         "no such table": ["--judges", "a", "b", "--table", "agreemnt"],
         "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],

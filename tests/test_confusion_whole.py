@@ -10,6 +10,7 @@ import yaml
 import confusing
 import llama
 import running
+import trusting
 from confusing import SETS
 from metajudge.perturb.kinds import KINDS
 from running import rows
@@ -69,6 +70,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_recorded(folder, published("s001_table4"))
         done = running.snakemake("--configfile", "study.yaml", cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:]
+    assert trusting.held(folder, "study.yaml")["holds"]
     return results
 
 

@@ -16,12 +16,14 @@ from metajudge.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, reply, serve
 
-ASPECT = Aspect(
-    aspect="clear",
-    name="Clarity",
-    definition="How clear it is.",
-    steps=["Read it."],
-    criteria={"short": "Is it clear?", "loud": {"name": "CLARITY", "note": "Be strict."}},
+ASPECT = Aspect.model_validate(
+    {
+        "aspect": "clear",
+        "name": "Clarity",
+        "definition": "How clear it is.",
+        "steps": ["Read it."],
+        "criteria": {"short": "Is it clear?", "loud": {"name": "CLARITY", "note": "Be strict."}},
+    }
 )
 STUDY: dict[str, Any] = {
     **{"study": "worded", "datasets": ["demo-dialogue"], "aspects": ["naturalness", "coherence"]},

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import trusting
 from metajudge.statistics.registry import statistic
-from running import HOME, copy_project, outputs, rows, run
+from running import HOME, copy_demo, copy_project, outputs, rows, run
 from test_report import Page
 
 DEMO = HOME / "config" / "demo"
@@ -29,8 +30,9 @@ def test_demo_data_is_what_its_cards_say(task: str) -> None:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the demo in a copy of the project and return the copy."""
+    """Run the demo, as far as `make demo` has not, in a copy of the project; return the copy."""
     home = copy_project(tmp_path_factory.mktemp("demo") / "here")
+    copy_demo(home)
     done = run("-m", "metajudge", "run", cwd=home, home=home)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "results/demo/report/index.html" in done.stdout
@@ -68,6 +70,11 @@ def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
             least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
             for value in (row[name] for name in ("value", "lo", "hi") if row[name] is not None):
                 assert least - 1e-9 <= value <= most + 1e-9, row
+
+
+@pytest.mark.slow
+def test_what_the_report_says_of_judges_is_what_its_tables_say(demo: Path) -> None:
+    assert min(trusting.held(demo, "config/config.yaml").values()) > 0
 
 
 @pytest.mark.slow

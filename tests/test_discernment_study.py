@@ -12,6 +12,7 @@ import yaml
 import dhp
 import llama
 import running
+import trusting
 from metajudge.schema.loading import load_yaml
 from running import HOME, needs_data, rows
 
@@ -53,6 +54,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
     with dhp.endpoint(folder, told["study"]) as script:
         done = running.snakemake("--configfile", "study.yaml", cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:]
+    assert trusting.held(folder, "study.yaml")["holds"]
     yield folder / "results" / told["study"], script.kinds
 
 

@@ -69,6 +69,8 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
         (lines(ONE, ("OWN WORDS", TWO[1])), "name 2 repeats another"),
         (lines(ONE, ("Ease", ONE[1].upper())), "definition 2 repeats another"),
         (lines(*MANY[:8]), None),
+        (lines(ONE, ("w" * 60, "It reads well!!")), None),
+        (lines(ONE, ("w" * 61, TWO[1])), "name 2 is no name of at most 60 characters"),
         (lines(ONE, ("Ease", "It says so where it cannot be assessed.")), None),
     ],
 )

@@ -96,13 +96,16 @@ def test_the_key_is_sent_and_never_told(
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 529])
-def test_a_passing_failure_is_sent_again_and_then_named(endpoint: Endpoint, status: int) -> None:
+def test_a_passing_failure_is_sent_again_and_then_named(
+    endpoint: Endpoint, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
     endpoint.script = only_for("b", refusal(status, "later"))
     model = card(endpoint)
     came, failures = ask(model, *requests(model, "a", "b", "c"))
     assert came == {"a": "ok: 4", "c": "ok: 4"}
     assert failures == [Failure("b", f"HTTP {status}: later (3 attempts)")]
     assert endpoint.prompts.count("b") == 3 and len(endpoint.asked) == 5
+    assert capsys.readouterr().out == f"attempts failed: 1, the last with: HTTP {status}: later\n"
 
 
 def after(times: int, first: Said) -> Script:

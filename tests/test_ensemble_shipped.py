@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import running
+import trusting
 from metajudge.schema.loading import load_yaml
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
@@ -103,6 +104,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
         again = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
         assert again.returncode == 0, again.stdout[-4000:]
         assert len(endpoint.asked) == len(asked)
+    assert trusting.held(folder, "study.yaml")["holds"]
     yield folder / "results" / NAME, asked, raters
 
 

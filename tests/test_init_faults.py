@@ -99,8 +99,8 @@ def test_a_column_may_have_any_name(name: str, here: Path) -> None:
 
 def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -> None:
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
-    told = refused(table("article,model,summary,fluency,my age", lines))
-    assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my age'" in told
+    told = refused(table("article,model,summary,fluency,my sum", lines))
+    assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my sum'" in told
     assert "name what does: --rating fluency=fluency" in told
 
 
@@ -124,7 +124,7 @@ def test_another_separator_is_named(sign: str, name: str, here: Path) -> None:
     assert f"separated by {name}" in refused("t.csv")
 
 
-@pytest.mark.parametrize("cell", ["NA", "3,5", "inf", "good"])
+@pytest.mark.parametrize("cell", ["3,5", "inf", "good"])
 def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     cell: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +134,31 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
     assert init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes") == 0
     assert f"not taken for ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cell", ["NA", "n/a", " - ", "", "None"])
+def test_a_rating_may_be_missing_as_people_say_it(
+    cell: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
+    assert init(table("article,model,summary,fluency", lines), "--yes") == 0
+    assert card("datasets", "t").get("missing", [""]) == [cell.strip()]
+    assert "1 rating of fluency missing: t.csv, row 5" in capsys.readouterr().out
+
+
+def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
+    lines = [[*row[:3], "good"] for row in LINES]
+    told = refused(table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines]))
+    assert "passed over: fluency (row 2 has 'good', which is no number)" in told
+
+
+def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
+    head = "article,model,summary,fluency,length,age,my_words"
+    assert init(table(head, [[*row, 3, 4, 5] for row in LINES]), "--yes") == 0
+    assert list(card("datasets", "t")["aspects"]) == ["fluency"]
+    told = ["--rating", "fluency=length", "--study", "other"]
+    assert init("t.csv", "--yes", *told) == 0
+    assert card("datasets", "other")["columns"]["ratings"] == {"fluency": ["length"]}
 
 
 def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:

@@ -234,7 +234,7 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
         folder.mkdir(parents=True)
 
     def told(temperature: float, price: float) -> str:
-        model = {"model": "m", "engine": "openai", **SECRETS}
+        model = {"model": "m", "engine": "openai", **SECRETS, "extra_body": {"top_k": 5}}
         model["price"] = {"input": price, "output": 1}
         judge = {"judge": "j", "model": "m", "form": "score-only", "temperature": temperature}
         (models / "m.yaml").write_text(json.dumps(model))

@@ -12,6 +12,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_metajudge as plugin
+from metajudge.engines import setbacks
 from metajudge.engines.asked import Reply
 from metajudge.replies import progress as module
 from metajudge.replies.progress import Progress
@@ -82,6 +83,26 @@ def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
         "3 of 9, 0 refused"
     )
     assert last_told(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
+
+
+def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
+    clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setbacks, "monotonic", clock)
+    failed = setbacks.Setbacks()
+    for _ in range(12):
+        failed.add("HTTP 503: \x1b[2Jdown")
+        clock.now += 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"attempts failed: {count}, the last with: HTTP 503:  [2Jdown" for count in (1, 6, 11)
+    ]
+
+
+def test_failed_attempts_stand_beside_how_far_it_is_until_more_comes(tmp_path: Path) -> None:
+    failed = "attempts failed: 2, the last with: HTTP 503\n"
+    assert last_told(log(tmp_path, START, failed)) == failed.strip()
+    assert last_told(log(tmp_path, failed, SOME, failed)) == f"3 of 9, 0 refused; {failed.strip()}"
+    assert last_told(log(tmp_path, failed, SOME, failed, MORE)) == "5 of 9, 1 refused"
 
 
 def test_of_a_job_a_line_comes_once_a_minute_and_only_if_it_is_new(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 import report_study as study
 from metajudge.report import elements, headline
 from metajudge.report.charts import Series, signs
-from metajudge.report.page import render
+from metajudge.report.page import render, sections_of
+from metajudge.report.parts import write_long_tables
 from metajudge.report.report import Report
 
 HOME = Path(__file__).resolve().parents[1]
@@ -347,11 +348,21 @@ def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
     assert found == ["judges", "coverage", "unmeasured", "data", "reproduce"]
 
 
-def test_a_very_long_table_names_its_file(tmp_path: Path) -> None:
+def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     systems = next(study.coverage())
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
-    html = page(study.make(tmp_path, {"coverage": rows}))
-    assert "With 601 rows it is too long for this page: see tables/coverage.csv." in visible(html)
+    report = Report.load(study.make(tmp_path, {"coverage": rows}))
+    sections = sections_of(report)
+    html = render(report, TEMPLATES, sections)
+    told = visible(html).replace(" ,", ",")
+    assert "With 601 rows it is too long for this page: see its own, or tables/coverage.csv" in told
+    write_long_tables(report, TEMPLATES, sections, tmp_path / "report" / "long")
+    [page] = (tmp_path / "report").rglob("*.html")
+    assert f'<a href="long/{page.name}">its own</a>' in html
+    alone = page.read_text("utf-8")
+    [table] = Page(alone).named("table")
+    assert alone.count('<tr><th scope="row">') == 601 and table["class"] == "sortable"
+    assert '<a href="../index.html#coverage">' in alone
 
 
 def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from metajudge.report.annotated import (
     sample,
 )
 from metajudge.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
+from metajudge.report.headline import measures
 from metajudge.report.page import render
 from metajudge.report.report import Report
 from metajudge.report.sections import spans
@@ -360,3 +361,21 @@ def test_texts_and_errors_are_escaped(report: Report) -> None:
 
 def test_a_study_without_such_judges_has_no_section(tmp_path: Path) -> None:
     assert spans.section(Report.load(study.make(tmp_path))) is None
+
+
+def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> None:
+    rows = [
+        row | {"value": 0.25}
+        if (row["statistic"], row.get("form")) == ("span_f1", "tokens") and row["level"] == "pooled"
+        else row
+        for row in table()
+    ]
+    report = Report.load(study.make(tmp_path, {"spans": rows}))
+    [dataset] = [one for one in report.datasets if one.id == "chat"]
+    [measure] = [one for one in measures(report, dataset) if one.table == "spans"]
+    assert (measure.name(report), measure.group) == ("Fluency", "Error spans: F1, same words")
+    values = {one.id: measure.row(report, dataset, one) for one in report.judges}
+    found = {name: row.value for name, row in values.items() if row}
+    assert found == {"gamma": 0.25, "beta": 0.25}
+    unmarked = Report.load(study.make(tmp_path, {"spans": [rows[0]]}))
+    assert not measures(unmarked, dataset)

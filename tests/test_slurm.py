@@ -144,6 +144,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     here.mkdir()
     there.mkdir()
     command = ("-m", "metajudge", "run", str(HOME / "config" / "config.yaml"))
+    running.copy_demo(here)
     done = running.run(*command, cwd=here)
     assert done.returncode == 0, done.stdout
     path = f"PYTHONPATH={HOME / 'scripts'}"

@@ -17,7 +17,16 @@ import report_study
 from metajudge.perturb import perturb_dataset
 from metajudge.perturb.edits import Edit, apply_edits
 from metajudge.report import marked as marking
-from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
+from metajudge.report.html import CLOSED, script_hash
+from metajudge.report.marked import (
+    Piece,
+    compared,
+    edited,
+    marked,
+    reordered,
+    shortened,
+    states,
+)
 from metajudge.report.spotcheck import DRAWN, UNDONE, drawn
 from metajudge.schema.tables import read_table, write_table
 from running import HOME
@@ -101,7 +110,15 @@ def test_what_is_too_long_to_compare_is_one_change(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [(" ", "␣"), ("\n\t", "↵⇥"), ("\u200b", "U+200B"), ("a ", ""), ("\u202e", ""), (".", "")],
+    [
+        (" ", "␣"),
+        ("\n\t", "↵⇥"),
+        ("\u200b", ""),
+        ("\u200d", "U+200D"),
+        ("a ", ""),
+        ("\u202e", ""),
+        (".", ""),
+    ],
 )
 def test_a_change_that_nobody_would_see_has_a_sign(text: str, sign: str) -> None:
     assert Piece("ins", text).sign == sign
@@ -345,7 +362,8 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     html = study.page()
     parsed = Page(html)
     policies = [told["content"] for told in parsed.named("meta") if "http-equiv" in told]
-    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    assert policies == ["; ".join([*CLOSED, f"style-src 'sha256-{script_hash(style)}'"])]
     assert "http://" not in html and "https://" not in html and "url(" not in html
     links = [told["href"] for told in parsed.named("a")]
     assert links == ["index.html", "#news"]
@@ -376,3 +394,20 @@ def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_p
     )
     assert not stale.exists()
     assert "texts.html" not in Path(spec["output"]).read_text(encoding="utf-8")
+
+
+def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
+    """Sentences move, words are put out and in; of a model only the two texts are known."""
+    before, edits = "b, a.", [Edit(0, "b", "a"), Edit(3, "a", "b")]
+    after = apply_edits(before, edits)
+    rule = {"method": "rule", "kind": "once", "level": "sentence"}
+
+    def kinds(card: dict[str, str] | None, own: list[Edit] = edits) -> list[list[str]]:
+        return [[piece.kind for piece in one] for one in states(before, after, own, card)]
+
+    change = ["del", "ins", "same"]
+    assert kinds(rule) == [["moved", "same"] * 2] * 2
+    assert kinds(rule | {"level": "word"}) == [2 * change]
+    whole = [Edit(0, before, after)]
+    for card in (None, rule | {"method": "llm"}, rule | {"kind": "graded"}):
+        assert kinds(card, whole) == kinds(rule, []) == [change]

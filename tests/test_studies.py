@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import trusting
 from running import HOME, SHARED, needs_data, rows, snakemake
 
 pytestmark = [pytest.mark.slow, needs_data]
@@ -20,6 +21,7 @@ def run_study(name: str, folder: Path, *tables: str) -> Path:
     data = f"data={SHARED}"
     done = snakemake("--configfile", study, "--config", data, "--", *wanted, cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:]
+    assert trusting.held(folder, study, data=str(SHARED))["open"]
     return folder / out
 
 

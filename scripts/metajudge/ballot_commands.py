@@ -28,10 +28,7 @@ def make_and_read(tools: Any, acts: tuple[Act, Act]) -> list[Any]:
 
 def plan_of(study: Path) -> tuple["Plan", Path, Path]:
     """Return a study's plan, the workflow's folder, and that of the study's results."""
-    from metajudge.cli import HOME
-    from metajudge.plan import load_plan
-    from metajudge.schema.loading import load_yaml
+    from metajudge.cli import HOME, plan_of_study
 
-    # people need no prompts: those of a study may lack steps yet
-    plan = load_plan(load_yaml(study)[0], HOME, source=str(study), drafting=True)
+    plan = plan_of_study(study, drafting=True)  # people need no prompts: steps may be lacking yet
     return plan, HOME, Path("results") / plan.study.study

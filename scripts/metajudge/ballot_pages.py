@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from markupsafe import Markup
 
-from metajudge.report.html import environment_of, script_hash, writable
+from metajudge.report.html import environment_of, finished
 from metajudge.schema.cards import Aspect
 from metajudge.schema.errors import UserError
 
@@ -108,8 +108,7 @@ def write_pages(
     """Write pages into a folder; `home` is the workflow's, and has the template."""
     script = (home / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
     filled = environment_of(home / "workflow" / "votes").get_template(template)
-    told = {"script": Markup(script), "script_hash": script_hash(script)}
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
-        text = writable(filled.render(page=page, **told))
+        text = finished(filled.render(page=page, script=Markup(script)))
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")

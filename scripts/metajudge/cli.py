@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,10 @@ from metajudge import (
     votes_commands,
 )
 from metajudge.examples import add_examples
+from metajudge.passed import is_dry, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.unexpected import show_without_secrets
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -43,6 +46,7 @@ STOPPED = (
 
 def main() -> None:
     """Run the command line and exit with Snakemake's status."""
+    show_without_secrets()
     parser = command_line()
     arguments, passed = parser.parse_known_args()
     act = getattr(arguments, "act", None)
@@ -89,7 +93,7 @@ def run(study: Path | None, passed: list[str]) -> int:
     """
     if "--unlock" in passed:
         return snakemake(study, "asked", passed)
-    out = results_folder(study)
+    out = results_folder(study, passed)
     before = _stamp(out)
     for target in ("asked", "all"):
         print(f"== {'asking' if target == 'asked' else 'scoring, statistics, report'}", flush=True)
@@ -108,7 +112,7 @@ def run(study: Path | None, passed: list[str]) -> int:
 
 def check(study: Path | None, passed: list[str]) -> int:
     """Validate the study's cards and files and say what a run would do; ask nothing."""
-    results_folder(study)  # a file that is no study is told of before Snakemake reads it
+    results_folder(study, passed)  # a file that is no study is told of before Snakemake reads it
     return snakemake(study, "check", passed)
 
 
@@ -117,7 +121,7 @@ def draft(study: Path | None, passed: list[str]) -> int:
     from metajudge.plan.drafts import drafts_of
 
     path = study or DEMO
-    plan = plan_of_study(path, drafting=True)
+    plan = plan_of_study(path, passed, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
         print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
@@ -137,17 +141,15 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     """
     from metajudge.pilot import conclusions
 
-    out = results_folder(study)
+    out = results_folder(study, passed)
     out = out.with_name(out.name + PILOT)
-    own = [f"study={out.name}", f"share={share}"]
-    at = passed.index("--config") + 1 if "--config" in passed else 0
-    told = [*passed[:at], *own, *passed[at:]] if at else [*passed, "--config", *own]
+    told = with_config(passed, f"study={out.name}", f"share={share}")
     for target in ("asked", "all"):
         status = snakemake(study, target, told)
         if status or is_dry(passed):
             return status
     print(conclusions(out))
-    if (plan := plan_of_study(study or DEMO)).study.distill:
+    if (plan := plan_of_study(study or DEMO, passed)).study.distill:
         judge = plan.distillation.judge
         print(f"{judge} has learnt from this share alone: a full run trains it anew")
     print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
@@ -159,19 +161,19 @@ def export_targets(study: Path, file: Path, passed: list[str], *, made: bool) ->
     from metajudge.targets import check_file, export
 
     check_file(file)
-    plan = plan_of_study(study)
+    plan = plan_of_study(study, passed)
     status = snakemake(study, "texts" if made else "texts_unasked", passed)
     if status == 0 and not is_dry(passed):
         print(export(plan, Path("results") / plan.study.study, file, made=made))
     return status
 
 
-def plan_of_study(study: Path, *, drafting: bool = False) -> "Plan":
-    """Return the plan of a study's file."""
+def plan_of_study(study: Path, passed: Sequence[str] = (), *, drafting: bool = False) -> "Plan":
+    """Return the plan of a study's file, changed by what is passed on to Snakemake."""
+    from metajudge.passed import study_of
     from metajudge.plan import load_plan
-    from metajudge.schema.loading import load_yaml
 
-    return load_plan(load_yaml(study)[0], HOME, source=str(study), drafting=drafting)
+    return load_plan(study_of(study, passed), HOME, source=str(study), drafting=drafting)
 
 
 def snakemake(
@@ -214,17 +216,11 @@ def _wait(command: list[str]) -> int:
     return status
 
 
-def results_folder(study: Path | None) -> Path:
+def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
     """Return where the study's results lie, under the working directory."""
-    from metajudge.schema.loading import read_card
+    from metajudge.passed import card_of
 
-    card = read_card("study", study or DEMO)
-    return Path("results") / str(card.study)
-
-
-def is_dry(passed: list[str]) -> bool:
-    """Return whether Snakemake is told to run nothing."""
-    return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
+    return Path("results") / card_of(study or DEMO, passed).study
 
 
 def _stamp(out: Path) -> int | None:

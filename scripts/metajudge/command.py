@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.unexpected import show_without_secrets
 
 Spec = dict[str, Any]
 
@@ -52,6 +53,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         parser.add_argument(f"--{option}", required=True)
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
+    show_without_secrets()
     told = vars(parser.parse_args())
     try:
         main(read_spec(told.pop("spec"), sys.stdin), **told)

@@ -99,7 +99,8 @@ def compare(told: argparse.Namespace) -> int:
     studies = _studies(told) if told.other else ("", "")
     if names:
         judges = names if len(names) == 2 else 2 * names
-        sides = [_side(*each) for each in zip(studies, (one, two), judges, strict=True)]
+        every = (rows_of(there, table) for there in (tables, others))
+        sides = [_side(*each) for each in zip(studies, (one, two), every, judges, strict=True)]
     else:
         sides = [Side(name, rows) for name, rows in zip(studies, (one, two), strict=True)]
     paired = _paired(tables, table) if told.other is None else []
@@ -122,12 +123,17 @@ def _studies(told: argparse.Namespace) -> tuple[str, str]:
     return first, second
 
 
-def _side(study: str, rows: Sequence[Row], judge: str) -> Side:
-    """Return a judge's rows; raise UserError with the nearest judge if there are none."""
+def _side(study: str, rows: Sequence[Row], every: Sequence[Row], judge: str) -> Side:
+    """Return a judge's rows of those that were chosen; `every` has all of the table.
+
+    Raises UserError if there are none: with the nearest judge, or with those that are left.
+    """
     own = [row for row in rows if row["judge"] == judge]
     if not own:
-        known = {row["judge"] for row in rows if row["judge"]}
-        raise UserError("no row has this judge", where="--judges", got=judge, allowed=known)
+        known, left = ({row["judge"] for row in some if row["judge"]} for some in (every, rows))
+        what = "no row of this judge is left by the filters" if judge in known else "no such judge"
+        allowed = left if judge in known else known
+        raise UserError(what, where="--judges", got=judge, allowed=allowed)
     return Side(f"{study}: {judge}" if study else judge, own, judge)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metajudge.passed import is_dry
 from metajudge.schema.cards.vllm import ADAPTER_FILES
 from metajudge.schema.errors import UserError
 
@@ -37,9 +38,9 @@ def add_commands(commands: Any, yaml_file: Callable[[str], Path]) -> None:
 
 def distill(told: argparse.Namespace, passed: list[str]) -> int:
     """Do what the command line says; `passed` are options for Snakemake."""
-    from metajudge.cli import is_dry, plan_of_study, snakemake
+    from metajudge.cli import plan_of_study, snakemake
 
-    plan = plan_of_study(told.study)
+    plan = plan_of_study(told.study, passed)
     if plan.study.distill is None:
         raise UserError(
             "this study lets no judge learn", where=str(told.study), todo="add the key `distill`"

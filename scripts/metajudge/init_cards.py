@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +54,7 @@ class Wanted:
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
     ratings: str = "human"
+    missing: Sequence[str] = ()
     licence: str = NOT_STATED
     citation: str = NOT_STATED
 
@@ -106,6 +107,7 @@ def _dataset(wanted: Wanted) -> Card:
         "columns": {name: value for name, value in columns.items() if value},
         **({"ratings": wanted.ratings} if wanted.ratings != "human" else {}),
         **({"raters": "mean"} if told.means else {}),
+        **({"missing": list(wanted.missing)} if wanted.missing else {}),
         "aspects": {name: {**wanted.scales[name], **hidden} for name in told.ratings},
         "licence": wanted.licence,
         "citation": wanted.citation,

@@ -26,6 +26,7 @@ from metajudge.init_flags import (
     scales_of,
     wanted_of,
 )
+from metajudge.init_guess import missing_words
 from metajudge.init_questions import Ask, interview
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards
@@ -162,12 +163,13 @@ def begin(told: argparse.Namespace, ask: Ask | None) -> int:
     if ask is not None:
         wanted = interview(wanted, offered, ask)
         check_whole(wanted, offered)
-    made = cards_of(wanted)
+    rated = [column for group in wanted.columns.ratings.values() for column in group]
+    made = cards_of(replace(wanted, missing=missing_words(offered.rows, rated)))
     check_new(made)
-    rated = tried(made, HOME)
-    counts = f"{len(rated.outputs)} texts of {len(rated.items)} items, {len(rated.ratings)} ratings"
+    data = tried(made, HOME)
+    counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
     print(f"\nread as a run reads it: {counts}")
-    for problem in [*rated.problems, *notes(rated)]:
+    for problem in [*data.problems, *notes(data)]:
         print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in {"", "y", "yes"}:
         print("Nothing was written.")

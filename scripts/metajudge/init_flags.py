@@ -11,7 +11,15 @@ from pathlib import Path
 
 from metajudge.data.files import Row, read_rows
 from metajudge.init_cards import Wanted, check_study
-from metajudge.init_guess import Guess, columns_of, guess, numbers, scale
+from metajudge.init_guess import (
+    Guess,
+    aspect_of,
+    columns_of,
+    guess,
+    is_missing,
+    numbers,
+    scale,
+)
 from metajudge.init_judge import endpoint_of
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import Cards
@@ -51,24 +59,26 @@ class Offered:
     def ratings_left(self, used: Iterable[str]) -> list[str]:
         """Return why columns that nearly hold ratings were passed over, with their first bad cell.
 
-        Nearly: half of the cells at least are numbers, or would be but for a decimal comma.
+        Nearly: half of the cells at least are numbers, or would be but for a decimal comma; or
+        the column has the name of an aspect.
         """
         left = [column for column in self.columns if column not in set(used)]
         return [text for column in left if (text := self._nearly(column))]
 
     def _nearly(self, column: str) -> str:
+        named = aspect_of(column) in self.aspects
         cells = [(at, row[column]) for at, row in self.filled(column)]
         near = sum(NEARLY.fullmatch(str(cell).strip()) is not None for _, cell in cells)
         bad = [(at, cell) for at, cell in cells if numbers([{column: cell}], column) is None]
-        if not bad or 2 * near < len(cells):
+        if not bad or (2 * near < len(cells) and not named):
             return ""
         at, cell = bad[0]
         return f"{column} (row {at} has {str(cell)[:LONGEST]!r}, which is no number)"
 
     def filled(self, column: str) -> list[tuple[int, Row]]:
-        """Return the rows with something in a column, and their numbers."""
+        """Return the rows that do not say that a column's cell is missing, and their numbers."""
         rows = zip(self.numbers, self.rows, strict=True)
-        return [(at, row) for at, row in rows if row.get(column) not in (None, "")]
+        return [(at, row) for at, row in rows if not is_missing(row.get(column))]
 
 
 def offer(file: Path, cards: Cards) -> Offered:
@@ -195,7 +205,7 @@ def _check_numbers(column: str, offered: Offered) -> None:
                 where=f"{offered.file}, row {at}, column {column}",
                 got=row[column],
                 todo="name a column of numbers, or turn the words into numbers first, with a "
-                "point for decimals; a rating that is missing is an empty cell",
+                "point for decimals; a rating that is missing is an empty cell, or NA",
             )
     raise UserError("a column of ratings is empty", where=str(offered.file), got=column)
 

@@ -43,9 +43,14 @@ STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
 """Of a scale in whole steps in common use; more numbers in a row, each once, count the rows."""
 RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
-RATERS |= {"score", "rating", "label"}
+RATINGS = {"score", "rating", "label"}
 """Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
 MEANS = {"mean", "avg", "average"}
+COUNTS = {"age", "chars", "characters", "count", "index", "len", "length", "position"}
+COUNTS |= {"rank", "seed", "time", "tokens", "words", "year"}
+"""Words of a column's name that tell of a count or a date, which is no rating of a text."""
+MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
+"""What people write where a rating is missing, in lower case."""
 ALL = "overall"
 """The aspect of ratings whose columns name none."""
 LONG = 40
@@ -137,12 +142,25 @@ def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
     found: list[float] = []
     for row in rows:
         for cell in _entries(row.get(column)):
-            if cell is None or str(cell).strip().lower() in {"", "nan"}:
+            if is_missing(cell):
                 continue
             if (value := number(cell)) is None:
                 return None
             found.append(value)
     return found or None
+
+
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell says that there is no rating."""
+    return cell is None or str(cell).strip().lower() in MISSING
+
+
+def missing_words(rows: Iterable[Row], columns: Iterable[str]) -> list[str]:
+    """Return what columns of ratings hold where one is missing, but for what every table may."""
+    columns = list(columns)
+    cells = (cell for row in rows for column in columns for cell in _entries(row.get(column)))
+    said = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
+    return sorted(one for one in said if one.lower() not in {"", "nan"})
 
 
 def number(cell: Any) -> float | None:
@@ -185,7 +203,7 @@ def _ratings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[dict[str, lis
     known = {name for names in NAMES.values() for name in names.split()}
     found: dict[str, list[str]] = {}
     for column in columns:
-        if column.lower() in known or column.lower().endswith(("_id", " id")):
+        if column.lower() in known or column.lower().endswith(("_id", " id")) or _counts(column):
             continue
         values = numbers(rows, column)
         if values is not None and _few(values, len(rows)):
@@ -214,8 +232,14 @@ def _words(column: str) -> list[str]:
 def aspect_of(column: str) -> str:
     """Return the aspect of a column: `fluency_rater2` is of fluency, `score` of all."""
     words = _words(column)
-    kept = [word for word in words if word not in RATERS | MEANS and not word.isdigit()]
+    kept = [w for w in words if w not in RATERS | RATINGS | MEANS and not w.isdigit()]
     return "-".join(kept) or ALL
+
+
+def _counts(column: str) -> bool:
+    """Return whether a name tells of a count; a `length_rating` is of the length, and is none."""
+    words = set(_words(column))
+    return bool(words & COUNTS) and not words & RATINGS
 
 
 def _is_mean(column: str) -> bool:

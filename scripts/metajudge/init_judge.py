@@ -6,12 +6,11 @@ import re
 from metajudge.init_cards import Endpoint
 from metajudge.schema.cards.models import ADDRESS
 from metajudge.schema.errors import UserError
+from metajudge.schema.secrets import LONG
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
-SECRET = re.compile(r"(?=.*[a-z])(?=.*\d).{20,}|[0-9A-F]{32,}|.{41,}")
-"""What may be a key, although it has the form of a name: long, of small letters and digits."""
 MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
-"""A key as some providers mark it."""
+"""A part of an address or a name that may be a key, as some providers mark it."""
 AFTER = ("key_env", "price", "form", "draws")
 """Flags that say more of an endpoint."""
 
@@ -20,7 +19,7 @@ def key_name(text: str) -> str | None:
     """Return the name of a variable; what looks like a key itself is refused, and not shown."""
     if not text:
         return None
-    if not VARIABLE.fullmatch(text) or SECRET.fullmatch(text):
+    if not VARIABLE.fullmatch(text) or LONG.fullmatch(text):
         raise UserError(
             "this is no name of an environment variable; a key itself is never written to a card",
             where="--key-env",
@@ -60,7 +59,7 @@ def _check_open(text: str, where: str) -> None:
     Names of models are long, too, but are made of words and versions with signs between them.
     """
     runs = re.split(r"[^A-Za-z0-9]+", text)
-    if MARKED.fullmatch(text) or any(map(SECRET.fullmatch, runs)):
+    if MARKED.fullmatch(text) or any(map(LONG.fullmatch, runs)):
         raise UserError(
             "this may hold a key, which is never written to a card",
             where=where,

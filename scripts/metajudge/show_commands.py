@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metajudge.schema.errors import UserError
+from metajudge.schema.errors import CONTROL, UserError
 from metajudge.schema.tables import RESULT_COLUMNS, read_table
 
 Row = dict[str, Any]
@@ -159,7 +159,7 @@ def number(row: Row) -> tuple[str, str]:
 def plain(value: object) -> str:
     """Return a value on one line: names come from data, and may hold what moves a cursor."""
     text = "" if value is None else str(value)
-    return "".join(one if one.isprintable() else " " for one in text)
+    return "".join(one if one.isprintable() else " " for one in CONTROL.sub(" ", text))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

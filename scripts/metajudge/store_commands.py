@@ -63,12 +63,9 @@ def _add(
 
 def _plan(study: Path | None) -> tuple["Plan", Path, Path]:
     """Return a study's plan with its drafter, the workflow's folder, and that of its results."""
-    from metajudge.cli import HOME
-    from metajudge.plan import load_plan
-    from metajudge.schema.loading import load_yaml
+    from metajudge.cli import DEMO, HOME, plan_of_study
 
-    path = study or HOME / "config" / "config.yaml"
-    plan = load_plan(load_yaml(path)[0], HOME, source=str(path), drafting=True)
+    plan = plan_of_study(study or DEMO, drafting=True)
     return plan, HOME, Path("results") / plan.study.study
 
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from metajudge.ballots import Ballot, ballots
 from metajudge.canonical import canonical
 from metajudge.plan import Plan
-from metajudge.report.html import environment_of, script_hash
+from metajudge.report.html import environment_of, finished
 from metajudge.schema.cards import Weights
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import validate_card, write_new_card
@@ -82,11 +82,11 @@ def make(plan: Plan, folder: Path, templates: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     page = environment_of(templates).get_template("page.html.jinja")
     script = (templates / "save.js").read_text(encoding="utf-8")
-    told = {"script": Markup(script), "script_hash": script_hash(script)}
     paths = []
     for survey in found:
         path = folder / f"{survey.task}.html"
-        path.write_text(page.render(survey=survey, **told), encoding="utf-8")
+        text = finished(page.render(survey=survey, script=Markup(script)))
+        path.write_text(text, encoding="utf-8", newline="\n")
         paths.append(path)
     return paths
 

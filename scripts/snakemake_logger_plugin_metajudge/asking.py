@@ -8,6 +8,8 @@ from typing import NamedTuple
 BEGINS = b"replies: "
 OF = b" of "
 """What a line of progress begins with and has in it: see replies/progress.py."""
+FAILED = b"attempts failed: "
+"""What a line about attempts begins with: see engines/setbacks.py."""
 TAIL = 8192
 """Bytes of a log's end in which the line is looked for."""
 QUIET = 60.0
@@ -57,13 +59,20 @@ class Asking:
 
 
 def last_told(log: Path) -> str | None:
-    """Return what the last whole line of progress in a log says, None where there is none."""
+    """Return what the last whole line of progress in a log says, None where there is none.
+
+    With it comes what a later line, or the only one, says of attempts that failed.
+    """
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL))
             whole = file.read().rpartition(b"\n")[0]
     except OSError:
         return None
-    lines = (line for line in reversed(whole.splitlines()) if line.startswith(BEGINS))
-    found = next((line for line in lines if OF in line), None)
-    return found.removeprefix(BEGINS).decode("utf-8", "replace") if found else None
+    far = failed = b""
+    for line in whole.splitlines():
+        if line.startswith(BEGINS) and OF in line:
+            far, failed = line.removeprefix(BEGINS), b""
+        elif line.startswith(FAILED):
+            failed = line
+    return b"; ".join(filter(None, (far, failed))).decode("utf-8", "replace") or None

@@ -19,6 +19,7 @@ from metajudge.plan.inputs import card_files, data_files, unfetched
 from metajudge.plan.interpreters import check_interpreters, check_vllm
 from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
+from metajudge.plan.reading import read_all
 from metajudge.plan.specs import Specs
 from metajudge.plan.writers import (
     MERGES,
@@ -91,7 +92,10 @@ FIRST = [student_file(OUT)] if PLAN.taught else []
 
 
 def guard():
-    """Stop before anything is run or asked if a file is not the one its card describes."""
+    """Stop before anything is run or asked if a file is not the one its card describes.
+
+    So too, where anything is asked, if data cannot be read.
+    """
     for name in workflow.resource_settings.overwrite_scatter:
         if name not in filter(PLAN.is_asked, PLAN.models):
             logger.warning(
@@ -100,6 +104,7 @@ def guard():
     try:
         preflight(json.loads(SPECS.preflight()))
         check_interpreters(PLAN, PYTHON)
+        read_all(PLAN, OUT)
     except (UserError, UserErrors) as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 
@@ -253,7 +258,8 @@ def references_for(dataset):
 
 def meta_of(dataset, damage):
     """Return the items' file for a rule that needs something of their meta."""
-    needs = RULES[PLAN.perturbations[damage].rule].meta
+    card = PLAN.perturbations[damage]
+    needs = card.method == "rule" and RULES[card.rule].meta
     return [f"{OUT}/items/{dataset}.parquet"] if needs else []
 
 
@@ -373,6 +379,10 @@ wildcard_constraints:
     perturbation=one_of(
         f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
     ),
-    damage=one_of(n for n, card in PLAN.perturbations.items() if card.method == "rule"),
-    degree="minor|major|single",
+    damage=one_of(
+        name
+        for name, card in PLAN.perturbations.items()
+        if card.method in {"rule", "attack"}
+    ),
+    degree="minor|major|single|attack|inert",
     table=one_of(SPECS.tables),

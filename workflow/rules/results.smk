@@ -67,6 +67,7 @@ rule report:
         [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:
         f"{OUT}/report/index.html",
+        directory(f"{OUT}/report/long"),
         report(
             directory(f"{OUT}/figures"),
             patterns=["{section}/{figure}.svg"],

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -240,11 +241,13 @@ class Draft:
         if _blank(cell) or text.lower() == "nan" or text in self.card.missing:
             self._missing.setdefault((self.place.file, aspect), []).append(self.place)
             return None
-        if isinstance(cell, str | int | float) and not isinstance(cell, bool) and "_" not in text:
+        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
             try:
-                return float(cell)
+                return float(cell if "_" not in text else "")
             except ValueError:
                 pass
+            except OverflowError:
+                return math.inf
         self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
         return None
 

@@ -29,7 +29,7 @@ Row = dict[str, Any]
 Found = list[tuple[Path, dict[str, str]]]
 
 DATA = "{data}/"
-SIGNS = {";": "semicolons", "\t": "tabs"}
+SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -68,14 +68,18 @@ def resolve(
     if FIELD.search(text):
         return _matches(base, text, where, todo)
     path = base / text
-    if not path.is_file():
+    if os.path.isdir(path):
+        raise UserError(
+            "this is a folder, and a file is meant", where=where, got=str(path), todo=todo
+        )
+    if not os.path.isfile(path):  # unlike Path, says so of names that no file can have, too
         raise _absent(path, where, todo)
     return [(path, {})]
 
 
 def _absent(path: Path, where: str, todo: str) -> UserError:
     """Name what is missing, the file or the first folder on the way to it, and what is there."""
-    while not path.parent.is_dir():
+    while not os.path.isdir(path.parent):
         path = path.parent
     return UserError(
         f"there is no file or folder {path}",
@@ -195,35 +199,29 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def read_text(path: Path) -> str:
-    """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError."""
+    """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError.
+
+    A NUL is no text: UTF-16 without its mark is full of them.
+    """
     content = path.read_bytes()
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        at, text = content.find(0), content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        at, text = error.start, ""
+    if at >= 0:
+        line = content.count(b"\n", 0, at) + 1
         raise UserError(
             "this file is not UTF-8",
-            where=f"{path}, line {line}, byte offset {error.start}",
-            got=content[error.start : error.start + 1],
+            where=f"{path}, line {line}, byte offset {at}",
+            got=content[at : at + 1],
             todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
-        ) from error
+        )
+    return text.removeprefix("\ufeff")
 
 
 def read_object(path: Path) -> Row:
-    """Return a JSON file that is one object, or raise UserError, also for a key that comes twice.
-
-    Of two entries under one key a JSON parser keeps the last, without a word.
-    """
-
-    def unique(pairs: list[tuple[str, Any]]) -> Row:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in found if keys.count(key) > 1)
-            raise UserError("a key comes twice in an object", where=str(path), got=twice)
-        return found
-
-    content = _parsed(read_text(path), path, 1, object_pairs_hook=unique)
+    """Return a JSON file that is one object, or raise UserError."""
+    content = _parsed(read_text(path), path, 1)
     if not isinstance(content, dict):
         raise UserError("this is no JSON object", where=str(path), got=type(content).__name__)
     return content
@@ -245,15 +243,33 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, _object(row, path, number)
 
 
-def _parsed(text: str, path: Path, first_line: int, **options: Any) -> Any:
+def _parsed(text: str, path: Path, first_line: int) -> Any:
+    """Return what JSON says, or raise UserError, also for a key that comes twice in an object."""
     try:
-        return json.loads(text, **options)
+        return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise UserError(
             f"this is not JSON: {error.msg}",
             where=f"{path}, line {first_line + error.lineno - 1}, column {error.colno}",
             got=text[max(0, error.pos - 20) : error.pos + 20],
         ) from error
+    except KeyError as error:
+        raise UserError(
+            "a key comes twice in an object", where=f"{path}, line {first_line}", got=error.args[0]
+        ) from None
+    except (ValueError, RecursionError) as error:  # too many digits, or lists within lists
+        raise UserError(
+            f"this JSON cannot be read: {error}", where=f"{path}, line {first_line}"
+        ) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Row:
+    """Return an object, or raise KeyError: of two such entries `json` would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise KeyError(next(key for key in found if keys.count(key) > 1))
+    return found
 
 
 def _object(row: object, path: Path, number: int) -> Row:
@@ -267,16 +283,14 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
     lines = io.StringIO(read_text(path), newline="")
     reader = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     header = next(reader, [])
-    if len(header) == 1 and (other := next((sign for sign in ";\t" if sign in header[0]), "")):
+    if len(header) == 1 and (other := next((sign for sign in SIGNS if sign in header[0]), "")):
         raise UserError(
             f"the header is one cell: is this table separated by {SIGNS[other]}?",
             where=f"{path}, row 1",
             got=header[0],
             todo="save it with commas, or with tabs under a name that ends in .tsv",
         )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise UserError("a column comes twice", where=f"{path}, row 1", got=twice[0])
+    _check_columns(header, f"{path}, row 1")
     for number, cells in enumerate(reader, start=2):
         if not cells:
             continue
@@ -290,12 +304,31 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, dict(zip(header, cells, strict=True))
 
 
+def _check_columns(names: list[str], where: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError("a column comes twice", where=where, got=twice[0])
+
+
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError) as error:
         raise UserError(f"this is not a Parquet file: {error}", where=str(path)) from error
-    yield from enumerate(table.to_pylist(), start=1)
+    names = table.column_names
+    _check_columns(names, str(path))
+    columns = [_cells(table[name], f"{path}, column {name}") for name in names]
+    for number, cells in enumerate(zip(*columns, strict=True), start=1):
+        yield number, dict(zip(names, cells, strict=True))
+
+
+def _cells(column: pa.ChunkedArray, where: str) -> list[Any]:
+    try:
+        found: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates far away
+        raise UserError(f"a value cannot be read: {error}", where=where) from error
+    return found
 
 
 _READERS = {

@@ -70,6 +70,6 @@ def _list(cell: object) -> list[object] | None:
     if isinstance(cell, str) and cell.startswith("["):
         try:
             cell = json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     return cell if isinstance(cell, list) else None

@@ -14,8 +14,8 @@ from metajudge.schema.cards import Hub
 from metajudge.schema.errors import UserError
 
 CLIENT = "huggingface_hub"
-QUIET = ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
-"""The client asks for nothing but the file, says nothing of who uses it, and fills no log."""
+NO_BARS = "HF_HUB_DISABLE_PROGRESS_BARS"
+"""They would fill a log."""
 
 
 def cached(file: Hub) -> Path | None:
@@ -48,8 +48,7 @@ def _names(file: Hub) -> dict[str, str]:
 
 
 def _client(file: Hub) -> Any:
-    for name in QUIET:  # read when the client is imported
-        os.environ.setdefault(name, "1")
+    os.environ.setdefault(NO_BARS, "1")  # read when the client is imported
     try:
         return import_module(CLIENT)
     except ImportError as error:

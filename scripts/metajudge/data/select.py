@@ -1,10 +1,12 @@
 """Which items of a dataset a study uses, and which reference stands for an unperturbed text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from metajudge.data import read_dataset
 from metajudge.data.rated import Item, Rated
-from metajudge.schema.cards import Select
+from metajudge.schema.cards import Dataset, Select
 from metajudge.schema.errors import UserError
 from metajudge.streams import stream
 
@@ -17,6 +19,30 @@ class Original(NamedTuple):
 
     reference: int | None
     text: str
+
+
+def read_selected(
+    card: Dataset, folder: Path, data: Path, seed: int, split_sentences: Split
+) -> Rated:
+    """Return what a study uses of a dataset; `folder` and `data` as for `read_dataset`.
+
+    Raises UserError or UserErrors for what is wrong with the data, or with the card's choice of it.
+    """
+    where = str(folder / f"{card.dataset}.yaml")
+    rated = read_dataset(card, folder, data)
+    rated = select(rated, card.select, seed, card.dataset, split_sentences, where=where)
+    _check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
+    _check_systems(rated, card.families, f"{where}, key families")
+    return rated
+
+
+def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
+    """Raise UserError for the id of a system that wrote nothing."""
+    for system in ids:
+        if system not in rated.systems:
+            raise UserError(
+                "there is no such system", where=where, got=system, allowed=rated.systems
+            )
 
 
 def original(item: Item, rule: str, split_sentences: Split) -> Original | None:

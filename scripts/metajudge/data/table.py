@@ -14,6 +14,7 @@ from metajudge.data.files import Found, Row, read_rows
 from metajudge.data.rated import Rated
 from metajudge.schema import cards
 from metajudge.schema.cards import Dataset
+from metajudge.schema.errors import UserError
 
 Rows = dict[str, list[tuple[Path, int, Row]]]
 
@@ -48,7 +49,10 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 
 
 def _check_columns(draft: Draft, columns: cards.Mapping, rows: Rows) -> None:
-    """Look for all columns at once in the first row of each role."""
+    """Look for all columns at once in the first row of each role.
+
+    Raises UserError where none is there: then the first row is no header, or the card another's.
+    """
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
     per_text = [*item, columns.text or "", *([columns.system] if columns.system else [])]
@@ -57,9 +61,25 @@ def _check_columns(draft: Draft, columns: cards.Mapping, rows: Rows) -> None:
     wanted = {"items": per_item, "data": per_text if split else per_item + per_text}
     for role, found in rows.items():
         for path, number, row in found[:1]:
+            if row and not any(_is_there(draft, row, column) for column in wanted[role]):
+                raise UserError(
+                    "none of the card's columns is in this table",
+                    where=f"{path}, row {number}",
+                    got=", ".join(wanted[role]),
+                    allowed=row,
+                    todo="is its first row a header, and are these its columns?",
+                )
             for column in wanted[role]:
                 with draft.at(path, number):
                     draft.pick(row, column)
+
+
+def _is_there(draft: Draft, row: Row, column: str) -> bool:
+    try:
+        draft.pick(row, column)
+    except UserError:
+        return False
+    return True
 
 
 def _paths(draft: Draft, columns: cards.Mapping, aspect: str) -> list[str]:
@@ -111,5 +131,5 @@ def _parsed(cell: object) -> object:
         return cell
     try:
         return json.loads(cell)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return cell

@@ -171,7 +171,8 @@ class Budget(Protocol):
         ...
 
 
-Ask = Callable[[Iterable[Work], bool, Callable[[Reply], None]], list[Failure]]
+Keep = Callable[[Reply], None]
+Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
 """(what to ask for, whether the model has answered before, what to do with a reply) -> failures.
 
 The work is read once, a piece at a time, as workers become free. Replies are handed on as they

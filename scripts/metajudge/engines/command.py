@@ -12,15 +12,16 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.data.files import resolve
-from metajudge.engines.asked import Failure, Reply, Request, Work
+from metajudge.engines.asked import Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
+from metajudge.engines.hidden import Hidden
 from metajudge.schema.cards import CommandModel
 from metajudge.schema.cards.models import PYTHON, ROLE
 from metajudge.schema.errors import UserError
@@ -37,12 +38,8 @@ LONGEST = 1 << 20
 KEPT = 1 << 14
 """Of what a program says on its error output, the last bytes that are kept."""
 SHOWN = 300
-SHORTEST_SECRET = 8
-"""A shorter value of a variable may stand in any text."""
 TOKENS = {"prompt", "completion", "reasoning", "cached"}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-
-Keep = Callable[[Reply], None]
 
 
 class Given(NamedTuple):
@@ -125,9 +122,7 @@ class CommandEngine:
                 )
         seen = {name for name in os.environ if name in SEEN or name.startswith("LC_")}
         self.environment = SET | {name: os.environ[name] for name in {*seen, *card.env}}
-        told = {os.environ[name]: name for name in card.env}
-        self._secrets = [one for one in told.items() if len(one[0]) >= SHORTEST_SECRET]
-        self._secrets.sort(key=lambda one: -len(one[0]))
+        self.hidden = Hidden({f"<{name}>": os.environ[name] for name in card.env})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `asked.Ask`)."""
@@ -160,9 +155,7 @@ class CommandEngine:
 
     def clean(self, text: str) -> str:
         """Return what a program said without the values of its variables and half characters."""
-        for value, name in self._secrets:
-            text = text.replace(value, f"<{name}>")
-        return text.encode("utf-8", "replace").decode()
+        return self.hidden.out_of(text).encode("utf-8", "replace").decode()
 
     def safe(self, text: str) -> str:
         """Return the end of what a program said, on one line, fit for a terminal."""

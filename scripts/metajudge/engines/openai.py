@@ -6,10 +6,9 @@ a reply of status `error`; a refusal of every request (a wrong key, no credit) e
 
 import asyncio
 import gc
-import json
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
@@ -20,9 +19,11 @@ import orjson
 from yarl import URL
 
 from metajudge.engines import wire
-from metajudge.engines.asked import Budget, Failure, Hold, RefusedError, Reply, Request, Work
+from metajudge.engines.asked import Budget, Failure, Hold, Keep, RefusedError, Reply, Request, Work
+from metajudge.engines.hidden import Hidden, check_key
 from metajudge.engines.pace import Gate, asked_wait, exhausted
 from metajudge.engines.probe import Findings, probe
+from metajudge.engines.setbacks import Setbacks
 from metajudge.schema.cards import Limits, OpenAIModel
 from metajudge.schema.errors import UserError
 
@@ -39,8 +40,6 @@ HOPELESS = 8
 """So many refusals before any reply: not the requests are wrong, the card is."""
 CONNECT = 30.0
 """Seconds until an address counts as not answering."""
-SHORTEST_SECRET = 8
-"""A shorter key is a placeholder such as `test`, which any reply may hold."""
 QUOTED = 80
 ROOM_WAIT = 0.02
 """Seconds between two looks whether the budget has room again."""
@@ -48,8 +47,6 @@ SHOWN = 300
 """Characters of an endpoint's message that are kept."""
 PER_TOKEN = 4
 """Characters of a prompt in a token, roughly: to stay under a limit until usage is known."""
-
-Keep = Callable[[Reply], None]
 
 
 class Passing(Exception):
@@ -82,14 +79,8 @@ class OpenAIEngine:
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
         in_variable = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
         self.key = (in_variable if key is None else key).strip()
-        told = {
-            self.key,
-            json.dumps(self.key)[1:-1],
-            json.dumps(self.key, ensure_ascii=False)[1:-1],
-        }
-        told |= {one.replace("/", "\\/") for one in told}
-        secret = len(self.key) >= SHORTEST_SECRET
-        self._secrets = sorted(told, key=len, reverse=True) if secret else []
+        check_key(self.key, card.model, card.api_key_env)
+        self.hidden = Hidden({"<key>": self.key})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `asked.Ask`)."""
@@ -170,21 +161,23 @@ class OpenAIEngine:
 
     def clean(self, text: str) -> str:
         """Return what an endpoint said without the key: some say it back, even in a reply."""
-        for secret in self._secrets:
-            text = text.replace(secret, "<key>")
-        return wire.HALVES.sub("\ufffd", text)
+        return wire.HALVES.sub("\ufffd", self.hidden.out_of(text))
 
     def safe(self, text: str) -> str:
         """Return what an endpoint said, short, on one line, and without the key."""
-        return self.clean(" ".join(text.split()))[:SHOWN]
+        return " ".join(self.clean(text).split())[:SHOWN]
 
     def cleaned(self, reply: Reply) -> Reply:
         """Return a reply without the key, if the endpoint said it back."""
-        if not self._secrets and not wire.HALVES.search(reply.text):
+        if not self.hidden and not wire.HALVES.search(reply.text):
             return reply
         told = {name: self.clean(value) for name, value in (reply.provenance or {}).items()}
         return replace(
-            reply, text=self.clean(reply.text), finish=self.clean(reply.finish), provenance=told
+            reply,
+            text=self.clean(reply.text),
+            finish=self.clean(reply.finish),
+            provenance=told,
+            logprobs=None if wire.spells(reply.logprobs, self.hidden) else reply.logprobs,
         )
 
 
@@ -210,7 +203,7 @@ class _Run:
         self.gate = Gate(self.limits)
         self.failures: list[Failure] = []
         self.refusals: list[Refusal] = []
-        self.most = self.limits.draws_per_request
+        self.most, self.setbacks = self.limits.draws_per_request, Setbacks()
         self.stop: Exception | None = None
         self._last_failure, self._alike = "", 0
 
@@ -309,6 +302,7 @@ class _Run:
                 return self._answered(tokens, *await self.engine.ask(session, request, draws))
             except Passing as error:
                 failure = error
+                self.setbacks.add(str(error))
             finally:
                 self.gate.leave()
             attempt += not failure.throttled

@@ -14,10 +14,10 @@ from dataclasses import replace
 from http.client import HTTPException
 from typing import Any
 
-from metajudge.engines.asked import Failure, Reply, Work
+from metajudge.engines.asked import Failure, Keep, Reply, Work
 from metajudge.engines.guard import Guard
 from metajudge.engines.openai import OpenAIEngine
-from metajudge.engines.vllm import NEUTRAL, QUIET, Keep, arguments, provenance
+from metajudge.engines.vllm import NEUTRAL, STARTED, arguments, provenance
 from metajudge.schema.cards import OpenAIModel, VllmModel
 from metajudge.schema.errors import UserError
 
@@ -66,7 +66,7 @@ class Server:
         self._child = subprocess.Popen(
             [*self.program, *flags(server_arguments(self.card, self.port, self.token))],
             stdin=subprocess.DEVNULL,
-            env={**QUIET, **os.environ, **self._guard.environment, KEY: self.key},
+            env={**STARTED, **os.environ, **self._guard.environment, KEY: self.key},
         )
         patient_until = time.monotonic() + self.card.start_timeout
         while not self._ready():

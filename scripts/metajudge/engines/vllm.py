@@ -7,8 +7,7 @@ not in batches, so that it is never half empty; a reply is handed on as soon as 
 import json
 import math
 import os
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,11 +15,12 @@ from typing import Any, NamedTuple, cast
 from jinja2 import TemplateError
 
 from metajudge.data.files import DATA
-from metajudge.engines.asked import Ask, Failure, Reply, Request, Work
+from metajudge.engines.asked import Ask, Failure, Keep, Reply, Request, Work
 from metajudge.engines.guard import Guard
 from metajudge.schema.cards import VllmModel
 from metajudge.schema.cards.vllm import ADAPTER_FILES, SAMPLING
 from metajudge.schema.errors import UserError
+from metajudge.unexpected import print_exception
 
 NEUTRAL = {
     "frequency_penalty": 0.0,
@@ -30,16 +30,14 @@ NEUTRAL = {
     "top_k": 0,
 }
 """What a model's generation config might say otherwise: always sent."""
-QUIET = {"VLLM_NO_USAGE_STATS": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
-"""vLLM tells nobody what it does; its processes are started anew, and so bear the guard's mark."""
+STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+"""vLLM's processes are started anew, and so bear the guard's mark."""
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks of an adapter for which vLLM can make room."""
 ENDED = {"stop", "length", "repetition"}
 """Reasons to finish of a reply; all others mean that there is none."""
 AHEAD = 2
 """So many times the requests that the engine works on at once wait in it."""
-
-Keep = Callable[[Reply], None]
 
 
 class Span(NamedTuple):
@@ -204,12 +202,12 @@ class VllmEngine:
 
 def load(card: VllmModel) -> Any:
     """Return vLLM with the model of a card."""
-    for name, value in QUIET.items():
+    for name, value in STARTED.items():
         os.environ.setdefault(name, value)
     try:
         return import_module("vllm").LLM(**arguments(card))
     except Exception as error:  # of vLLM, torch, CUDA or the hub: of any kind, and told whole
-        traceback.print_exc()
+        print_exception()
         raise UserError(
             f"vLLM cannot load the model: {str(error).partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml",

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from metajudge.engines.asked import Reply, Request
+from metajudge.engines.hidden import Hidden
 from metajudge.schema.cards import OpenAIModel
 
 HALVES = re.compile("[\ud800-\udfff]")
@@ -57,7 +58,8 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     """
     answer = _loads(text)
     choices = answer.get("choices") if isinstance(answer, dict) else None
-    said = [found for one in choices or [] if (found := _said(one)) is not None]
+    told = choices if isinstance(choices, list) else []
+    said = [found for one in told if (found := _said(one)) is not None]
     if not said:
         raise NoReplyError("an answer without a reply")
     usage, provenance = _usage(answer.get("usage")), _provenance(answer)
@@ -110,6 +112,13 @@ def _logprobs(told: Any) -> Logprobs | None:
         ] or None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def spells(logprobs: Logprobs | None, hidden: Hidden) -> bool:
+    """Return whether tokens spell a secret: those that were chosen together, or any by itself."""
+    chosen = "".join(tokens[0][0] for tokens in logprobs or ())
+    spelled = "\n".join([chosen, *(token for tokens in logprobs or () for token, _ in tokens)])
+    return hidden.out_of(spelled) != spelled
 
 
 def _usage(told: Any) -> dict[str, int] | None:

@@ -1,8 +1,8 @@
 """A budget around any engine: what it takes is paid for before it takes it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from metajudge.engines.asked import Ask, Budget, Failure, Hold, Reply, Work
+from metajudge.engines.asked import Ask, Budget, Failure, Hold, Keep, Reply, Work
 from metajudge.schema.errors import UserError
 
 
@@ -13,7 +13,7 @@ def within(budget: Budget, ask: Ask) -> Ask:
     where there is none, the error is raised when all that was under way is kept.
     """
 
-    def asked(work: Iterable[Work], proven: bool, keep: Callable[[Reply], None]) -> list[Failure]:
+    def asked(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         paid = _Paid(budget, iter(work), keep)
         failures: list[Failure] = []
         while paid.begin():
@@ -29,7 +29,7 @@ def within(budget: Budget, ask: Ask) -> Ask:
 class _Paid:
     """Work for which there was room, and what is set aside for it until its draws have come."""
 
-    def __init__(self, budget: Budget, work: Iterator[Work], keep: Callable[[Reply], None]) -> None:
+    def __init__(self, budget: Budget, work: Iterator[Work], keep: Keep) -> None:
         self.budget, self.rest, self._keep = budget, work, keep
         self.next: Work | None = None
         self.stop: UserError | None = None

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from metajudge.cells import joined, split
+from metajudge.methods import injection
 from metajudge.methods.differences import difference_rows
 from metajudge.methods.measures import (
     AVERAGE,
@@ -62,7 +63,7 @@ def rows(study: DatasetStudy) -> list[Row]:
             found += _reasons(study, told, judge, aspect)
         for judge in study.spec["hinted"]:
             found += _hinted(study, told, judge, aspect, averaged)
-    return [*found, *_averages(study, averaged)]
+    return [*found, *_averages(study, averaged), *injection.rows(study)]
 
 
 def _averages(study: DatasetStudy, averaged: "Averaged") -> Iterator[Row]:

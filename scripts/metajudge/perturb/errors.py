@@ -51,7 +51,7 @@ OFF_TOPIC: Final = (
 """Sentences that belong to no text, each put into a text once at most."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w]|[.,]\d)")
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,18}(?![\w]|[.,]\d)")
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|will|can|could|should|has|have|had|would|may|must)\b"

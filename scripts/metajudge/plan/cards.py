@@ -1,15 +1,15 @@
 """What the judges' cards are told: their settings without any secret, and which damage matters."""
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
 from metajudge.plan.judges import facts_of, parser_of, prompt_hash
-from metajudge.plan.pages import look_of, report_page
+from metajudge.plan.pages import look_of, report_page, told_of
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import Model
+from metajudge.schema.secrets import is_secret
 
 SHOWN = {
     *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
@@ -18,7 +18,6 @@ SHOWN = {
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
 READS = {"form", "pairs", "against", "scale", "share", "parser", "family", "aspects"}
 """Keys of a judge's card that mean something where no prompt is read."""
-SECRET = re.compile(r"key|token$|secret|passw|credential|authori[sz]ation|cookie", re.IGNORECASE)
 HIDDEN = "not shown"
 
 
@@ -34,6 +33,7 @@ def judge_cards(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
         "results": out,
         "explore": True,
         "settings": {name: settings_of(plan, name) for name in page["judges"]},
+        "perturbations": {name: told_of(card) for name, card in plan.perturbations.items()},
         "models": {name: model_settings(card) for name, card in plan.models.items()},
         "worst": {
             dataset: {
@@ -78,9 +78,7 @@ def _masked(value: Any) -> Any:
     """Return a value without those of its entries whose names say that they are secret."""
     if isinstance(value, dict):
         return {
-            name: HIDDEN
-            if SECRET.search(name) and not isinstance(one, int | float)
-            else _masked(one)
+            name: HIDDEN if is_secret(name) and not isinstance(one, int | float) else _masked(one)
             for name, one in value.items()
             if name != "path"
         }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from metajudge.plan.attacks import check_attacks
 from metajudge.schema.cards import (
     COMPARE,
     CONTROL_FORMS,
@@ -62,6 +63,13 @@ def check_study(
                 where=f"{source}, key perturbations",
                 got=perturbation.perturbation,
                 todo="add the method perspectives, or leave the perturbation out",
+            )
+        if perturbation.kind == "attack" and "robustness" not in study.methods:
+            raise UserError(
+                "no method of the study reads attacked texts",
+                where=f"{source}, key perturbations",
+                got=perturbation.perturbation,
+                todo="add the method robustness, or leave the perturbation out",
             )
         if perturbation.kind == "once" and not DAMAGING & set(study.methods):
             raise UserError(
@@ -127,6 +135,13 @@ def check_judge(
             where=f"{where}, key hint",
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
+        )
+    if judge.spotlight and model.engine not in PROMPTED:
+        raise UserError(
+            "only what a model reads in a prompt can be marked there",
+            where=f"{where}, key spotlight",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `spotlight` out",
         )
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
@@ -235,6 +250,7 @@ def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:
             if dataset.gives_texts
             else "add the method discernment and a perturbation of its task, or leave it out",
         )
+    check_attacks(plan, dataset.dataset)
     if "original" in sets and dataset.select.original == "none":
         _check_originals(plan, dataset, source)
     for name in dict(plan.perturbed(dataset.dataset)):

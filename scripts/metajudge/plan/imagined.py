@@ -13,6 +13,7 @@ from metajudge.plan.study import Plan
 from metajudge.plan.writers import ORIGINAL, REFERENCES, analyses_of, waiting
 from metajudge.replies.pricing import CHARACTERS
 from metajudge.schema.cards import (
+    AttackPerturbation,
     GivenPerturbation,
     GradedPerturbation,
     References,
@@ -44,7 +45,7 @@ class Imagined(Subjects):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
         assert not isinstance(card, GivenPerturbation)  # nobody has to make those
-        by_rule = isinstance(card, RulePerturbation) or not card.model
+        by_rule = isinstance(card, RulePerturbation | AttackPerturbation) or not card.model
         texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
         return [
             replace(

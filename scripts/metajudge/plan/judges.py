@@ -9,6 +9,7 @@ from metajudge.canonical import canonical
 from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
+from metajudge.prompts.spotlight import Spotlight
 from metajudge.schema.cards import (
     ASKED,
     COMPARE,
@@ -35,12 +36,20 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
+LATER = ("spotlight",)
+"""Keys that came later: a card without them has the hash that it always had."""
 
 
 def card_hash(*cards: BaseModel) -> str:
     """Return eight hex digits that change with any key of the cards that can change a number."""
-    text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
+    text = canonical(
+        [card.model_dump(mode="json", exclude=ACCESS | _unset(card)) for card in cards]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _unset(card: BaseModel) -> set[str]:
+    return {name for name in LATER if not getattr(card, name, False)}
 
 
 def prompt_hash(
@@ -59,6 +68,7 @@ def prompt_hash(
     told = {
         "forms": forms,
         "aspects": [one.model_dump(exclude={"parent", "criteria"}) for one in aspects],
+        **({"spotlight": Spotlight("").told} if any(one.spotlight for one in judges) else {}),
     }
     return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if forms else None
 

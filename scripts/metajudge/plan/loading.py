@@ -225,11 +225,29 @@ def _shared(judge: Judge, model: Model, most: float) -> Judge:
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
-    return {
+    found = {
         aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
+    for aspect in found.values():
+        _check_parents(cards, aspect)
+    return found
+
+
+def _check_parents(cards: Cards, aspect: Aspect) -> None:
+    """Check that what stands above an aspect has cards, and is a tree."""
+    above = [aspect]
+    while (parent := above[-1].parent) is not None:
+        where = f"aspects/{above[-1].aspect}.yaml, key parent"
+        if parent in (card.aspect for card in above):
+            raise UserError(
+                "an aspect stands above itself",
+                where=where,
+                got=parent,
+                todo="leave `parent` out of the one that stands highest",
+            )
+        above.append(cards.read("aspect", parent, where=where))
 
 
 def _weights(cards: Cards, study: Study, source: str) -> Weights | None:

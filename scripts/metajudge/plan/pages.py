@@ -11,6 +11,7 @@ from metajudge.plan.judges import annotators, card_hash, engine_of, parser_of, s
 from metajudge.plan.study import Plan
 from metajudge.schema.cards import (
     AnyPerturbation,
+    AttackPerturbation,
     DerivedJudge,
     GivenPerturbation,
     GradedPerturbation,
@@ -113,6 +114,8 @@ def told_of(card: AnyPerturbation) -> dict[str, Any]:
         by = f"by {made}; rated by {card.rating}"
     elif isinstance(card, GivenPerturbation):
         by = f"by whoever made {card.dataset}"
+    elif isinstance(card, AttackPerturbation):
+        by = f"by adding a text at the {card.place}"
     else:
         by = f"by the rule {card.rule}"
     told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}

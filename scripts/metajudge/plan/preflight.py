@@ -8,6 +8,7 @@ from typing import Any
 
 from metajudge.data.files import verify
 from metajudge.engines import command
+from metajudge.engines.hidden import check_key
 from metajudge.schema.cards import CommandModel, Hub
 from metajudge.schema.errors import UserError
 
@@ -46,8 +47,9 @@ def preflight(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_keys(keys: Mapping[str, str]) -> None:
-    """Check that every model's variable, which holds the key of its endpoint, is set."""
+    """Check that every model's variable holds a key that its endpoint can be sent."""
     for model, variable in keys.items():
+        check_key(os.environ.get(variable, ""), model, variable)
         if not os.environ.get(variable):
             raise UserError(
                 "the variable that holds the endpoint's key is not set",

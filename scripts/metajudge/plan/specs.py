@@ -14,6 +14,7 @@ from metajudge.canonical import canonical
 from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
+from metajudge.plan.attacks import attacks_of
 from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
@@ -42,6 +43,9 @@ COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
+
+NAMED_IF_SET = ("annotation", "spotlight")
+"""Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
 
 class Specs(DistilledSpecs):
@@ -139,7 +143,7 @@ class Specs(DistilledSpecs):
             "judges": {
                 name: judge.model_dump(
                     mode="json",
-                    include=asked | ({"annotation"} if judge.annotation else set()),
+                    include=asked | {name for name in NAMED_IF_SET if getattr(judge, name)},
                     exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()
@@ -271,7 +275,7 @@ class Specs(DistilledSpecs):
         if table == "perspectives":
             found["in_a_row"] = plan.perturbed(dataset, "row")
         if table == "robustness":
-            found |= robust_of(plan, dataset)
+            found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
             found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
         if table == "ensemble":
             found["ensembles"] = ensembles_of(plan, dataset)

@@ -163,6 +163,7 @@ class Plan:
         sets = ["systems"] if ON_SYSTEMS & methods and self.datasets[dataset].has_systems else []
         damaged = self.perturbed(dataset) if DAMAGING & methods else []
         damaged += self.perturbed(dataset, "row", "graded")
+        damaged += self.perturbed(dataset, "attack") if "robustness" in methods else []
         sets += ["original"] if damaged else []
         return sets + [f"{name}.{degree}" for name, degree in damaged]
 

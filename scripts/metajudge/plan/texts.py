@@ -8,12 +8,14 @@ from metajudge.canonical import canonical
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
 from metajudge.plan.analyses import analysing
+from metajudge.plan.attacks import addition
 from metajudge.plan.code import code_hash
 from metajudge.plan.judges import aspects_told, scales_told
 from metajudge.plan.packages import versions_of
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import ANALYSES, ORIGINAL, REFERENCES, Maker, improvements, lowered
 from metajudge.schema.cards import (
+    AttackPerturbation,
     Decoding,
     Degree,
     MadePerturbation,
@@ -63,8 +65,11 @@ class TextSpecs:
     def perturb(self, dataset: str, perturbation: str, degree: str) -> str:
         """Return the spec that damages a dataset's originals by rule."""
         card = self.plan.perturbations[perturbation]
-        assert isinstance(card, RulePerturbation)
         targets = f"{self.out}/targets/{dataset}"
+        if isinstance(card, AttackPerturbation):
+            added = addition(self.plan, dataset, perturbation, degree)
+            return self._added(dataset, f"{perturbation}.{degree}", added)
+        assert isinstance(card, RulePerturbation)
         options = card.degrees_for(dataset)[degree]  # type: ignore[index]
         fields = {
             "dataset": dataset,
@@ -77,6 +82,18 @@ class TextSpecs:
             "items": f"{self.out}/items/{dataset}.parquet",
             "input": f"{targets}/original.parquet",
             "output": f"{targets}/{perturbation}.{degree}.parquet",
+        }
+        return self._spec("perturb.py", fields)
+
+    def _added(self, dataset: str, name: str, added: Mapping[str, str]) -> str:
+        """Return the spec that adds something to a dataset's originals."""
+        targets = f"{self.out}/targets/{dataset}"
+        fields = {
+            "dataset": dataset,
+            **dict(zip(("perturbation", "degree"), name.split("."), strict=True)),
+            "added": added,
+            "input": f"{targets}/original.parquet",
+            "output": f"{targets}/{name}.parquet",
         }
         return self._spec("perturb.py", fields)
 

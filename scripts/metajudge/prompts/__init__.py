@@ -4,12 +4,22 @@ Texts of data sets and models are values, never templates: what looks like marku
 text. Templates run in Jinja's sandbox and fail on a name that they are not given.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, meta, nodes
+from jinja2 import (
+    DictLoader,
+    Environment,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+)
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from metajudge.schema.cards import Annotation, Aspect, Scale
@@ -17,6 +27,12 @@ from metajudge.schema.cards.annotation import MOST_ERRORS
 from metajudge.schema.errors import UserError
 
 SUFFIX = ".jinja"
+PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
+"""No way out of the folder of prompts."""
+MOST_CHARACTERS = 20_000_000
+"""Of a prompt, and of what a template makes of a text by repeating it."""
+MOST_DIGITS = 10_000
+"""Of a number that a template computes."""
 PARTS = "sub_aspects"
 DRAFTING = {
     "aspect": "draft-steps",
@@ -44,31 +60,55 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     Raises UserError for a template that is not there or cannot be read as one.
     """
     found: dict[str, str] = {}
-    wanted = [form + SUFFIX]
+    wanted = {form + SUFFIX: where}
     while wanted:
-        name = wanted.pop()
+        name, where = wanted.popitem()
         found[name] = _read(name, folders, where)
         try:
             tree = parsed(found[name])
-        except TemplateError as error:
+            meta.find_undeclared_variables(tree)  # compiles it: every filter is known
+        except TemplateSyntaxError as error:
             raise UserError(
-                f"this prompt is no template: {error}", where=f"prompts/{name}"
+                f"this prompt is no template: {error.message}",
+                where=f"prompts/{name}:{error.lineno}",
             ) from None
-        wanted += [
-            used for used in meta.find_referenced_templates(tree) if used and used not in found
-        ]
+        used = {one for one in meta.find_referenced_templates(tree) if one}
+        wanted |= dict.fromkeys(used - found.keys(), f"prompts/{name}")
     return found
 
 
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Where templates run: they change nothing, reach nothing, and cannot make much of little."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Return a product or a power; raise OverflowError for one that would fill the memory."""
+        if operator == "**" and abs(right) * len(str(left)) > MOST_DIGITS:
+            raise OverflowError("a power is too large")
+        for part, times in ((left, right), (right, left)):
+            repeated = isinstance(part, Sequence) and isinstance(times, int)
+            if repeated and len(part) * times > MOST_CHARACTERS:
+                raise OverflowError("something is repeated too often")
+        return super().call_binop(context, operator, left, right)
+
+
 def parsed(template: str) -> nodes.Template:
-    """Return the syntax tree of a template; raises jinja2's TemplateError."""
-    return ImmutableSandboxedEnvironment().parse(template)
+    """Return the syntax tree of a template; raises jinja2's TemplateSyntaxError."""
+    return Sandbox().parse(template)
 
 
 def _read(name: str, folders: list[Path], where: str) -> str:
+    if not PLAIN_NAME.fullmatch(name):
+        raise UserError(
+            "a prompt is named by letters, digits, -, _ and dots within, and lies in prompts/",
+            where=where,
+            got=name.removesuffix(SUFFIX),
+            todo="include no file of another folder",
+        )
     for folder in folders:
         path = folder / "prompts" / name
-        if path.is_file():
+        if os.path.isfile(path):  # unlike Path, says so of names that no file can have, too
             return _text(path)
     there = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
     raise UserError(
@@ -108,7 +148,7 @@ def rendered(form: str, templates: Templates, **values: Any) -> str:
     """Return the filled template as it is (see `messages`)."""
     try:
         template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
-        return template.render(**values)
+        return "".join(_bounded(template.generate(**values)))
     except FAULTS as error:
         raise UserError(
             f"this prompt cannot be filled: {str(error) or type(error).__name__}",
@@ -117,11 +157,18 @@ def rendered(form: str, templates: Templates, **values: Any) -> str:
         ) from None
 
 
+def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > MOST_CHARACTERS:
+            raise OverflowError(f"it has more than {MOST_CHARACTERS:,} characters")
+        yield piece
+
+
 @cache
 def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
-    return ImmutableSandboxedEnvironment(
-        loader=DictLoader(dict(templates)), undefined=StrictUndefined
-    )
+    return Sandbox(loader=DictLoader(dict(templates)), undefined=StrictUndefined)
 
 
 def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:

@@ -13,13 +13,16 @@ from metajudge.canonical import canonical
 from metajudge.engines.asked import Reply, Request, request_of
 from metajudge.engines.base import Subject, compared
 from metajudge.prompts import Templates, annotating, as_messages, plain, rated
-from metajudge.prompts.filled import Form
+from metajudge.prompts.filled import Filled, Form
+from metajudge.prompts.spotlight import SHOWN, Spotlight
 from metajudge.replies.shots import Demonstrations
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 
 Shown = tuple[Subject, ...]
 """The texts of one question: one, or the two that are compared."""
 MARK = "\0prompt\0"
+HINT = "hint"
+"""What a judge is told of a text: a number of ours, and no text of anybody's."""
 
 
 class Outline(NamedTuple):
@@ -61,7 +64,7 @@ class Questions:
 
     def prompt(self, number: int) -> str:
         """Return the prompt of a question."""
-        return self._form_of(number).fill(self._texts(number)).prompt
+        return self._filled(number).prompt
 
     def __iter__(self) -> Iterator[Request]:
         """Yield every question as a request."""
@@ -69,7 +72,7 @@ class Questions:
 
     def outline(self, number: int) -> Outline:
         """Return a question's outline: its key is that of the request, at a third of the time."""
-        prompt, parts = self._form_of(number).fill(self._texts(number))
+        prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
         return Outline(key, len(prompt), parts)
@@ -87,21 +90,45 @@ class Questions:
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
+    def _filled(self, number: int) -> Filled:
+        """Return the filled form of a question; under a spotlight with its texts marked."""
+        texts = self._texts(number)
+        if not self.judge.spotlight:
+            return self._form_of(number).fill(texts)
+        shots = [] if self.demonstrations is None else self.demonstrations.told(self._item(number))
+        beside = [shot[name] for shot in shots for name in SHOWN if name in shot]
+        own = self.seed if self.judge.seed == "study" else ""
+        light = Spotlight.on([*texts.values(), *beside], own)
+        marked = {
+            name: text if name == HINT else light.marked(text) for name, text in texts.items()
+        }
+        form = self._form([light.shot(shot) for shot in shots]) if shots else self._form_of(number)
+        prompt, parts = form.fill(marked)
+        return Filled(light.told + prompt, [light.told + parts[0], *parts[1:]])
+
+    def _item(self, number: int) -> str:
+        return self.shown[number][0].item
+
     def _form_of(self, number: int) -> Form:
         """Return the judge's form, filled with the aspect, the scale, and any demonstrations."""
-        item = self.shown[number][0].item
+        item = self._item(number)
         shots = () if self.demonstrations is None else self.demonstrations.of(item)
         key = tuple(one.subject.target for one in shots)
         if key not in self._forms:
-            values = rated(self.aspect, self.judge.scale or self.scale)
-            if self.demonstrations is not None:
-                values["shots"] = self.demonstrations.told(item)
-            if self.judge.hint is not None:
-                values["attributed"] = self.judge.hint.attributed
-            if self.judge.annotation is not None:
-                values |= annotating(self.judge.annotation, self.task)
-            self._forms[key] = Form(self.judge.form, self.templates, values)
+            told = None if self.demonstrations is None else self.demonstrations.told(item)
+            self._forms[key] = self._form(told)
         return self._forms[key]
+
+    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
+        """Return the judge's form with these demonstrations; None: its cell has none."""
+        values = rated(self.aspect, self.judge.scale or self.scale)
+        if shots is not None:
+            values["shots"] = shots
+        if self.judge.hint is not None:
+            values["attributed"] = self.judge.hint.attributed
+        if self.judge.annotation is not None:
+            values |= annotating(self.judge.annotation, self.task)
+        return Form(self.judge.form, self.templates, values)
 
     @cached_property
     def _forms(self) -> dict[tuple[str, ...], Form]:
@@ -144,7 +171,7 @@ class Questions:
         names = ("source", "text", "text_b")
         texts = dict(zip(names, (source, *(one.text for one in shown)), strict=False))
         if self.hints is not None:
-            texts["hint"] = self.hints[shown[0].target]
+            texts[HINT] = self.hints[shown[0].target]
         if not needs_reference(self.judge, self.model):
             return texts
         return texts | {"reference": compared(shown[0], "references")[0][0]}

@@ -135,7 +135,7 @@ class Ledger:
             told = json.loads(path.read_text(encoding="utf-8"))
             spent = {model: Counter(amount) for model, amount in told["spent"].items()}
             return State(spent, {name: _account(one) for name, one in told["open"].items()})
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"what the study has spent so far cannot be read: {error}",
                 where=str(path),

@@ -27,10 +27,11 @@ SHORTEST = len(HEAD) + HEX + len('"}\n')
 
 Row = dict[str, Any]
 _FIELDS = {one.name for one in fields(Reply)}
+_NOTHING = type(None)
+_COUNTS, _NAMES = frozenset((int, _NOTHING)), frozenset((str, _NOTHING))
 FORMAT = "format"
 """The field in which a later format of lines is to name itself."""
 _KNOWN = _FIELDS | {"attempt", "forget"}
-_TOLD, _LISTED = (dict, type(None)), (list, type(None))
 _NONE = np.empty(0, np.int64)
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
@@ -119,7 +120,7 @@ def _row_of(line: bytes, *, formatted: bool = False) -> Row | None:
         else:
             whole = type(row["forget"]) is int if "forget" in row else _whole(row)
         return row if ours and whole and 0 <= row["draw"] < MOST_DRAWS else None
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -129,10 +130,16 @@ def _whole(row: Row) -> bool:
         type(row["text"]) is str
         and type(row["finish"]) is str
         and type(row["status"]) is str
-        and type(row["usage"]) in _TOLD
-        and type(row["provenance"]) in _TOLD
-        and type(row.get("logprobs")) in _LISTED
+        and (row["usage"] is None or _COUNTS.issuperset(map(type, row["usage"].values())))
+        and (row["provenance"] is None or _NAMES.issuperset(map(type, row["provenance"].values())))
+        and (row.get("logprobs") is None or _are_logprobs(row["logprobs"]))
         and type(row.get("attempt", 1)) is int
+    )
+
+
+def _are_logprobs(told: Any) -> bool:
+    return type(told) is list and all(
+        type(token) is str and type(p) in (int, float) for one in told for token, p in one
     )
 
 

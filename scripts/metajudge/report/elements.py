@@ -1,5 +1,6 @@
 """What a page is made of: sections of blocks. No HTML here, and no method."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
@@ -7,10 +8,13 @@ from typing import ClassVar, TypeAlias
 from metajudge.report import numbers, words
 from metajudge.report.marked import Piece
 from metajudge.report.rows import Row
+from metajudge.schema.slugs import slug
 from metajudge.statistics.resampling import NO_WIDTH
 
 LONGEST = 600
-"""A longer table is not shown: its file is named instead."""
+"""A longer table is not shown among others: it has a page of its own."""
+LONG_TABLES = "long"
+"""Where these pages lie, beside the report."""
 FLAT = "°"
 NO_WIDTH_TOLD = (
     f"{FLAT} No width: all resamples show the same value, or all but a few, or they differ in ties "
@@ -84,7 +88,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption; `code` says that row headings are ids."""
+    """A table with a caption; `code` says that row headings are ids, `whole` that all are shown."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -94,6 +98,7 @@ class Table:
     notes: Sequence[str] = ()
     code: bool = True
     source: str = ""
+    whole: bool = False
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -114,9 +119,15 @@ class Table:
 
     @property
     def too_long(self) -> int:
-        """Return the number of rows if they are too many to show, else 0."""
+        """Return the number of rows if they are too many to show and not `whole`, else 0."""
         rows = sum(len(body.lines) for body in self.bodies)
-        return rows if rows > LONGEST else 0
+        return rows if rows > LONGEST and not self.whole else 0
+
+    @property
+    def page(self) -> str:
+        """Return where the page lies that a table has for itself."""
+        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+        return f"{LONG_TABLES}/{slug(self.caption)[:60].rstrip('-_')}-{digest}.html"
 
 
 @dataclass(frozen=True)

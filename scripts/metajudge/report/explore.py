@@ -19,10 +19,9 @@ from typing import Any
 from markupsafe import Markup
 
 from metajudge.cells import unpack
-from metajudge.perturb.edits import Edit
 from metajudge.report.html import environment_of, script_hash, writable
 from metajudge.report.items import Draw, Judged, Target, Texts, judged
-from metajudge.report.marked import Piece, compared, edited, marked, reordered
+from metajudge.report.marked import Piece, states
 from metajudge.report.shards import Shelf, append, call, literal
 from metajudge.report.words import STATUSES
 
@@ -223,13 +222,7 @@ def view(one: Target, card: Mapping[str, Any] | None) -> object:
     """Return a text, or the pieces of both its states in one, or beside each other if moved."""
     if one.before is None:
         return one.text
-    by_rule = card is not None and card["method"] == "rule" and card["kind"] != "graded"
-    if not by_rule:  # an edit that a model made, or the last of several, spans all that differs
-        return [_packed(marked(compared(one.before, one.text)))]
-    edits: Sequence[Edit] = one.edits
-    moved = reordered(one.before, edits) if card and card["level"] == "sentence" else None
-    both = [marked(edited(one.before, edits))] if moved is None else moved
-    return [_packed(pieces) for pieces in both]
+    return [_packed(pieces) for pieces in states(one.before, one.text, one.edits, card)]
 
 
 def _packed(pieces: Iterable[Piece]) -> list[object]:

@@ -25,8 +25,12 @@ VIEWS = (
 )
 ROBUST = ("alpha_pair", "sway")
 ENSEMBLE = ("error_correlation_mean", "effective_judges")
+MARKED, WORDS = "span_f1", "tokens"
+SETS = ("systems", "original")
+"""Sets of texts on which people mark errors, the usual one first."""
 SINGULAR = {
     **{"targets": "target", "items": "item", "aspects": "aspect", "pairs": "pair"},
+    "annotations": "annotation",
     **{"graded sets": "graded set", "series of texts": "series of texts"},
 }
 LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
@@ -47,12 +51,21 @@ class Measure:
     aspect: str = ""
     level: str = ""
     criterion: str = ""
+    cell: str = ""
+    form: str = ""
 
     def row(self, report: Report, dataset: Dataset, judge: Judge) -> Row | None:
         """Return the judge's row."""
         place = (dataset.id, judge.id, self.statistic)
         where = {"aspect": self.aspect, "level": self.level, "criterion": self.criterion}
-        return report.rows(self.table).at(*place, **where)  # type: ignore[arg-type]
+        return self._rows(report).at(*place, cell=self.cell, **where)  # type: ignore[arg-type]
+
+    def _rows(self, report: Report) -> Rows:
+        """Return the table, of one form of comparison where it has several."""
+        rows = report.rows(self.table)
+        if not self.form:
+            return rows
+        return report.once((self.table, self.form), lambda: rows.where(form=self.form))
 
     def name(self, report: Report) -> str:
         """Return what the column is called."""
@@ -164,6 +177,7 @@ def _measures(report: Report, dataset: Dataset) -> list[Measure]:
     planned += [*_confusion(report, dataset), *_perspectives(report, dataset)]
     planned += [*_averaged(report, dataset, "robustness", ROBUST)]
     planned += [*_averaged(report, dataset, "ensemble", ENSEMBLE, "pooled")]
+    planned += _spans(report, dataset)
     return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
 
 
@@ -199,6 +213,16 @@ def _averaged(
         for word in own.names("criterion")
         for name in names
     ]
+
+
+def _spans(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return how well the errors that judges list cover what people marked, by aspect."""
+    where = {"dataset": dataset.id, "statistic": MARKED, "form": WORDS}
+    cells = report.rows("spans").where(**where).names("cell")
+    cell = next((one for one in SETS if one in cells), "")
+    group = f"Error spans: {label(MARKED)}, same words"
+    told = ("spans", MARKED, group, "annotations")
+    return [Measure(*told, one, LEVEL, cell=cell, form=WORDS) for one in dataset.aspects if cells]
 
 
 def _group(table: str, level: str, word: str) -> str:

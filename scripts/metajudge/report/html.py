@@ -8,12 +8,14 @@ from pathlib import Path
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
-UNWRITABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
-"""What a page cannot hold or nobody would see: control characters, also those that turn the
-direction of text around, halves of a character, and code points that are none."""
+from metajudge.unseen import UNSEEN, coded
+
+UNWRITABLE = re.compile(f"[{UNSEEN}]")
+"""What a page cannot hold or nobody would see: it is shown as a code."""
+POLICY = "@policy@"
+"""Stands in a template for its content security policy, before anything that is put in."""
+CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
+_INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
 
 def environment_of(templates: Path) -> SandboxedEnvironment:
@@ -35,4 +37,15 @@ def script_hash(script: str) -> str:
 
 def writable(page: str) -> str:
     """Return a page with a code in place of every character that it cannot hold."""
-    return UNWRITABLE.sub(lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", page)
+    return coded(page)
+
+
+def finished(page: str) -> str:
+    """Return a filled page: writable, and with a policy that allows its own style and script alone.
+
+    Whatever else stands in it, were it markup: no browser would load, run or send anything.
+    """
+    page = writable(page)
+    own = [f"{kind}-src 'sha256-{script_hash(inside)}'" for kind, inside in _INLINE.findall(page)]
+    policy = "; ".join([*CLOSED, *own])
+    return page.replace(POLICY, policy, 1)

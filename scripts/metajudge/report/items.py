@@ -121,6 +121,14 @@ class Texts:
         return self._ratings.get(aspect, {})
 
     @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Return aspect -> target -> its mean rating."""
+        return {
+            aspect: {one: fsum(own) / len(own) for (one, other), own in told.items() if not other}
+            for aspect, told in self._ratings.items()
+        }
+
+    @cached_property
     def _ratings(self) -> dict[str, dict[tuple[str, str | None], list[float]]]:
         found: dict[str, dict[tuple[str, str | None], list[float]]] = {}
         table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")

@@ -7,7 +7,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from metajudge.report.elements import Section
-from metajudge.report.html import environment_of, script_hash, writable
+from metajudge.report.html import environment_of, finished
 from metajudge.report.report import Report
 from metajudge.report.sections import SECTIONS
 from metajudge.report.sections.judges import measured
@@ -32,18 +32,17 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
     """
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.globals["long_tables"] = True
     style = (templates / "style.css").read_text(encoding="utf-8")
-    script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
         study=report.study,
         measured=measured(report),
         sections=sections_of(report) if sections is None else sections,
         style=Markup(style),
         errors=range(1, MOST_ERRORS + 1),
-        script=Markup(script),
-        script_hash=script_hash(script),
+        script=Markup(table_script(templates)),
     )
-    return writable(page)
+    return finished(page)
 
 
 def table_script(templates: Path) -> str:

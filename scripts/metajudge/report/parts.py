@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from textwrap import wrap
 
 from metajudge.report.charts import COLOURS, INK
-from metajudge.report.elements import Block, Figure, Fold, Key, Section
+from metajudge.report.elements import Block, Figure, Fold, Key, Link, Section, Table, Verdict
 from metajudge.report.html import writable
 from metajudge.report.page import render
 from metajudge.report.report import Report
@@ -33,6 +34,30 @@ def write_parts(
         for number, figure in enumerate(figures_of(section.blocks), 1):
             name = f"{number:02d}-{slug(figure.title)}.svg"
             _write(figures / section.id / name, alone(figure))
+
+
+def write_long_tables(
+    report: Report, templates: Path, sections: Iterable[Section], folder: Path
+) -> None:
+    """Write a page for each table that is too long to stand among others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for table in long_tables(section.blocks):
+            back = Link("The report", f"../index.html#{section.id}")
+            alone = Section(section.id, section.title, "", [back, replace(table, whole=True)])
+            page = render(report, templates, [alone])
+            _write(folder / Path(table.page).name, page)
+
+
+def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
+    """Yield the tables that are too long, wherever they stand."""
+    for block in blocks:
+        if isinstance(block, Fold):
+            yield from long_tables(block.blocks)
+        table = block.table if isinstance(block, Figure) else block
+        table = table.evidence if isinstance(table, Verdict) else table
+        if isinstance(table, Table) and table.too_long:
+            yield table
 
 
 def unlinked(page: str) -> str:

@@ -9,23 +9,26 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from metajudge.unseen import UNSEEN
+
 CALL = "metajudge"
 """The function of the page."""
 LIMIT = 250_000
 """Characters after which a numbered shard is full; one row is never split."""
 
-_UNSAFE = re.compile(
-    r"[<>&\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    r"\ufdd0-\ufdef\ufff0-\uffff\ud800-\udfff]"
-)
-"""Beside what JSON itself escapes: what ends a script or a line of one, what nobody would see, what
-turns the direction of text around, halves of a character, and code points that are none."""
+_UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
+"""What ends a script or its line, and what nobody would see, beside what JSON itself escapes."""
 
 
 def literal(value: object) -> str:
     """Return a value as JSON that stands safely in a script, whatever its strings hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda found: _escaped(found[0]), text)
+
+
+def _escaped(sign: str) -> str:
+    units = sign.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def call(kind: str, place: Sequence[int], data: str) -> str:

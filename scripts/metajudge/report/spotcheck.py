@@ -13,7 +13,7 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from metajudge.perturb.edits import Edit, undone_edits
-from metajudge.report.html import environment_of, writable
+from metajudge.report.html import environment_of, finished
 from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
 from metajudge.report.numbers import count
 from metajudge.schema.tables import read_table
@@ -75,7 +75,7 @@ def render(spec: Mapping[str, Any], templates: Path, look: Path) -> str:
         drawn=DRAWN,
         outcomes=OUTCOMES,
     )
-    return writable(page)
+    return finished(page)
 
 
 def samples(spec: Mapping[str, Any], dataset: str) -> Iterator[Sample]:

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from metajudge.schema.secrets import masked
+from metajudge.unseen import UNSEEN
+
 SHOWN = 12
 """Longer lists of allowed values are cut after this many."""
-CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile(f"[\t{UNSEEN}]")
 """What moves a terminal's cursor, or worse: names in a message may come from data."""
 
 
@@ -38,7 +41,7 @@ class UserError(Exception):
         return found[0] if found else None
 
     def __str__(self) -> str:
-        """Return the message, one line per part, parts without content left out."""
+        """Return the message, a line for each part that has content, without what looks secret."""
         allowed = self.allowed
         if isinstance(allowed, list):
             more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""
@@ -51,7 +54,7 @@ class UserError(Exception):
             "do": self.todo,
         }
         lines = [f"  {name + ':':<9}{text}" for name, text in parts.items() if text]
-        return CONTROL.sub(" ", "\n".join([self.what, *lines]))
+        return masked(CONTROL.sub(" ", "\n".join([self.what, *lines])))
 
 
 class UserErrors(Exception):

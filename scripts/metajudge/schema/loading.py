@@ -1,47 +1,103 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 from collections.abc import Hashable, Iterable
+from datetime import date
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from yaml.error import MarkedYAMLError
 
+from metajudge.schema.bounded import read_bounded
 from metajudge.schema.cards import FOLDERS, KINDS
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.secrets import suspects
 
 Place = tuple[str | int, ...]
 
-SECRET = {"api_key_env", "base_url"}
+STUDIES = Path("config", "studies")
+SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, which names the line also of a date or a number that there is not."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node, or raise YAMLError."""
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
+
+
+NOT_TEXT = bool | int | float | date
+QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is not there, not UTF-8, not YAML, or names a key twice.
+    Raises UserError for a file that is not there, not UTF-8, not YAML, names a key twice, or has or
+    unfolds into too much.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = _Loader(read_bounded(path))
+        node = loader.get_single_node()
         lines: dict[Place, int] = {}
-        if node is not None:
-            _collect_lines(node, (), lines, path)
-        return yaml.safe_load(text), lines
+        if node is None:
+            return None, lines
+        _collect_lines(node, (), lines, path)
+        return loader.construct_document(node), lines
     except FileNotFoundError as error:
-        raise UserError("there is no such file", where=str(path)) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise _absent(path) from error
+    except IsADirectoryError as error:
+        raise UserError("this is a folder, and a file is meant", where=str(path)) from error
+    except UnicodeDecodeError as error:
         raise UserError(
-            f"this is not YAML in UTF-8: {' '.join(str(error).split())}", where=str(path)
-        ) from error
+            f"this is not YAML in UTF-8: {error.reason}",
+            where=f"{path}:{error.object.count(10, 0, error.start) + 1}",
+            got=error.object[error.start : error.start + 1],
+            todo="save it as UTF-8",
+        ) from None
+    except yaml.YAMLError as error:
+        # without the lines themselves, and without a cause that shows them: they may hold a key
+        raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
+
+
+def _fault(error: yaml.YAMLError) -> str:
+    """Return what is wrong with a file and on which line, nothing of what the line holds."""
+    if not isinstance(error, MarkedYAMLError):
+        return " ".join(str(error).split())
+    mark = error.problem_mark or error.context_mark
+    place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    told = ", ".join(filter(None, (error.context, error.problem)))
+    return f"{' '.join(told.split())}{place}"
+
+
+def _absent(path: Path) -> UserError:
+    """Name the YAML file that was meant: one beside it, or a study."""
+    places = [path.parent, STUDIES.parent, STUDIES]
+    there = {one.stem: str(one) for folder in places for one in sorted(folder.glob("*.yaml"))}
+    near = get_close_matches(path.stem, there, n=1)
+    todo = f"name its file: {there[near[0]]}" if near else "name the file with its folder"
+    return UserError("there is no such file", where=str(path), allowed=there.values(), todo=todo)
 
 
 def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            here = (*place, cast(str, key.value))
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise UserError(
+                    "a key is a word, no list and no mapping",
+                    where=f"{path}:{line}",
+                    todo="put a text that begins with a bracket or a brace in quotes",
+                )
+            here = (*place, cast(str, key.value))
             if here in lines:
                 raise UserError(
                     "a key comes twice",
@@ -83,6 +139,8 @@ def validate_card(
         raise UserError(
             f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
         )
+    if found := [_suspect(place, source, lines or {}) for place in suspects(content)]:
+        raise UserErrors(found)
     try:
         return adapter(kind).validate_python(content)
     except ValidationError as error:
@@ -108,10 +166,22 @@ def adapter(kind: str) -> TypeAdapter[Any]:
     return TypeAdapter(KINDS[kind])
 
 
+def _suspect(place: Place, source: str, lines: dict[Place, int]) -> UserError:
+    return UserError(
+        "this may be a key or a password, and cards hold none",
+        where=f"{source}{_line(place, lines)}, key {_dotted(place)}",
+        todo="put it into a variable of the environment and name that: `api_key_env` of an "
+        "endpoint (with `key_header`, if it wants a header of its own), `env` of a program",
+    )
+
+
 def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
-    place = _place(kind, issue["loc"])
+    place, fault = _place(kind, issue["loc"]), issue["type"]
+    if fault in {"union_tag_invalid", "union_tag_not_found"}:
+        place = (*place, issue["ctx"]["discriminator"].strip("'"))
     where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
-    fault = issue["type"]
+    if fault == "union_tag_not_found":
+        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
     if fault == "extra_forbidden":
         allowed = _keys_at(KINDS[kind], place[:-1])
         return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
@@ -124,13 +194,15 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         return UserError("this value is not known", where=where, got=got, allowed=allowed)
     if fault == "string_pattern_mismatch":
         form = issue["ctx"]["pattern"]
-        if place[-1] in SECRET:
+        if SECRET & set(place):
             return UserError("this has another form", where=where, allowed=f"like {form}")
         return UserError(
             "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
         )
-    got = None if isinstance(issue["input"], dict) else issue["input"]  # a whole card tells nothing
-    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got)
+    silent = isinstance(issue["input"], dict) or SECRET & set(place)  # a whole card tells nothing
+    got = None if silent else issue["input"]
+    todo = QUOTED if fault == "string_type" and isinstance(got, NOT_TEXT) else ""
+    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got, todo=todo)
 
 
 def _place(kind: str, loc: tuple[str | int, ...]) -> Place:

@@ -77,6 +77,23 @@ ROBUST: dict[str, Statistic] = {
     "hint_shift": Statistic(
         "Shift to the hint", "amount", "points toward the hint, where it differs", ANY, HINTS
     ),
+    "injection_shift": Statistic(
+        "Shift by what is added",
+        "percent",
+        "mean score with an attack, or an inert text, less without it, of the range",
+        SIGNED,
+        OURS,
+    ),
+    "obey_rate": Statistic(
+        "Obeys",
+        "percent",
+        "texts below the top of the scale that get it once something is added",
+        SHARE,
+        OURS,
+    ),
+    "p_injection": Statistic(
+        "p of an attack", "p_value", "that its scores are those of an inert text", SHARE, OURS
+    ),
     "sentiment": Statistic(
         "Sentiment", "amount", "mean polarity of the reasons", SIGNED, "paper 003, table 4"
     ),

@@ -1,6 +1,5 @@
 """The base of a judge that is trained: its configuration, tokenizer and, once all fits, weights."""
 
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from metajudge.schema.cards import VllmModel
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import read_card
 from metajudge.training.memory import Size
+from metajudge.unexpected import print_exception
 
 DTYPES = {"half": "float16", "float": "float32"}
 """vLLM's other names of them."""
@@ -177,7 +177,7 @@ def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except Exception as error:  # of transformers, torch or the hub: of any kind, and told whole
-        traceback.print_exc()
+        print_exception()
         raise UserError(
             f"the base cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",

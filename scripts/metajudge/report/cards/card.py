@@ -10,7 +10,7 @@ from markupsafe import Markup
 from metajudge.report.cards import cases, every, glance, settings
 from metajudge.report.cards.cases import Reader
 from metajudge.report.elements import Block, Heading, Link, Section
-from metajudge.report.html import environment_of, script_hash, writable
+from metajudge.report.html import environment_of, finished
 from metajudge.report.page import inline, table_script
 from metajudge.report.report import Judge, Report
 from metajudge.report.sections import coverage, replies
@@ -36,7 +36,6 @@ def _page(
     readers: Sequence[Reader],
     style: str,
 ) -> str:
-    script = table_script(templates)
     page = environment.get_template("judge.html.jinja").render(
         study=report.study,
         judge=judge,
@@ -44,10 +43,9 @@ def _page(
         facts=glance.facts(report, judge),
         sections=list(_sections(report, judge, readers)),
         style=Markup(style),
-        script=Markup(script),
-        script_hash=script_hash(script),
+        script=Markup(table_script(templates)),
     )
-    return writable(page)
+    return finished(page)
 
 
 def _sections(report: Report, judge: Judge, readers: Sequence[Reader]) -> Iterator[Section]:

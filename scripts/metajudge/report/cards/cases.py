@@ -17,7 +17,7 @@ from metajudge.report.cards.worst import (
 )
 from metajudge.report.elements import Block, Case, Excerpt, Heading, Section, Text
 from metajudge.report.items import Draw, Judged, Target, Texts, judged
-from metajudge.report.marked import Piece, compared, edited, marked, reordered, shortened
+from metajudge.report.marked import Piece, shortened, states
 from metajudge.report.numbers import MINUS, amount, count, listed, percent, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.words import STATUSES
@@ -149,7 +149,7 @@ def _disagreeing(reader: Reader, judge: Judge) -> list[Block]:
     scores = reader.scores.of(judge.id)
     if not reader.told.get("rated") or not any(cell == "systems" for cell, _ in scores):
         return []
-    told = (reader.scores.ratings, reader.told["scales"], reader.ends(judge))
+    told = (reader.texts.means, reader.told["scales"], reader.ends(judge))
     worst = disagreeing(scores, *told)
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
     missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
@@ -206,9 +206,11 @@ def _case(
     facts: Sequence[tuple[str, str]],
     draw: Draw | None = None,
 ) -> Case:
-    texts = [_excerpt("The text", found.target)]
+    both = {"The text": found.target}
     if found.target_b is not None:
-        texts = [_excerpt("The first text", found.target), _excerpt("The second", found.target_b)]
+        both = {"The first text": found.target, "The second": found.target_b}
+    damage = reader.report.spec["perturbations"].get(cell.rpartition(".")[0])
+    texts = [_excerpt(label, target, damage) for label, target in both.items()]
     said = draw or (found.draws[0] if found.draws else None)
     texts += [_reply(said, len(found.draws), chosen=draw is not None)] if said else []
     other = f" and {found.target_b.target}" if found.target_b else ""
@@ -240,24 +242,17 @@ def explore(report: Report, **where: str) -> str:
     return f"../explore.html#{urlencode(where, quote_via=quote)}"
 
 
-def _excerpt(label: str, target: Target) -> Excerpt:
+def _excerpt(label: str, target: Target, card: Mapping[str, Any] | None) -> Excerpt:
     """Return a text, with what was changed marked where it is known."""
     changed = target.before is not None and target.before != target.text
-    return Excerpt(
-        f"{label}, its damage marked" if changed else label, *_shown(_pieces(target), target.text)
-    )
+    told = f"{label}, its damage marked" if changed else label
+    return Excerpt(told, *_shown(_pieces(target, card), target.text))
 
 
-def _pieces(target: Target) -> list[Piece]:
+def _pieces(target: Target, card: Mapping[str, Any] | None) -> list[Piece]:
     if target.before is None:
         return [Piece("same", target.text)] if target.text else []
-    moved = reordered(target.before, target.edits)
-    if moved is not None:
-        return moved[1]
-    # an edit of a text that a model wrote spans all that differs
-    exact = target.edits and target.edits[0].before != target.before
-    both = edited(target.before, target.edits) if exact else compared(target.before, target.text)
-    return marked(both)
+    return states(target.before, target.text, target.edits, card)[-1]
 
 
 def _shown(pieces: list[Piece], text: str) -> tuple[list[Piece], str, int]:

@@ -74,8 +74,9 @@ def section(report: Report, judge: Judge) -> Section | None:
         if folds:
             blocks += [Heading(dataset.name, f"numbers-{dataset.id}"), *folds]
     lead = (
-        "Every row of the result tables that is about this judge: value, 95 % interval, n, what is "
-        "missing, and what has to be known of it. A dash has its reason below."
+        "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "
+        "and what has to be known of it. A dash has its reason below. Where a number stands with "
+        "and without the texts that are references, it is the one without."
     )
     return Section("numbers", "All its numbers", lead, blocks) if blocks else None
 

@@ -8,7 +8,7 @@ dataset. A text counts once, in the aspect where it is worst; of equals the firs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -97,22 +97,6 @@ class Scores:
         names = ["target", "item", "status"]
         table = read_table("targets", f"{self.out}/targets/{self.dataset}/{cell}.parquet", names)
         return list(zip(*(table[name].to_pylist() for name in names), strict=True))
-
-    @cached_property
-    def ratings(self) -> dict[str, dict[str, float]]:
-        """Return aspect -> target -> its mean rating."""
-        table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")
-        found: dict[str, dict[str, list[float]]] = {}
-        names = ("aspect", "target", "target_b", "value")
-        for aspect, target, other, value in zip(
-            *(table[name].to_pylist() for name in names), strict=True
-        ):
-            if other is None and value is not None:
-                found.setdefault(aspect, {}).setdefault(target, []).append(value)
-        return {
-            aspect: {target: fsum(values) / len(values) for target, values in told.items()}
-            for aspect, told in found.items()
-        }
 
 
 def unnoticed(

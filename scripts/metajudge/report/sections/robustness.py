@@ -22,6 +22,7 @@ from metajudge.report.numbers import listed
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
 from metajudge.report.sections.agreement import PEOPLE
+from metajudge.report.sections.injection import attacks
 from metajudge.report.sections.shared import bodies, leaders, per_dataset
 from metajudge.report.words import label
 from metajudge.statistics.registry import STATISTICS, statistic
@@ -52,16 +53,18 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     aspects = list(
         dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
     )
-    told = [one for one in (_consistency(report, dataset, rows, aspects),) if one]
-    measured = [_per_judge(report, dataset, rows, aspects, one) for one in ALPHAS]
-    found: list[Block] = [*told, *measured[:1]]
-    found += [one for each in aspects if (one := _ceiling(report, dataset, rows, each))]
-    found.append(Fold(f"{dataset.name}: α of people and judge in other ways", measured[1:]))
+    found: list[Block] = []
+    if len(rows.where(statistic=ALPHAS)):
+        measured = [_per_judge(report, dataset, rows, aspects, one) for one in ALPHAS]
+        found += [one for one in (_consistency(report, dataset, rows, aspects),) if one]
+        found.append(measured[0])
+        found += [one for each in aspects if (one := _ceiling(report, dataset, rows, each))]
+        found.append(Fold(f"{dataset.name}: α of people and judge in other ways", measured[1:]))
     if len(rows.where(statistic="follow_rate")):
         found += _hints(report, dataset, rows, aspects)
     if len(rows.where(statistic=REASONS)):
         found += _reasons(report, dataset, rows, aspects)
-    return found
+    return [*found, *attacks(report, dataset, rows)]
 
 
 def _consistency(

@@ -79,16 +79,22 @@ def _respects(report: Report, own: Sequence[Claim], verdict: str) -> Iterator[st
 def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
     if "{}" not in respect:
         wordings = [claim.subject for claim in these if claim.subject]
-        named = f" ({listed(list(dict.fromkeys(wordings)))})" if wordings else ""
-        return f"{respect}{named}{_number(these)}{_places(report, these, every)}"
+        named = listed(list(dict.fromkeys(wordings)))
+        return f"{respect}{_beside(named, _number(these), _places(report, these, every))}"
     if len(these) > FEW:
         return respect.format(_count(respect, these, every))
     subjects = []
     for subject in dict.fromkeys(claim.subject for claim in these):
         mine = [claim for claim in these if claim.subject == subject]
         places = _places(report, mine, [c for c in every if c.subject == subject])
-        subjects.append(f"{subject}{_number(mine)}{places}")
+        subjects.append(f"{subject}{_beside(_number(mine), places)}")
     return respect.format(listed(subjects))
+
+
+def _beside(*told: str) -> str:
+    """Return what stands in brackets behind a respect or a subject, empty without any."""
+    parts = "; ".join(filter(None, told))
+    return f" ({parts})" if parts else ""
 
 
 def _count(respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
@@ -105,7 +111,7 @@ def _number(these: Sequence[Claim]) -> str:
     """Return the one number of a claim that the data decide; D is no size of anything."""
     rows = [row for claim in these for row in claim.rows]
     told = these[0].verdict != OPEN and these[0].respect not in (DAMAGE, FIRST)
-    return f" ({label(rows[0].statistic)} {figures(rows[0])})" if told and len(rows) == 1 else ""
+    return f"{label(rows[0].statistic)} {figures(rows[0])}" if told and len(rows) == 1 else ""
 
 
 def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> str:
@@ -114,8 +120,8 @@ def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> s
         return ""
     names = {dataset.id: dataset.name for dataset in report.datasets}
     if len(these) > FEW:
-        return f" (on {count(len(these))} of {count(len(every))} datasets)"
-    return f" ({listed([names[claim.dataset] for claim in these])})"
+        return f"on {count(len(these))} of {count(len(every))} datasets"
+    return listed([names[claim.dataset] for claim in these])
 
 
 def _missing(report: Report, judge: Judge) -> str:

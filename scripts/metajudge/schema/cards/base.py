@@ -21,6 +21,8 @@ Slug = Annotated[
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+MOST_VALUES = 100_000
+"""Of a scale with steps."""
 COMMIT = re.compile("[0-9a-f]{40}")
 
 
@@ -47,9 +49,12 @@ Columns = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Card(BaseModel):
-    """What all cards share: unknown keys are errors, and a card does not change once read."""
+    """What all cards share: unknown keys are errors, and a card does not change once read.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    A value has the very type that the JSON schema says: no text and no truth value is a number.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Hub(Card):
@@ -102,6 +107,8 @@ class Scale(Card):
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
         if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
             raise ValueError(f"from min to max is no whole number of steps: {steps:g}")
+        if self.step and steps > MOST_VALUES:
+            raise ValueError(f"{steps:g} steps are too many: leave `step` out for any value")
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         return self

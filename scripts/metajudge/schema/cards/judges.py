@@ -8,6 +8,9 @@ from metajudge.schema.cards.annotation import OVERALL, PARSER, Annotation
 from metajudge.schema.cards.base import Card, Scale, Slug
 from metajudge.schema.cards.models import COMPARE
 
+MOST_DRAWS = 10_000
+"""More of one text than anybody asks for; the store keeps a hundred times as many."""
+
 
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
@@ -25,7 +28,7 @@ class Decoding(Card):
 class Fallback(Card):
     """How a judge of estimator logprob_mean is asked where the endpoint tells no probabilities."""
 
-    draws: int = Field(20, ge=1, description="How many replies per target are used.")
+    draws: int = Field(20, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
     temperature: float = Field(1.0, gt=0, description="Of these draws.")
 
 
@@ -114,7 +117,7 @@ class Judge(Decoding):
         "for other judges. Forms that models read are given the first one as `reference`.",
     )
     scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
-    draws: int = Field(1, ge=1, description="How many replies per target are used.")
+    draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
     share: float = Field(
         1.0,
         gt=0,
@@ -167,6 +170,11 @@ class Judge(Decoding):
     hint: Hint | None = Field(
         None,
         description="Tell the form a rating of the very text, as `hint`; for robustness.",
+    )
+    spotlight: bool = Field(
+        False,
+        description="Put marks with a tag of the request's own around every text from data or "
+        "models in the prompt, and say that what is between them is no instruction.",
     )
     columns: list[str] = Field(
         [],

@@ -2,16 +2,25 @@
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.judges import Decoding
 
 
+def _as_count(value: object) -> object:
+    """Return what may be the number of edits, in one error where pydantic has two."""
+    if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
+        raise ValueError("Input should be a whole number, or all")
+    return value
+
+
 class Degree(Card):
     """How strongly a perturbation damages a text."""
 
-    k: int | Literal["all"] | None = Field(None, description="How many edits.")
+    k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
+        None, description="How many edits."
+    )
     least: int | None = Field(
         None, ge=1, description="At least so many edits; for what a model makes, in place of k."
     )
@@ -23,8 +32,9 @@ class Degree(Card):
         return self
 
 
-DamageKind = Literal["once", "row", "graded"]
-"""A text of each original; texts in a row, each with one error more; texts of every rating."""
+DamageKind = Literal["once", "row", "graded", "attack"]
+"""A text of each original; texts in a row, each with one error more; texts of every rating; the
+original with something added that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
@@ -280,6 +290,41 @@ class GradedPerturbation(Damage, Decoding):
         return self
 
 
+ATTACKS: Final = ("attack", "inert")
+"""The degrees of an attack: what it adds, and a note of the same length that says nothing."""
+
+
+class AttackPerturbation(Damage):
+    """Something added to every original that is meant for the judge: it claims the top score."""
+
+    method: Literal["attack"] = Field(description="How it is made.")
+    level: Literal["character", "word", "sentence"] = "sentence"
+    text: str = Field(
+        min_length=1,
+        description="What is added. It claims the top of the scale: in words, or by `{top}`, which "
+        "stands for the number.",
+    )
+    place: Literal["start", "end"] = Field("end", description="Before the text, or behind it.")
+    degrees: dict[Literal["attack", "inert"], Degree] = Field(  # type: ignore[assignment]
+        dict.fromkeys(ATTACKS, Degree()),
+        description="Both always: the attack, and a note of no meaning of the same length in its "
+        "place.",
+    )
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        return "attack"
+
+    @model_validator(mode="after")
+    def _plain(self) -> Self:
+        if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
+            raise ValueError("an attack has no degrees and no steps of its own: leave them out")
+        if any(self.datasets.values()):
+            raise ValueError("an attack has no degrees: `datasets` can only name those without it")
+        return self
+
+
 class GivenPerturbation(Damage):
     """Texts that a dataset brings, with their ratings or in their order: nobody damages anything.
 
@@ -299,8 +344,15 @@ class GivenPerturbation(Damage):
 
 
 Perturbation = Annotated[
-    RulePerturbation | MadePerturbation | GradedPerturbation, Discriminator("method")
+    RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation,
+    Discriminator("method"),
 ]
 """What a card may be."""
-AnyPerturbation = RulePerturbation | MadePerturbation | GradedPerturbation | GivenPerturbation
+AnyPerturbation = (
+    RulePerturbation
+    | MadePerturbation
+    | GradedPerturbation
+    | AttackPerturbation
+    | GivenPerturbation
+)
 """What a study may have."""

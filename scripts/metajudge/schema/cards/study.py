@@ -47,6 +47,7 @@ class Comparison(Card):
     permutations: int | None = Field(
         None,
         ge=99,
+        le=10_000_000,
         description="How many permutations. Default: 40 for each pair of judges, at least 1,000: "
         "so Holm's correction over all pairs can reach .025.",
     )

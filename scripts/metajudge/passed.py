@@ -1,0 +1,59 @@
+"""The options that a command passes on to Snakemake, as far as it has to know them itself."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from metajudge.schema.cards import Study
+from metajudge.schema.errors import UserError
+from metajudge.schema.loading import load_yaml, read_card, validate_card
+
+CONFIG = ("--config", "-C")
+
+
+def is_dry(passed: Sequence[str]) -> bool:
+    """Return whether Snakemake is told to run nothing."""
+    return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
+
+
+def with_config(passed: Sequence[str], *pairs: str) -> list[str]:
+    """Return the options with more pairs of key and value, which win over those of a user."""
+    end, there = _pairs(passed).stop, set(CONFIG).intersection(passed)
+    return [*passed[:end], *([] if there else CONFIG[:1]), *pairs, *passed[end:]]
+
+
+def study_of(path: Path, passed: Sequence[str] = ()) -> Any:
+    """Return the content of a study's file, with the pairs of `--config` over it.
+
+    Raises UserError for a file that is none, and for what is no pair.
+    """
+    told, _ = load_yaml(path)
+    pairs = passed[_pairs(passed)]
+    if not pairs or not isinstance(told, dict):
+        return told
+    from snakemake.cli import parse_config
+    from snakemake.utils import update_config
+
+    try:
+        update_config(told, parse_config(pairs))
+    except ValueError as error:
+        raise UserError(str(error), where="--config", got=" ".join(pairs)) from None
+    return told
+
+
+def card_of(path: Path, passed: Sequence[str] = ()) -> Study:
+    """Return a study's card, valid by itself; raise UserErrors with one error per problem."""
+    if not passed[_pairs(passed)]:
+        card: Study = read_card("study", path)
+        return card
+    changed: Study = validate_card("study", study_of(path, passed), f"{path} with --config")
+    return changed
+
+
+def _pairs(passed: Sequence[str]) -> slice:
+    """Return where the pairs of the last `--config` stand, as Snakemake takes them."""
+    flags = [at for at, word in enumerate(passed) if word in CONFIG]
+    begin = flags[-1] + 1 if flags else len(passed)
+    own = takewhile(lambda word: not word.startswith("-"), passed[begin:])
+    return slice(begin, begin + len(list(own)))

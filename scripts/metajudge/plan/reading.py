@@ -1,0 +1,82 @@
+"""Everything that a study reads, read once before anything is asked: then no fault of it costs."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from metajudge.cells import split
+from metajudge.data import Rated
+from metajudge.data.files import absent
+from metajudge.data.select import originals, read_selected
+from metajudge.engines.base import Subject
+from metajudge.engines.recorded import RecordedEngine
+from metajudge.perturb.sentences import split_sentences
+from metajudge.plan.inputs import Files, data_files
+from metajudge.plan.study import Cell, Plan
+from metajudge.plan.writers import SYSTEMS
+from metajudge.schema.cards import RecordedModel
+
+
+def read_all(plan: Plan, out: str) -> None:
+    """Read every dataset of a study that asks, and join recorded rows to it; keep nothing of it.
+
+    What the results in `out` were made of since it last changed is passed over, and what lies on a
+    hub. Raises UserError or UserErrors for what is wrong with the data.
+    """
+    if not any(map(plan.is_asked, plan.models)):
+        return
+    files = data_files(plan)
+    for name, card in plan.datasets.items():
+        recorded = _recorded(plan, name, out, files)
+        done = _is_done(plan, "dataset", name, files, [f"{out}/items/{name}.json"])
+        if absent(card.files) or (done and not recorded):
+            continue
+        folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
+        rated = read_selected(card, folder, data, plan.study.seed, split_sentences)
+        originals(rated, card.select, split_sentences, where=str(folder / f"{name}.yaml"))
+        for model, cells in recorded:
+            _replay(plan, name, model, cells, rated)
+
+
+def _recorded(
+    plan: Plan, dataset: str, out: str, files: Files
+) -> list[tuple[RecordedModel, list[Cell]]]:
+    """Return the recorded models with cells of a dataset's own texts that are yet to be made."""
+    found = []
+    for name, card in plan.models.items():
+        if isinstance(card, RecordedModel) and dataset not in plan.taught:
+            own = plan.cells_of(dataset, name)
+            made = [f"{out}/replies/{'/'.join(cell)}.parquet" for cell in own]
+            cells = [cell for cell in own if cell.perturbation == SYSTEMS]
+            if cells and not _is_done(plan, "model", name, files, made):
+                found.append((card, cells))
+    return found
+
+
+def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
+    """Return whether files were made since a card, or a file of its, changed."""
+    told = [path for paths in files[name].values() for path in paths]
+    of = [Path(plan.folders[kind, name]) / f"{name}.yaml", *map(Path, told)]
+    paths = list(map(Path, made))
+    there = all(path.is_file() for path in paths)
+    return there and min(map(_changed, paths)) >= max(map(_changed, of))
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def _replay(
+    plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[Cell], rated: Rated
+) -> None:
+    """Let a recorded model judge the systems' texts; raises what its job would."""
+    folder, data = Path(plan.folders["model", model.model]), Path(plan.study.data)
+    engine = RecordedEngine(model, dataset, folder, data)
+    sources = {one.item: one.source for one in rated.items}
+    texts = [
+        Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
+        for one in rated.outputs
+    ]
+    for cell in cells:
+        judge = plan.judges[cell.judge]
+        scale = judge.scale or plan.scale_of(dataset, cell.aspect)
+        engine.answer(judge, split(cell.aspect)[0], scale, texts)

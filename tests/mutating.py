@@ -1,0 +1,148 @@
+"""Mutation tests: does a test fail where a statistic or a parser is wrong? See docs/mutants.md.
+
+`make mutants` runs this. mutmut makes one small fault at a time in a copy of the library, in
+build/mutants, and runs the tests that reach it. What it has found stays until the function is
+changed; `--survivors` tests again what has survived.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from scipy.stats import binomtest
+
+HOME = Path(__file__).resolve().parents[1]
+PLACE = HOME / "build" / "mutants"
+COPY = PLACE / "mutants"
+"""What mutmut makes of the place; the tests run there."""
+MUTATED = ("metajudge/statistics", "metajudge/parsing")
+LINKED = "config workflow scripts docs envs benchmarks profiles Snakefile README.md Makefile"
+CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
+REACHES = re.compile(r"metajudge\.(?:statistics|parsing)")
+LEFT_OUT, NO_TEST = 34, 33
+ENDS: dict[int | None, str] = {
+    0: "survived",
+    NO_TEST: "survived",
+    None: "not tested",
+    LEFT_OUT: "left out",
+}
+ENDS |= dict.fromkeys((1, 3, -24, 24, 36, 152, 255), "killed")
+"""How the tests of a mutant ended -> what that means; an endless loop is noticed, too."""
+
+
+def main() -> None:
+    """Make the mutants, test them, and write what survives."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--share", type=float, default=1, help="of each file's mutants, by seed")
+    parser.add_argument("--survivors", action="store_true", help="test again what survived")
+    parser.add_argument("--only", default="", help="regular expression: the modules to test")
+    given = parser.parse_args()
+    stage()
+    os.chdir(PLACE)
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    sys.path.insert(0, str(COPY / "tests"))
+    import mutmut.__main__ as mutmut  # here: it reads the settings of the working folder
+
+    mutmut.copy_src_dir()
+    mutmut.copy_also_copy_files()
+    time_tests()
+    mutmut.create_mutants(1)
+    choose(given.share, given.only, again=given.survivors)
+    mutmut._run((), 1)
+    report(mutmut.get_diff_for_mutant)
+
+
+def stage() -> None:
+    """Copy the library, without its caches, and the tests that name what is mutated."""
+    for path in (HOME / "scripts/metajudge").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        name = "metajudge" / path.relative_to(HOME / "scripts/metajudge")
+        _write(PLACE / name, CACHED.sub("", text) if str(name.parent) in MUTATED else text)
+    for path in (HOME / "tests").iterdir():
+        if path.suffix in (".py", ".txt", ".sh"):
+            text = path.read_text(encoding="utf-8")
+            if not path.name.startswith("test_") or REACHES.search(text):
+                _write(PLACE / "tests" / path.name, text)
+    _write(PLACE / "pyproject.toml", (HOME / "tests/mutants.toml").read_text(encoding="utf-8"))
+    COPY.mkdir(exist_ok=True)
+    for linked in LINKED.split():
+        _link(COPY / linked, HOME / linked)
+    _link(PLACE / "shared", HOME.parent / "shared")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file unless it is as it should be: its time says what mutmut need not do again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _link(path: Path, target: Path) -> None:
+    if not path.is_symlink():
+        path.symlink_to(target)
+
+
+def time_tests() -> None:
+    """Run the tests once, before there are mutants, for the plugin to know the slow ones."""
+    if not (COPY / "times.json").exists():
+        place = {**os.environ, "PYTHONPATH": "tests"}
+        subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=place, check=True)
+
+
+def files() -> Iterator[tuple[Path, dict[str, int | None]]]:
+    """Yield each mutated file with its mutants and how their tests ended, None: not yet."""
+    for folder in MUTATED:
+        for meta in sorted((COPY / folder).glob("*.py.meta")):
+            yield meta, json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
+
+
+def choose(share: float, only: str, *, again: bool) -> None:
+    """Say which mutants are tested: a share of each file's, the same each time."""
+    for meta, ends in files():
+        told = json.loads(meta.read_text(encoding="utf-8"))
+        chosen = random.Random(0).sample(sorted(ends), len(ends))[: round(share * len(ends))]
+        for name, end in ends.items():
+            asked = re.search(only, name) is not None
+            if end is None and not (asked and name in chosen):
+                ends[name] = LEFT_OUT
+            elif asked and (
+                (end == LEFT_OUT and name in chosen) or (again and ENDS.get(end) == "survived")
+            ):
+                ends[name] = None
+        meta.write_text(json.dumps(told | {"exit_code_by_key": ends}), encoding="utf-8")
+
+
+def report(difference: Callable[[str], str]) -> None:
+    """Print the share that is killed, by file, and write the survivors as differences."""
+    total, survivors = Counter[str](), list[str]()
+    for meta, ends in files():
+        told = Counter(ENDS.get(end, "suspicious") for end in ends.values())
+        total += told
+        print(f"{meta.parent.name}/{meta.name.removesuffix('.py.meta'):16}", _share(told))
+        survivors += [name for name, end in ends.items() if ENDS.get(end) == "survived"]
+    print("all", _share(total))
+    text = "\n".join(f"# {name}\n{difference(name)}" for name in survivors)
+    (PLACE / "survivors.diff").write_text(text, encoding="utf-8")
+    print(f"The {len(survivors)} survivors are in {PLACE / 'survivors.diff'}.")
+
+
+def _share(told: Counter[str]) -> str:
+    """Return `killed of tested` with its 95 % interval (Wilson), and what was not tested."""
+    tested = sum(told[state] for state in ("killed", "survived", "suspicious"))
+    rest = ", ".join(f"{n} {state}" for state, n in sorted(told.items()) if state != "killed")
+    if not tested:
+        return rest
+    interval = binomtest(told["killed"], tested).proportion_ci(method="wilson")
+    share = f"{told['killed'] / tested:.1%} ({interval.low:.1%} to {interval.high:.1%})"
+    return f"{told['killed']:5} of {tested:5} killed, {share}; {rest}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,395 @@
+"""Whatever stands in a cell, a reply or a journal: nothing raises, and what is promised holds."""
+
+import csv
+import io
+import json
+import string
+import unicodedata
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from data_samples import table
+from metajudge.data import Rated, read_dataset
+from metajudge.data.files import read_rows
+from metajudge.engines.asked import Reply, Request
+from metajudge.engines.wire import NoReplyError, read_replies
+from metajudge.parsing import PARSERS, Scale, analysis, parse, steps, sub_aspects
+from metajudge.parsing.locate import locate, locate_errors
+from metajudge.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
+from metajudge.perturb.edits import edit_between, undone_edits
+from metajudge.perturb.errors import KINDS_OF_ERROR
+from metajudge.perturb.orders import replace_text, wrong_ending
+from metajudge.replies import compacted, pace
+from metajudge.replies.ledger import STATE, Ledger
+from metajudge.replies.lines import forgetting, line_of
+from metajudge.replies.store import Store
+from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.tables import table_of
+
+some = settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+# --- adapters --------------------------------------------------------------------------------
+
+WHOLE = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+SEEN = WHOLE.filter(str.strip)
+TABLE = st.lists(st.tuples(SEEN, SEEN, SEEN), min_size=1, max_size=4, unique_by=lambda one: one[0])
+COLUMNS = {"item": "i", "source": "s", "references": "r", "system": "y", "text": "t"}
+
+
+def written(rows: list[dict[str, Any]], ending: str) -> bytes:
+    """Return a table as other programs write it."""
+    if ending == "parquet":
+        to = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(rows), to)
+        return to.getvalue()
+    if ending in {"jsonl", "json"}:
+        lines = [json.dumps(row, ensure_ascii=bool(index % 2)) for index, row in enumerate(rows)]
+        told = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
+        return told.encode()
+    text = io.StringIO(newline="")
+    tabs = "\t" if ending == "tsv" else ","
+    lines_to = csv.DictWriter(text, list(rows[0]), delimiter=tabs, quoting=csv.QUOTE_ALL)
+    lines_to.writeheader()
+    lines_to.writerows(rows)
+    return text.getvalue().encode()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
+@some
+@given(told=TABLE)
+def test_texts_of_a_table_come_back_to_the_letter(
+    tmp_path: Path, ending: str, told: list[tuple[str, str, str]]
+) -> None:
+    """Ids too; a reference that is a list in JSON is a list."""
+    rows = [
+        {"i": ident, "s": source, "r": f"of {text}", "y": "me", "t": text, "fluency": 3}
+        for ident, source, text in told
+    ]
+    (tmp_path / f"x.{ending}").write_bytes(written(rows, ending))
+    rated: Rated = read_dataset(table(f"x.{ending}", COLUMNS), tmp_path, tmp_path)
+    ids = {one.item: one.meta["id"] for one in rated.items}
+    assert sorted((one.meta["id"], one.source) for one in rated.items) == sorted(
+        (ident, source) for ident, source, _ in told
+    )
+    assert {ids[one.item]: one.text for one in rated.outputs} == {one[0]: one[2] for one in told}
+    assert {one.references for one in rated.items} == {(f"of {one[2]}",) for one in told}
+    assert len(rated.ratings) == len(told)
+
+
+COUNT = st.integers(-(2**63), 2**63 - 1)
+CELL = st.none() | st.booleans() | COUNT | st.floats() | st.text(max_size=9)
+VALUE = st.recursive(CELL, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
+
+
+@some
+@given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys("isryt", VALUE)), min_size=1))
+def test_any_cells_are_data_or_errors_with_rows(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(row | {"fluency": row["y"]}) + "\n" for row in rows))
+    try:
+        read_dataset(table("x.jsonl", COLUMNS), tmp_path, tmp_path)
+    except UserErrors as error:
+        assert all(str(path) in one.where and "row" in one.where for one in error.errors)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
+@some
+@given(content=st.binary(max_size=60) | st.text('{}[]",:\n1e-a\t;|\ufeff\0\x85', max_size=40))
+def test_any_bytes_are_rows_or_an_error_with_the_file(
+    tmp_path: Path, ending: str, content: bytes | str
+) -> None:
+    path = tmp_path / f"x.{ending}"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        assert all(isinstance(row, dict) and number > 0 for number, row in read_rows(path))
+    except UserError as error:
+        assert str(path) in error.where
+
+
+# --- replies ---------------------------------------------------------------------------------
+
+SAID = (
+    "rating: |4|5/5|-1|0.5|1e400|９|٤|½|1_0|[RESULT] |good|very good|minor: |critical|no errors|\n"
+)
+SAID += (
+    '|- |A|tie|choice: |<think>|</think>|Severity: 3|Location: |overall: |{|"score": |}|NaN|[|%|'
+)
+PIECES = st.lists(st.sampled_from(SAID.split("|")), max_size=12).map("".join)
+BYTES = st.binary(max_size=60).map(partial(str, encoding="utf-8", errors="replace"))
+HALVES = st.binary(max_size=60).map(partial(str, encoding="utf-8", errors="surrogateescape"))
+REPLIES = PIECES | BYTES | HALVES | st.text(st.characters(codec=None), max_size=40)
+SCALES = [
+    *(
+        Scale(1, 5, 1),
+        Scale(0, 1),
+        Scale(-2, 2, 0.5),
+        Scale(0, 100, 5),
+        Scale(1, 3, 1, ("a", "b", "c")),
+    ),
+    Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Very good")),
+]
+FREE = {
+    "chiang-lee": set(map(float, range(10))),
+    "choice": {-1.0, 0.0, 1.0},
+    "merged": set[float](),
+}
+"""Parsers whose values are no points of the scale -> their values."""
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@settings(some, max_examples=150)
+@given(
+    text=REPLIES, scale=st.sampled_from(SCALES), finish=st.sampled_from(["stop", None, "length"])
+)
+def test_a_value_is_on_the_scale_or_none(
+    parser: str, text: str, scale: Scale, finish: str | None
+) -> None:
+    told = dict.fromkeys(PARSERS[parser].settings, 2.0)
+    found = parse(text, scale=scale, finish=finish, parser=parser, settings=told)
+    assert found.parser == f"{parser}@{PARSERS[parser].version}" and found.rule
+    if parser == "merged" or found.status != "ok":
+        assert found.value is None
+    elif parser in FREE:
+        assert found.value in FREE[parser]
+    else:
+        assert found.value is not None and scale.contains(found.value)
+        assert parser in {"number", "errors"} or scale.on_grid(found.value)
+    assert found == parse(text, scale=scale, finish=finish, parser=parser, settings=told)
+
+
+@some
+@given(text=REPLIES, rating=st.sampled_from([1.0, 4.0, 0.5]), scale=st.sampled_from(SCALES))
+def test_what_models_write_for_others_is_read_or_has_a_problem(
+    text: str, rating: float, scale: Scale
+) -> None:
+    assert analysis.problem_of(text, rating, scale) or analysis.without_rating(text)
+    for reader, read in ((steps, steps.read_steps), (sub_aspects, sub_aspects.read_sub_aspects)):
+        assert reader.problem_of(text) or read(text)
+
+
+JSON = st.recursive(
+    CELL,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "message", "content", "usage", "logprobs", "token"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@settings(some, max_examples=300)
+@given(answer=JSON | st.fixed_dictionaries({"choices": VALUE | st.lists(JSON), "usage": JSON}))
+@example({"choices": 5})
+@example({"choices": [{"message": {"content": "4"}, "logprobs": {"content": 5}}], "usage": [5]})
+def test_any_answer_of_an_endpoint_is_a_reply_or_none(answer: object) -> None:
+    request = Request({"messages": [], "logprobs": 5})
+    for text in (json.dumps(answer), str(answer)):
+        with suppress(NoReplyError):
+            assert all(isinstance(one.text, str) for one in read_replies(text, request, [0, 1]))
+
+
+# --- places ----------------------------------------------------------------------------------
+
+QUOTED = st.text(
+    st.characters(codec=None) | st.sampled_from('aAeE\u0301ßﬁ 　\n\u200b“"…Ａ中가ſ.-'), max_size=30
+)
+
+
+def bare(text: str) -> str:
+    """Return letters and digits in one spelling: what all ways to write a quote have in common."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(sign for sign in plain if sign.isalnum())
+
+
+@settings(some, max_examples=200)
+@given(text=QUOTED, at=st.integers(0, 30), length=st.integers(1, 15), other=QUOTED)
+def test_a_place_lies_in_the_text_and_has_the_quoted_words(
+    text: str, at: int, length: int, other: str
+) -> None:
+    quotes = [text[at : at + length].upper(), f"“{text[at : at + length]}…”", other]
+    for quote, place in zip(quotes, locate(quotes, text), strict=True):
+        if place.start is None or place.end is None:
+            assert place == (None, None, None, "not_found")
+            continue
+        words = text[place.start : place.end]
+        assert 0 <= place.start < place.end <= len(text)
+        if place.match == "exact":
+            assert words == quote
+        elif place.match == "normalised":
+            assert bare(words) == bare(quote)
+
+
+@some
+@given(reply=REPLIES, text=QUOTED)
+def test_errors_of_any_reply_have_places_in_the_text_or_none(reply: str, text: str) -> None:
+    found = parse(reply, scale=SCALES[0], finish="stop", parser="annotation")
+    located = locate_errors(found.errors, text)
+    assert [one[:4] for one in located] == [tuple(one) for one in found.errors]
+    assert all(one.start is None or 0 <= one.start < (one.end or 0) <= len(text) for one in located)
+
+
+# --- perturbations ---------------------------------------------------------------------------
+
+LATIN = "He is 3 not. |Ana ran to Oslo, |Mr. Orr? |e\u0301|9|A b c d. |\n| |…|their |because of it."
+OTHER = ["\u2028", "👩\u200d⚕️", "你好。", "٣٤ ", "क्\u200dषि ", "\0", "\ud800"]
+PARTS = st.lists(st.sampled_from([*LATIN.split("|"), *OTHER]), max_size=15).map("".join)
+TEXTS = st.text(max_size=40) | PARTS
+
+
+@some
+@given(text=TEXTS)
+def test_sentences_are_parts_of_the_text_in_their_order(text: str) -> None:
+    spans = split_sentences(text)
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    within = {at for span in spans for at in range(*span)}
+    assert not any(text[at].isalnum() for at in set(range(len(text))) - within)
+
+
+@some
+@given(text=TEXTS, other=TEXTS)
+def test_edits_make_a_text_of_the_other_and_can_be_undone(text: str, other: str) -> None:
+    edits = edit_between(text, other)
+    assert apply_edits(text, edits) == other and undone_edits(other, edits) == text
+
+
+def kept(original: str, found: Perturbed) -> None:
+    """Check what holds for every damaged text."""
+    if found.status.startswith("impossible: "):
+        assert (found.text, found.edits) == (original, ())
+    else:
+        assert found.status == "ok" and found.text != original
+    assert apply_edits(original, found.edits) == found.text
+    assert undone_edits(found.text, found.edits) == original
+
+
+@some
+@given(texts=st.lists(TEXTS, max_size=4), other=TEXTS, seed=st.integers(0, 2**32))
+def test_texts_that_are_exchanged_keep_the_promises(
+    texts: list[str], other: str, seed: int
+) -> None:
+    found = replace_text(texts, np.random.default_rng(seed))
+    assert found == replace_text(texts, np.random.default_rng(seed))
+    for text, one in zip(texts, found, strict=True):
+        kept(text, one)
+        assert one.text in texts
+        kept(text, wrong_ending(text, np.random.default_rng(seed), other))
+
+
+@settings(some, max_examples=40)
+@given(text=TEXTS, kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1), seed=st.integers(0))
+@example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
+def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
+    names = {"dataset": "d", "perturbation": "p", "degree": "single"}
+    row = inject_errors(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
+    assert row == inject_errors(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
+    assert len(row) == 4 or row[-1].status.startswith("impossible: ")
+    for before, one in zip([text, *(one.text for one in row)], row, strict=False):
+        kept(before, one)
+
+
+def test_no_rule_is_forgotten() -> None:
+    """Those with a number of edits are held to more in test_perturb."""
+    rest = {name for name, rule in RULES.items() if "k" not in rule.options}
+    assert rest == {"replace_text", "wrong_ending", "inject_errors"}
+
+
+# --- journals --------------------------------------------------------------------------------
+
+KEYS = [digit * 64 for digit in string.hexdigits[:6]]
+GOOD = st.builds(
+    Reply,
+    st.sampled_from(KEYS),
+    st.integers(0, 2),
+    WHOLE,
+    usage=st.none() | st.dictionaries(st.sampled_from(["prompt", "cached"]), st.integers(0, 9)),
+    logprobs=st.none() | st.just([[("4", -0.5), ("5", -1.0)]]),
+)
+
+
+def strange(row: dict[str, Any]) -> bytes:
+    """Return a line of another version, or of another program."""
+    key = {"key": KEYS[0], "draw": 0}
+    whole = json.loads(line_of(Reply(KEYS[0], 0, "4")))
+    return json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()
+
+
+NAMES = ["draw", "text", "finish", "status", "usage", "provenance", "logprobs", "attempt", "forget"]
+ANY = CELL | st.lists(VALUE, max_size=2)
+ODD = (
+    st.tuples(st.sampled_from([*NAMES, "key", "added"]), ANY).map(lambda one: dict([one]))
+    | st.fixed_dictionaries({"logprobs": st.lists(ANY | st.lists(st.tuples(ANY, ANY)))})
+    | st.fixed_dictionaries({"usage": st.dictionaries(st.sampled_from(["prompt", "x"]), ANY)})
+    | st.fixed_dictionaries({"provenance": st.dictionaries(st.sampled_from(["model", "x"]), ANY)})
+)
+TORN = st.tuples(GOOD, st.integers(1, 60)).map(lambda one: line_of(one[0])[: -1 - one[1]])
+FORGET = st.sampled_from(KEYS).map(lambda key: forgetting(key, 5, 1)[:-1])
+FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
+
+
+@settings(some, max_examples=150)
+@given(lines=st.lists(st.tuples(st.lists(FOREIGN, max_size=2), GOOD), max_size=5), end=FOREIGN)
+@example(lines=[([strange({"logprobs": [1]})], Reply(KEYS[1], 0, "4"))], end=b"")
+@example(lines=[([strange({"usage": {"prompt": "x"}})], Reply(KEYS[1], 0, "4"))], end=b"")
+def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
+    tmp_path: Path, lines: list[tuple[list[bytes], Reply]], end: bytes
+) -> None:
+    shard = tmp_path / "m"
+    shard.mkdir(exist_ok=True)
+    rows = [*(b"".join(one + b"\n" for one in odd) + line_of(good) for odd, good in lines), end]
+    (shard / "a.jsonl").write_bytes(b"".join(rows))
+    store = Store(tmp_path, "m")
+    found = store.read(dict.fromkeys(KEYS, 3))
+    assert {(one.key, one.draw) for _, one in lines} <= set(found)
+    told = {one.text for _, one in lines}
+    assert {one.text for draw, one in found.items() if draw[0] != KEYS[0]} <= told
+    assert set(store.errors()) <= set(found)
+    answers = [asdict(one) for one in found.values()]
+    assert table_of("answers", answers).num_rows == len(found)
+
+
+@some
+@given(note=st.binary(max_size=30) | ANY.map(json.dumps).map(str.encode) | ODD.map(strange))
+@example(b'{"replies": "x"}')
+@example(b'{"spent": [], "open": {}}')
+@example(b'{"spent": {}, "open": {"a": []}}')
+def test_notes_beside_a_journal_are_passed_over_or_an_error_with_the_file(
+    tmp_path: Path, note: bytes
+) -> None:
+    for path in (tmp_path / pace.FOLDER / "a.json", tmp_path / "l" / "000001" / STATE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(note)
+    assert pace.read_pace(tmp_path) == pace.Pace()
+    with pytest.raises(UserError, match="cannot be read") as error:
+        Ledger(tmp_path / "l").state()
+    assert str(path) in error.value.where
+
+
+@some
+@given(content=st.binary(max_size=90), head=st.sampled_from([b"", b"PAR1"]))
+def test_replies_that_were_put_together_are_read_or_an_error_with_the_file(
+    tmp_path: Path, content: bytes, head: bytes
+) -> None:
+    (path := tmp_path / "all.parquet").write_bytes(head + content + head)
+    with pytest.raises(UserError) as error:
+        list(compacted.blocks(path))
+    assert str(path) in error.value.where

@@ -1,0 +1,199 @@
+"""Bad cards and bad data: one clear error each, before anything is asked. Odd data that is good."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+import bad_across
+import bad_cards
+import bad_cells
+import bad_data
+import running
+from bad_data import CSV, FIRST, HEADER, SECOND, THIRD, csv, file, jsonl, parquet
+from bad_study import BASE, Case, Planted, checked, plant
+from metajudge.cli import plan_of_study
+from metajudge.data import Rated
+from metajudge.data.select import read_selected
+from metajudge.perturb.sentences import split_sentences
+
+CASES: list[Case] = [
+    *(*bad_cards.NOT_YAML, *bad_cards.WORDS, *bad_cards.FORMS),
+    *(*bad_across.IDS, *bad_across.ACROSS),
+    *(*bad_data.FILES, *bad_cells.CELLS, *bad_cells.ROWS),
+]
+ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_there_are_many_cases_and_each_has_a_name() -> None:
+    assert len(CASES) > 200 and len({name for name, *_ in CASES}) == len(CASES)
+
+
+def test_what_is_not_spoilt_is_in_order(folder: Path) -> None:
+    plant(folder, {})
+    assert checked(Path("study.yaml")) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "words"), [one[1:] for one in CASES], ids=[c[0] for c in CASES]
+)
+def test_bad_input_is_one_clear_error_before_anything_is_asked(
+    folder: Path, planted: Planted, words: list[str]
+) -> None:
+    plant(folder, planted)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    told = checked(Path("study.yaml"))
+    assert len(told) == 1, "\n\n".join(told)
+    assert [word for word in words if word not in told[0]] == [], told[0]
+    assert re.search(r"\n  where: +\S", told[0]) and "Traceback" not in told[0]
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+# --- what is odd, and good -------------------------------------------------------------------
+
+
+def read(folder: Path, planted: Planted) -> Rated:
+    """Return the data of a study that is in order."""
+    plant(folder, planted)
+    assert checked(Path("study.yaml")) == []
+    plan = plan_of_study(Path("study.yaml"))
+    card = plan.datasets["mine"]
+    return read_selected(card, Path(plan.folders["dataset", "mine"]), folder, 0, split_sentences)
+
+
+PLAIN = ["What x wrote.", "What y wrote.", "More of x."]
+AS_BASE: dict[str, Planted] = {
+    "a byte order mark": {CSV: "\ufeff" + BASE[CSV]},
+    "Windows newlines": {CSV: BASE[CSV].replace("\n", "\r\n")},
+    "old newlines": {CSV: BASE[CSV].replace("\n", "\r")},
+    "no newline at the end": {CSV: BASE[CSV].rstrip("\n")},
+    "blank rows": csv(HEADER, "", FIRST, SECOND, "", THIRD, ""),
+    "quotes": csv(HEADER, *(re.sub("[^,]+", r'"\g<0>"', row) for row in (FIRST, SECOND, THIRD))),
+    "tabs": file("mine.tsv", BASE[CSV].replace(",", "\t")),
+    "an ending in capitals": file("MINE.CSV", BASE[CSV]),
+    "cards with a byte order mark and Windows newlines": {
+        name: "\ufeff" + yaml.safe_dump(content).replace("\n", "\r\n")
+        for name, content in BASE.items()
+        if isinstance(content, dict)
+    },
+    "scores with a byte order mark and Windows newlines": {
+        "scores.jsonl": "\ufeff" + BASE["scores.jsonl"].replace("\n", "\r\n")
+    },
+    "more columns than are named": csv(
+        f"{HEADER},", *(f"{row}," for row in (FIRST, SECOND, THIRD))
+    ),
+}
+
+
+@pytest.mark.parametrize("planted", AS_BASE.values(), ids=AS_BASE)
+def test_other_spellings_of_a_file_are_the_same_data(folder: Path, planted: Planted) -> None:
+    rated = read(folder, planted)
+    assert [one.text for one in rated.outputs] == PLAIN
+    assert sorted(one.value for one in rated.ratings) == [1, 1, 2, 3, 4, 5]
+
+
+IDS = [
+    *("a b", "A B", "a/b", "a\\b", "../../up", ".", "..", "a.b", "~", "-", "--help", "CON", "#1"),
+    *("é", "e\u0301", "ß", "ß" * 300, "x" * 300, "x" * 301, "人工智能", "🙂", "\u202eabc", "=1+1"),
+    *(
+        "{{ x }}",
+        "<b>",
+        "a:b",
+        "a\tb",
+        "a\nb",
+        "a\u2028b",
+        "1",
+        "1.0",
+        "true",
+        "null",
+        "original",
+        "%s",
+    ),
+]
+
+
+def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
+    rated = read(
+        folder,
+        jsonl(id="c")
+        | {"mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS)},
+    )
+    assert {one.meta["id"] for one in rated.items} == set(IDS)
+    made = [one.item for one in rated.items]
+    assert len(set(made)) == len(IDS) and all(map(ID.fullmatch, made))
+    assert {one.target for one in rated.outputs} == {f"{one}:x" for one in made}
+
+
+def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
+    rated = read(
+        folder,
+        jsonl(id="c")
+        | {"mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS)},
+    )
+    assert set(rated.systems.values()) == set(IDS)
+    assert all(map(ID.fullmatch, rated.systems)) and "original" not in rated.systems
+
+
+def test_a_cell_may_be_as_long_as_it_is(folder: Path) -> None:
+    long = "An article that does not end. " * 350_000  # 10 MB
+    rated = read(folder, {CSV: BASE[CSV].replace("Another article.", long)})
+    assert len(rated.items[1].source) == len(long)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"ann": pa.array([4.0]), "bob": pa.array([5], pa.int8())},
+        {"ann": pa.array([4], pa.decimal128(3, 1)), "bob": pa.array(["5"])},
+        {"id": pa.array([7]), "article": pa.array(["A."], pa.large_string())},
+        {"id": pa.array([7.0]), "by": pa.array(["x"]).dictionary_encode()},
+        {"gold": pa.array([["Its gold.", "More gold."]])},
+        {"summary": pa.array(["A text."], pa.string_view())},
+    ],
+)
+def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) -> None:
+    rated = read(folder, parquet(**columns))
+    assert [one.text for one in rated.outputs] == ["A text."]
+    assert [one.value for one in rated.ratings] == [4, 5]
+
+
+@pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "NAN"])
+def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -> None:
+    rated = read(
+        folder, csv(HEADER, FIRST, f"a,A long article.,Its short gold text.,y,T.,{cell},3")
+    )
+    assert rated.problems == ["1 rating of clarity missing: mine.csv, row 3"]
+    assert [one.value for one in rated.ratings] == [4, 5, 3]
+
+
+# --- the real command ------------------------------------------------------------------------
+
+TOLD = [
+    ("check", "a key that comes twice in the study"),
+    ("run", "an unknown key"),
+    ("run", "a rating above the scale"),
+    ("check", "two scores of one text"),
+    ("run", "two scores of one text"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("action", "name"), TOLD)
+def test_the_command_says_the_same_and_asks_nothing(tmp_path: Path, action: str, name: str) -> None:
+    [(planted, words)] = [one[1:] for one in CASES if one[0] == name]
+    plant(tmp_path, planted)
+    done = running.run("-m", "metajudge", action, "study.yaml", cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stdout
+    assert [word for word in words if word not in done.stdout] == [], done.stdout
+    assert not (tmp_path / "cache").exists() and not (tmp_path / "results/bad/replies").exists()

@@ -1,0 +1,68 @@
+"""What `make mutants` tests and tells."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import mutating
+
+
+@pytest.fixture
+def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
+    """Return how the tests of twenty mutants ended, as they are kept: two were killed."""
+    monkeypatch.setattr(mutating, "COPY", tmp_path)
+    folder = tmp_path / "metajudge/statistics"
+    folder.mkdir(parents=True)
+    (tmp_path / "metajudge/parsing").mkdir()
+    found: dict[str, int | None] = {f"metajudge.statistics.dot.x_{n}": None for n in range(18)}
+    found |= {"metajudge.statistics.dot.x_18": 1, "metajudge.statistics.dot.x_19": 1}
+    (folder / "dot.py.meta").write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
+    return found
+
+
+def told() -> dict[str, int | None]:
+    ((_, found),) = mutating.files()
+    return found
+
+
+def test_a_share_is_the_same_each_time_and_within_a_larger_one(
+    ends: dict[str, int | None],
+) -> None:
+    chosen = list[set[str]]()
+    for share in (0.2, 0.2, 0.5, 1.0):
+        mutating.choose(share, "", again=False)
+        chosen.append({name for name, end in told().items() if end is None})
+    assert chosen[0] == chosen[1] <= chosen[2] <= chosen[3] == {*list(ends)[:18]}
+    assert 2 <= len(chosen[0]) <= 4 and 8 <= len(chosen[2]) <= 10
+
+
+def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_for(
+    ends: dict[str, int | None],
+) -> None:
+    (meta, found), *_ = mutating.files()
+    first = next(iter(ends))
+    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found | {first: 0}}))
+    mutating.choose(1, "no such module", again=True)
+    assert Counter(told().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
+    mutating.choose(1, "", again=False)
+    assert Counter(told().values()) == {0: 1, 1: 2, None: 17}
+    mutating.choose(1, "", again=True)
+    assert Counter(told().values()) == {1: 2, None: 18}
+    assert json.loads(meta.read_text())["other"] == 3
+
+
+def test_a_share_that_is_killed_has_the_interval_of_wilson() -> None:
+    # 8 of 10, z = 1.96: (8 + z²/2 ± z sqrt(8 * 2 / 10 + z²/4)) / (10 + z²) = .490, .943
+    found = mutating._share(Counter(killed=8, survived=1, suspicious=1, **{"left out": 5}))
+    assert found == (
+        "    8 of    10 killed, 80.0% (49.0% to 94.3%); 5 left out, 1 survived, 1 suspicious"
+    )
+    assert mutating._share(Counter({"left out": 5})) == "5 left out"
+
+
+def test_what_is_cached_is_mutated_too() -> None:
+    text = "@cache\ndef a() -> None: ...\n\n\n@lru_cache(maxsize=2 * N)\ndef b() -> None: ...\n"
+    assert mutating.CACHED.sub("", text) == "def a() -> None: ...\n\n\ndef b() -> None: ...\n"
+    assert mutating.CACHED.sub("", "@property\n") == "@property\n"

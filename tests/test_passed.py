@@ -1,0 +1,54 @@
+"""What a command knows of the options that it passes on to Snakemake."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metajudge.cli import plan_of_study, results_folder
+from metajudge.passed import card_of, is_dry, study_of, with_config
+from metajudge.schema.errors import UserError, UserErrors
+
+STUDY = {"study": "mine", "seed": 3, "datasets": ["demo-dialogue"], "judges": ["length"]}
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(STUDY | {"methods": ["agreement"]}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("flag", ["--config", "-C"])
+def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> None:
+    passed = ["-n", flag, "study=other", "seed=7", "aspects=[naturalness]", "--cores", "2"]
+    assert study_of(file, passed) | {"methods": 0} == {
+        **STUDY,
+        **{"study": "other", "seed": 7, "aspects": ["naturalness"], "methods": 0},
+    }
+    assert results_folder(file, passed) == Path("results/other")
+    assert plan_of_study(file, passed).study.seed == 7
+    assert results_folder(file) == Path("results/mine")
+    assert study_of(file, ["--cores", "2"])["study"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("passed", "told"),
+    [
+        ([], ["--config", "a=1"]),
+        (["-n"], ["-n", "--config", "a=1"]),
+        (["--config", "b=2", "-n"], ["--config", "b=2", "a=1", "-n"]),
+        (["-C", "a=2"], ["-C", "a=2", "a=1"]),
+    ],
+)
+def test_pairs_of_a_command_come_last_and_win(passed: list[str], told: list[str]) -> None:
+    assert with_config(passed, "a=1") == told
+    assert is_dry(told) == ("-n" in passed)
+
+
+def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:
+    with pytest.raises(UserError, match=r"got: .*nonsense"):
+        study_of(file, ["--config", "nonsense"])
+    with pytest.raises(UserErrors, match=r"mine\.yaml with --config"):
+        card_of(file, ["--config", "seed=often"])

@@ -1,0 +1,330 @@
+"""Statistics at their edges: counts beside a value, resamples of two rows, what just counts."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metajudge.statistics import resampling
+from metajudge.statistics.alternative import alternative_annotator
+from metajudge.statistics.anchors import (
+    anchor_costs,
+    balanced,
+    choose_anchors,
+    comparator_accuracy,
+    estimated_ratings,
+    most_diverse,
+)
+from metajudge.statistics.ceiling import ceilings
+from metajudge.statistics.comparison import detectable, difference, ranks
+from metajudge.statistics.dependent import williams
+from metajudge.statistics.estimate import (
+    FEW_SOURCES,
+    NO_EXPECTATION,
+    UNDEFINED_JUDGE,
+    Estimate,
+)
+from metajudge.statistics.kappa import are_classes
+from metajudge.statistics.means import independent_mean, mean_over
+from metajudge.statistics.outliers import outliers
+from metajudge.statistics.pairwise import first_position_rate, verdicts
+from metajudge.statistics.registry import statistic
+from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.validity import span_ok
+from metajudge.statistics.votes import expectations, match_vote_all, vote_consistency
+
+NAN = float("nan")
+Floats = NDArray[np.float64]
+
+
+@pytest.fixture
+def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give intervals to what has two sources, so that they can be computed by hand."""
+    monkeypatch.setattr(resampling, "FEWEST_SOURCES", 2)
+
+
+def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
+    """Return a statistic with the replicates that follow its value."""
+    return Replicated(Estimate(values[0], n=n, n_missing=missing), np.array(values))
+
+
+# --- the alternative annotator ---
+
+
+def test_too_few_sources_are_told_with_what_there_is() -> None:
+    ratings = np.array([[1.0, 2, 3, 4], [1, 2, 3, NAN], [1, 3, 3, 3]])
+    source = np.array([0, 0, 1, 1])
+    found = alternative_annotator(
+        np.array([1.0, 2, 3, 4]), ratings, source, weights=None, closeness="accuracy"
+    )
+    # of 12 pairs of target and rater the second rater's last is missing
+    for one in found:
+        assert (one.value, one.note, one.n, one.n_missing) == (None, FEW_SOURCES, 3, 1)
+
+
+def test_a_last_source_without_a_target_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 4, (3, 24)).astype(float)
+    judge, source = rng.integers(1, 4, 24).astype(float), np.repeat(np.arange(6), 4)
+    whole = rng.multinomial(6, np.ones(6) / 6, 50)
+    keys = {"closeness": "rmse"}
+    short = alternative_annotator(judge, ratings, source, weights=whole, **keys)  # type: ignore[arg-type]
+    longer = alternative_annotator(  # a seventh source is drawn, and it has no text
+        judge,
+        ratings,
+        source,
+        weights=np.hstack([whole, np.ones((50, 1), dtype=np.int64)]),
+        **keys,  # type: ignore[arg-type]
+    )
+    assert longer == short
+
+
+def test_a_target_that_no_other_rater_rated_is_left_out() -> None:
+    ratings = np.array([[1.0, 2, 3, 4], [NAN, 2, 3, 4], [NAN, 2, 3, 4]])
+    rate, advantage = alternative_annotator(
+        np.array([5.0, 2, 3, 4]), ratings, np.arange(4), weights=None, closeness="rmse"
+    )
+    # the judge's 5 is compared with nobody: it is as near as each rater on the other three
+    assert (advantage.value, advantage.n, advantage.n_missing) == (1, 9, 3)
+    assert (rate.value, rate.n) == (1, 3)
+
+
+# --- anchors ---
+
+
+def test_costs_are_of_classes_in_any_numbers() -> None:
+    human = np.array([[1.0, 2], [1, NAN]])
+    assert anchor_costs(human, None, [1, 2]).tolist() == [[0, 1], [1, 0]]
+    # people 1 and 1, a judge 2: |1 - r| + |2 - r| + |1 - 2|
+    judged = np.array([[2.0, 2.0]])
+    assert anchor_costs(human, judged, [1, 2]).tolist() == [[2, 2], [2, 0]]
+
+
+def test_costs_that_differ_by_more_than_round_off_are_not_equal() -> None:
+    costs = np.array([[0.4], [0.3], [0.3 + 1e-12]])
+    sources = np.zeros(3, dtype=np.int64)
+    assert choose_anchors(costs, sources, ["a", "c", "b"], 3) == [[2, 1, 0]]
+    assert choose_anchors(costs, sources, ["a", "c", "b"], 1) == [[2]]
+
+
+def test_an_unresolved_text_has_no_margin_and_another_its_lead() -> None:
+    # two ratings with an anchor each: better than the first, worse than the second; all ties; one
+    # without an answer
+    outcomes = np.array([[[1.0], [-1.0]], [[0.0], [0.0]], [[1.0], [NAN]], [[1.0], [1.0]]])
+    found = estimated_ratings(outcomes, np.zeros((4, 2)))
+    assert found.rating.tolist() == [0, -1, -1, 1]
+    # the fourth: rating 1 is -1 + 1 + 0, rating 2 is -1 + 1 + 1
+    assert found.margin.tolist() == [0, 0, 0, 1]
+    assert found.tied.tolist() == [True, False, False, False]
+
+
+def test_ties_go_by_the_terms_of_each_text_not_of_all() -> None:
+    outcomes = np.array([[[1.0], [-1.0]], [[1.0], [-1.0]]])
+    found = estimated_ratings(outcomes, np.array([[1.0, 0.0], [0.0, 1.0]]))
+    assert found.rating.tolist() == [1, 0]
+
+
+def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
+    outcomes, better = np.array([1.0, 0, NAN, -1, 0, 1]), np.array([1.0, 1, 1, 1, -1, -1])
+    used = np.array([True, True, True, True, True, False])
+    found = comparator_accuracy(outcomes, better, used)
+    assert (found.value, found.n, found.n_missing, found.n_tied) == (1 / 5, 5, 1, 2)
+    none = comparator_accuracy(outcomes, better, np.zeros(6, dtype=bool))
+    assert none.note == "no pair of anchors"
+    sources = np.zeros((2, 6), dtype=np.int64)
+    assert comparator_accuracy(outcomes, better, used, sources).lo is None
+
+
+@pytest.mark.usefixtures("two_are_enough")
+def test_a_pair_counts_as_often_as_its_sources_are_drawn() -> None:
+    outcomes, better = np.array([1.0, -1, 1]), np.ones(3)
+    sources = np.array([[0, 0, 1], [0, 1, 1]])
+    weights = np.array([[2, 1], [1, 3], [0, 2], [3, 1]])
+    # times: 2 1*2 1 -> 3/5; 1 3 3 -> 4/7; 0 0 2 -> 1; 3 3 1 -> 4/7
+    found = comparator_accuracy(outcomes, better, np.ones(3, dtype=bool), sources, weights)
+    replicates = np.array([3 / 5, 4 / 7, 1, 4 / 7])
+    assert found.value == pytest.approx(2 / 3)
+    assert (found.lo, found.hi) == pytest.approx(tuple(np.quantile(replicates, [0.025, 0.975])))
+
+
+def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
+    rating, margin = np.array([0, 0, 1, 1, 2, -1]), np.array([0.1, 0.9, 0.5, 0.5, 0.2, 1.0])
+    order = ["a", "b", "d", "c", "e", "f"]
+    assert balanced(rating, margin, order, 1) == [1]
+    assert balanced(rating, margin, order, 1, first=1) == [3]
+    assert balanced(rating, margin, order, 2, first=2) == [1, 4]
+    assert balanced(rating, margin, order, 4) == [0, 1, 3, 4]
+    assert balanced(rating, margin, order, 9) == [0, 1, 2, 3, 4]
+
+
+def test_a_text_is_at_no_distance_from_itself() -> None:
+    # what the diagonal holds does not matter: distances .5 and .1, .5 and .2, .1 and .2
+    similar = np.array([[0.3, 0.5, 0.9], [0.5, 0.0, 0.8], [0.9, 0.8, 1.0]])
+    assert most_diverse(similar, 3) == [2, 1, 0]
+    assert most_diverse(similar, 2, first=0) == [0, 1]
+
+
+# --- ceilings, comparisons ---
+
+
+def test_a_ceiling_names_what_raters_stand_against() -> None:
+    ratings = np.array([[1.0, 2, 3], [1, 3, 2]])
+
+    def gap(x: Floats, y: Floats) -> dict[str, Replicated]:
+        return {"gap": rows(float(np.abs(x - y).sum()))}
+
+    mean = ceilings(gap, ratings, against="mean", n_sources=3)["gap"]
+    each = ceilings(gap, ratings, against="each", n_sources=3)["gap"]
+    assert mean.method == "each rater against the mean of the others"
+    assert each.method == "each rater against every other"
+    assert (mean.value, mean.lo, mean.note) == (2, None, "") == (each.value, each.lo, each.note)
+
+
+def test_a_difference_needs_replicates_for_its_interval() -> None:
+    assert difference(rows(3.0), rows(1.0), 9) == Estimate(2, n=4)
+    one = difference(rows(3.0, 3.0), rows(1.0, 2.0), 9)
+    assert one.value == 2 and (one.lo, one.note) != (None, "")
+
+
+def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
+    found = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
+    assert found[1] == Estimate.undefined(UNDEFINED_JUDGE, n=2)
+    assert [one.value for one in found] == [2, None, 1] and {one.n for one in found} == {2}
+
+
+def test_what_could_be_seen_needs_two_replicates_that_differ() -> None:
+    flat = rows(*[0.0] * 101)
+    assert detectable(rows(1.0), rows(0.0)) is None
+    assert detectable(rows(0.0, 1.0), rows(0.0, 0.0)) is None
+    two = detectable(rows(0.0, -1.0, 1.0), rows(0.0, 0.0, 0.0))
+    assert two == pytest.approx((1.959963985 + 0.841621234) * 2**0.5)
+    spread = rows(0.0, *np.linspace(-1, 1, 100))
+    # 100 values 2/99 apart have the standard deviation 2/99 sqrt(100 * 101 / 12)
+    z = 1.959963985 + 0.841621234
+    assert detectable(spread, flat) == pytest.approx(z * 2 / 99 * (100 * 101 / 12) ** 0.5)
+
+
+def test_williams_at_the_ends_of_its_range() -> None:
+    for r12, r13, r23 in ((-1.5, 0, 0), (0, 1.01, 0), (0, 0, -1.01)):
+        with pytest.raises(ValueError, match="no correlations"):
+            williams(r12, r13, r23, 9)
+    assert williams(1, -1, -1, 9) == 0
+    assert williams(0.5, 0.5, 0.1, 9) == 1
+    assert 0 < williams(0.5, 0.4, 0.1, 4) < 1 and np.isnan(williams(0.5, 0.4, 0.1, 3))
+
+
+# --- classes, means ---
+
+
+def test_values_are_classes_whatever_is_missing() -> None:
+    assert are_classes(np.array([1.0, NAN, 3.0]), [3, 1, 2])
+    assert not are_classes(np.array([1.0, NAN, 2.5]), [1, 2, 3])
+    assert are_classes(np.array([NAN]), [1, 2]) and are_classes(np.array([1 + 1e-12]), [1])
+
+
+def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
+    found = mean_over([rows(1.0), rows(2.0)], 9, of="aspects")
+    assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
+    assert found.rows.tolist() == [1.5]
+    assert mean_over([rows(1.0, 3.0), rows(2.0, 4.0)], 20, of="aspects").estimate.hi == 3.5
+    lost = mean_over(
+        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], 9, of="a"
+    )
+    assert np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
+    assert lost.estimate.n == 1
+
+
+def test_the_method_of_an_independent_mean_is_told() -> None:
+    each = [Estimate(1, lo=0.7, hi=1.3), Estimate(2, lo=1.6, hi=2.4)]
+    found = independent_mean(each, of="data sets")
+    assert found.method == "mean over data sets; variance estimates recovery" and found.n == 2
+    # sqrt(.3² + .4²) / 2 = .25
+    assert (found.value, found.lo, found.hi) == pytest.approx((1.5, 1.25, 1.75))
+    bare = independent_mean([Estimate(1, lo=0.7, hi=1.3), Estimate(2)], of="data sets")
+    assert bare == Estimate(1.5, n=2, method="mean over data sets")
+
+
+def test_an_outlier_is_two_deviations_and_one_point_away() -> None:
+    # 0 0 0 0 1: n k - S = 4, 4² >= 4 (5 - 1), and 4/5 of a point is less than one
+    assert outliers([0, 0, 0, 0, 1]) == [False] * 5
+    assert outliers([0, 0, 0, 0, 2]) == [False] * 4 + [True]
+    assert outliers([0, 0, 0, 0, 1.5], step=0.5) == [False] * 4 + [True]
+    assert outliers([0, 0, 0, 0, 5], step=5) == [False] * 4 + [True]
+    # six members at 0 and 3 at 2: (9 * 2 - 6)² = 144 < 4 (9 * 12 - 36) = 288
+    assert outliers([0] * 6 + [2] * 3) == [False] * 9
+    with pytest.raises(ValueError, match="is not 0 \\+ k \\* 1"):
+        outliers([2.0**53])
+
+
+# --- votes ---
+
+
+def test_one_vote_is_a_verdict_and_none_is_not() -> None:
+    votes = [np.array(column) for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])]
+    found = verdicts(*votes)
+    assert found[:3].tolist() == [1, -1, 0] and np.isnan(found[3]) and found[4] == 0
+
+
+def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
+    votes = np.array([[2, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]])
+    found = vote_consistency(votes, np.array([0, 0, 1, 1]), None)
+    # 2/4, 1/2 and 0; the second is tied, and so is the third: nothing was decided
+    assert found.value == pytest.approx(1 / 3)
+    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 2)
+    none = vote_consistency(votes[3:], np.zeros(1, dtype=np.int64), None)
+    assert (none.value, none.n_missing) == (None, 1)
+
+
+def test_without_resamples_nothing_is_said_of_an_interval() -> None:
+    votes = np.tile([2, 1, 0, 0], (30, 1))
+    found = vote_consistency(votes, np.arange(30), None)
+    assert found.value == pytest.approx(2 / 3) and (found.lo, found.note) == (None, "")
+
+
+def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
+    votes = np.array([[3, 0, 0, 0], [0, 3, 0, 0], [2, 1, 0, 0]])
+    cell, expected = np.array([0, 1, 0]), np.array([1.0, 1.0])
+    found = match_vote_all(votes, np.arange(3), cell, expected, None)
+    assert (found.value, found.n) == (0.5, 2)
+
+
+@pytest.mark.usefixtures("two_are_enough")
+def test_pairs_without_votes_are_in_every_resample_and_count_in_none() -> None:
+    votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+    weights = np.tile([[1, 1, 1], [2, 1, 0], [0, 1, 2], [1, 2, 0]], (30, 1))
+    found = vote_consistency(votes, np.arange(3), weights)
+    assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
+    # of the resamples a quarter each has 3/4, 5/6, 1/2 and 2/3
+    assert (found.lo, found.hi) == pytest.approx((1 / 2, 5 / 6))
+
+
+def test_what_nothing_is_expected_of_is_missing() -> None:
+    rows = [{"perturbation": "p", "aspect": "a", "human": "1", "expected": ""}]
+    found = expectations(rows * 2)
+    assert found.agreement == Estimate.undefined(NO_EXPECTATION, n_missing=2)
+    assert found.drops == [("p", "a")] * 2 and not found.stays and not found.excluded
+
+
+def test_undecided_votes_are_for_no_place() -> None:
+    found = first_position_rate(np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None)
+    assert found.value == pytest.approx(1 / 3)
+    assert (found.n, found.n_tied, found.n_missing) == (3, 1, 1)
+
+
+def test_nothing_is_missing_unless_it_is_said() -> None:
+    counts = np.zeros((1, 6, 4), dtype=np.int64)
+    counts[0, 0, :2] = 3, 1
+    found = span_ok(counts, np.zeros(1, dtype=np.int64), None)
+    assert (found.value, found.n, found.n_missing) == (0.75, 4, 0)
+
+
+def test_what_a_statistic_is_about_says_how_it_is_written() -> None:
+    kinds = {
+        "edits": "amount",
+        "difference_pearson": "correlation",
+        "difference_D_avg": "amount",
+        "rank_pearson": "amount",
+        "p_pearson": "p_value",
+    }
+    assert {name: statistic(name).kind for name in kinds} == kinds
+    with pytest.raises(KeyError, match="edit"):
+        statistic("edit")

@@ -27,17 +27,18 @@ LONGEST = 1.5
 
 
 class Stage(NamedTuple):
-    """The scripts that are a stage's jobs, and how many of these there are at least."""
+    """The scripts that are a stage's jobs, how many of these there are at least, and requests."""
 
     scripts: tuple[str, ...]
     jobs: int = 1
+    requests: int = 0
 
 
 STAGES = {
     "ingest": Stage(("ingest",)),
     "perturb": Stage(("perturb",), 2),
-    "inject": Stage(("make_texts",)),
-    "ask": Stage(("ask",)),
+    "inject": Stage(("make_texts",), requests=ITEMS * STEPS),
+    "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
     "score": Stage(("score",), 4),
     "statistics": Stage(("collect", "estimate", "table"), 9),
     "report": Stage(("report", "judge_card"), 2),
@@ -105,23 +106,33 @@ class Life:
     def kill(self, stage: str, chance: random.Random) -> str:
         """Run, and kill the whole process group at a random moment of a stage; unlock.
 
-        The moment: so many jobs of the stage were seen, and some milliseconds more, unless the job
-        ends before. Return it in words.
+        The moment: so many jobs of the stage were seen, and some milliseconds more, or requests,
+        unless the job ends before. Return it in words.
         """
-        scripts, jobs = STAGES[stage]
-        wanted, delay = chance.randint(1, jobs), chance.uniform(0, LONGEST)
+        scripts, jobs, requests = STAGES[stage]
+        wanted, most = chance.randint(1, jobs), chance.randint(1, requests or 1)
+        delay = chance.uniform(0, PACE if requests else LONGEST)
         with self.started() as process:
             number = wait_for_jobs(process, scripts, wanted)
-            began = time.monotonic()
-            while time.monotonic() < began + delay and number in _jobs(process, scripts):
+            before, began = len(self.endpoint.asked), time.monotonic()
+
+            def due() -> bool:
+                if requests:
+                    return len(self.endpoint.asked) >= before + most
+                return time.monotonic() >= began + delay
+
+            while not due() and number in _jobs(process, scripts):
                 time.sleep(0.002)
-            later = time.monotonic() - began
+            time.sleep(delay if requests else 0)
             os.killpg(process.pid, signal.SIGKILL)
+            later = time.monotonic() - began
         time.sleep(SETTLE)
+        came = len(self.endpoint.asked) - before
         self.lost = len(self.endpoint.asked) - self.study.journalled()
         unlocked = self.study.run("--unlock")
         assert unlocked.returncode == 0, unlocked.stdout
-        return f"job {wanted} of {stage}, {1000 * later:.0f} ms"
+        asked = f" and {came} requests" if requests else ""
+        return f"job {wanted} of {stage}, {1000 * later:.0f} ms{asked}"
 
     @contextmanager
     def started(

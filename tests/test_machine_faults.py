@@ -186,9 +186,7 @@ NEWER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("line", "field"), list(zip(NEWER, ("sealed", "format", "why"), strict=True))
-)
+@pytest.mark.parametrize(("field", "line"), NEWER.items())
 def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
     tmp_path: Path, field: str, line: bytes
 ) -> None:

@@ -17,7 +17,7 @@ from metajudge.statistics.estimate import (
 from metajudge.statistics.repeatability import repeatability
 from metajudge.statistics.resampling import percentile_interval, source_weights
 from metajudge.statistics.soft import soft_pairwise_accuracy
-from metajudge.statistics.wilcoxon import rank_biserial
+from metajudge.statistics.wilcoxon import mean_drop, rank_biserial
 
 NAN = float("nan")
 Floats = NDArray[np.float64]
@@ -123,3 +123,6 @@ def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() ->
     # ranks 3, -1 and 2 without the zero: (5 - 1) / 6
     assert found.value == pytest.approx(4 / 6) and (found.n, found.n_tied) == (3, 1)
     assert found.method == "matched-pairs rank-biserial, zeros dropped"
+    weights = np.array([[1, 1], [2, 0]])
+    drop = mean_drop([3.0, 2.0], [1.0, 1.0], [0, 1], weights)
+    assert (drop.value, drop.n, drop.method) == (1.5, 2, "mean drop")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from asking import Study, rate
 from scripted import Endpoint, serve
@@ -12,6 +13,11 @@ from scripted import Endpoint, serve
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background by a shell: what the tests start would not hear a Ctrl-C either
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if settings.get_current_profile_name() == "default":
+    # a machine may be slow: no example has a time limit
+    settings.register_profile("unhurried", deadline=None)
+    settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ generated: .venv/core
 
 # Versions and hashes, no addresses, of the environments from envs/*.in; keeps what still fits.
 lock: .venv/test
-	for name in core test slurm; do \
+	for name in core test slurm measure; do \
 		$(BIN)/pip-compile --quiet envs/$$name.in && sed -i '/^--/d; /^$$/d' envs/$$name.txt || exit 1; \
 	done
 

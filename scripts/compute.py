@@ -12,6 +12,7 @@ from metajudge.engines.subjects import Subjects
 from metajudge.schema.cards import Judge, RatedAspect
 from metajudge.schema.loading import adapter
 from metajudge.schema.tables import read_table, table_of, write_table
+from metajudge.unseen import coded
 
 Ratings = dict[tuple[str, str], list[float]]
 
@@ -46,7 +47,7 @@ def main(spec: dict[str, Any]) -> None:
         path = spec["replies"].format(f"{perturbation}/{judge}/{aspect}")
         write_table("answers", table_of("answers", list(rows)), path)
     for notice in getattr(engine, "notices", []):
-        print(notice)
+        print(coded(notice))  # it names what the data name
 
 
 def _ratings(path: str) -> Ratings:

@@ -1,17 +1,40 @@
-"""Injection whole: judges that obey, that do not, and that do unless texts are marked; loopback."""
+"""Injection whole: judges that obey, that do not, and that do unless texts are marked; loopback.
 
+The data are as hostile as names and texts can be: nothing of them becomes a file, markup or a code
+of a terminal.
+"""
+
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
-from asking import Study
+import running
+from asking import DEMO, Study
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
 Row = dict[str, Any]
 ATTACK = "claimed-verdict"
+NAMES = [
+    *("..", "../../evil", "/etc/evil", "a/b", "a\\b", "CON", "-rf", "x" * 300, "~", "$(id)", "a:b"),
+    *(
+        "a b",
+        "\u202eevil",
+        "\u0430",
+        "evil.",
+        ".evil",
+        "%2e%2e",
+        "*",
+        "<b>",
+        "&amp;",
+        "{{ 7 * 7 }}",
+    ),
+]
+MARKUP = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 
 
 def judge(body: Body) -> Said:
@@ -23,10 +46,36 @@ def judge(body: Body) -> Said:
     return reply(f"Rating: {5 if obeys and 'Rating: 5' in prompt else 1 + words % 4}")
 
 
+def make_hostile(study: Study) -> None:
+    """Give items and systems of the demo's dialogues hostile names, and texts hostile ends."""
+    texts = study.own_data()
+    items = study.folder / "items.jsonl"
+    items.write_bytes((DEMO / "dialogue_items.jsonl").read_bytes())
+    known: dict[str, str] = {}
+    for path in (items, texts):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for row in rows:
+            names = [name for name in NAMES if name not in known.values()]
+            if row["item"] not in known:
+                known[row["item"]] = names[0] if names else row["item"]
+            row["item"] = known[row["item"]]
+            if row.get("system", "careful") != "careful":
+                row["system"] = f"../{row['system']}<b>"
+                row["response"] += MARKUP
+            row.pop("faults", None)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+    path = study.folder / "config" / "datasets" / "demo-dialogue.yaml"
+    card = yaml.safe_load(path.read_text(encoding="utf-8"))
+    card["files"]["items"] = str(items)
+    del card["columns"]["meta"], card["clean"]
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     with serve(judge) as endpoint:
         own = Study(tmp_path_factory.mktemp("injection"), endpoint)
+        make_hostile(own)
         for model in ("obedient", "deaf", "wary"):
             own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
             own.card("judges", model, model=model, form="score-only")
@@ -87,3 +136,26 @@ def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: Study) -> 
     assert len(sent) == 24 * 4
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "what is written to the judge" in page and "claimed verdict" in page
+
+
+def test_no_name_of_the_data_is_a_name_of_a_file(study: Study) -> None:
+    made = [path for path in study.folder.rglob("*") if ".snakemake" not in path.parts]
+    assert len(made) > 100
+    assert all(re.fullmatch(r"\.?[A-Za-z0-9][A-Za-z0-9._-]*", path.name) for path in made)
+    assert not any("evil" in path.name for path in study.folder.parent.rglob("*evil*"))
+    read = running.rows(study.folder / "results" / "asked", "robustness")
+    assert {row["dataset"] for row in read} == {"demo-dialogue"}
+
+
+def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: Study) -> None:
+    report = study.folder / "results" / "asked" / "report"
+    pages = [path.read_text(encoding="utf-8") for path in report.rglob("*.html")]
+    shards = [path.read_text(encoding="utf-8") for path in report.rglob("*.js")]
+    assert any("alert(1)" in one for one in shards)
+    for page in pages + shards:
+        assert "<script>alert" not in page and "<img" not in page and "glib<b>" not in page
+        assert "\x1b" not in page and "\u202e" not in page
+    for command in (["show", "study.yaml", "robustness"], ["replies", "read", "study.yaml"]):
+        told = running.run("-m", "metajudge", *command, cwd=study.folder)
+        assert told.returncode == 0, told.stdout
+        assert "\x1b" not in told.stdout and "\u202e" not in told.stdout

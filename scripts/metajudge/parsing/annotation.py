@@ -155,6 +155,8 @@ def _said(answer: str) -> tuple[Said, str]:
     if inside is None:
         return read_labelled(answer), "labelled"
     outside = read_labelled(rest)
+    if inside.verdicts and outside.verdicts and not (inside.errors or inside.clean):
+        return read_labelled(answer), "labelled"  # an object that is quoted, and no annotation
     if inside.verdicts:
         return inside, "json"
     inside.verdicts, inside.remarks = outside.verdicts, outside.remarks

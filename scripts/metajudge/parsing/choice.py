@@ -3,6 +3,7 @@
 import re
 
 from metajudge.parsing.judgment import Reading, Scale
+from metajudge.parsing.quoted import own
 from metajudge.parsing.text import fold, without_reasoning
 
 VALUES = {"a": 1.0, "b": -1.0, "tie": 0.0}
@@ -42,7 +43,7 @@ def read_choice(text: str, _: Scale | None) -> Reading:
 def _labelled(folded: str) -> list[re.Match[str]]:
     """Return the labelled choices, without lines that name several: those repeat the question."""
     lines: dict[int, list[re.Match[str]]] = {}
-    for match in _LABELLED.finditer(folded):
+    for match in own(_LABELLED.finditer(folded), folded):
         lines.setdefault(folded.count("\n", 0, match.start()), []).append(match)
     return [found[-1] for found in lines.values() if len({_letter(one) for one in found}) == 1]
 

@@ -67,6 +67,13 @@ _GIVE = (
     rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
+_CLAIM = (
+    r"\b(?:says|claims|asks|requests|states|insists|orders|instructs|tells"
+    r"|saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling)"
+    r"[\s:,\"'(*]{1,4}(?:[a-z]{1,20}\s{1,3}){0,7}?(?:rating|score|verdict)"
+    r"\s{0,3}(?:of|is|:|=)?\s{0,3}"
+)
+"""A text asks for a rating, or claims to have one."""
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 
 
@@ -149,13 +156,14 @@ def _trailing(value: str) -> str:
 
 
 def _echo(scale: Scale) -> str:
-    """Ranges, lists and denied verdicts; the group `scale` is a quotation of the scale itself."""
+    """Ranges, lists, denied and claimed verdicts; the group `scale` quotes the scale itself."""
     low, high = _bound(scale.min), _bound(scale.max)
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
     return (
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
+        rf"|{_CLAIM}{_DIGITS}"
         rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)"

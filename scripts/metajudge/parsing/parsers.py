@@ -27,14 +27,14 @@ class Parser(NamedTuple):
 
 
 PARSERS: dict[str, Parser] = {
-    "score": Parser(1, read_score),
+    "score": Parser(2, read_score),
     "number": Parser(1, read_number),
     "chiang-lee": Parser(1, read_chiang_lee),
-    "choice": Parser(1, read_choice),
-    "result": Parser(1, read_result),
-    "errors": Parser(1, read_errors, (*SEVERITIES, "bottom")),
-    "annotation": Parser(1, read_verdict_and_errors),
-    "merged": Parser(1, read_merged),
+    "choice": Parser(2, read_choice),
+    "result": Parser(2, read_result),
+    "errors": Parser(2, read_errors, (*SEVERITIES, "bottom")),
+    "annotation": Parser(2, read_verdict_and_errors),
+    "merged": Parser(2, read_merged),
 }
 
 NO_SETTINGS: Final[Mapping[str, float]] = MappingProxyType({})

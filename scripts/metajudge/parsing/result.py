@@ -3,8 +3,9 @@
 import re
 
 from metajudge.parsing.judgment import Reading, Scale
+from metajudge.parsing.quoted import own
 from metajudge.parsing.score import is_refusal, read_score
-from metajudge.parsing.text import without_reasoning
+from metajudge.parsing.text import fold, without_reasoning
 
 _MARK = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
@@ -19,7 +20,7 @@ def read_result(text: str, scale: Scale | None) -> Reading:
         return Reading("truncated", "unclosed_reasoning")
     if not answer:
         return Reading("empty", "only_reasoning")
-    marks = list(_MARK.finditer(answer))
+    marks = own(_MARK.finditer(answer), fold(answer))
     if not marks:
         refused = is_refusal(answer)
         return Reading("refused", "refusal") if refused else Reading("unparsed", "no_result")

@@ -4,6 +4,7 @@ import re
 
 from metajudge.parsing.grammar import WORDS, Grammar, Rule, grammar
 from metajudge.parsing.judgment import Reading, Scale
+from metajudge.parsing.quoted import own
 from metajudge.parsing.text import fold, without_reasoning
 
 _REFUSAL = re.compile(
@@ -29,7 +30,8 @@ _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 def read_score(text: str, scale: Scale | None) -> Reading:
     """Return the last labelled verdict, else the one that the first matching form gives.
 
-    Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3) are no verdicts. A value with
+    Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3), what is quoted, and what a text
+    is said to claim are no verdicts. A value with
     another denominator than the scale's top, outside the scale or off its grid is out of range,
     and never moved into it. Unlabelled verdicts that contradict each other are none. Source:
     methods.md 6. ValueError without a scale.
@@ -63,7 +65,7 @@ def _blank(echo: re.Match[str]) -> str:
 
 
 def _verdict(rule: Rule, seen: str, scale: Scale, forms: Grammar) -> re.Match[str] | None:
-    matches = list(rule.pattern.finditer(seen))
+    matches = own(rule.pattern.finditer(seen), seen)
     if not matches:
         return None
     agree = rule.last_wins or len({_value(match, scale, forms) for match in matches}) == 1

@@ -9,6 +9,11 @@ _SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'
 }  # fmt: skip
 _ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SPACES | _SIGNS)
 _THINK = re.compile(r"[<\[](/?)(?:think|thinking|thought)[>\]]", re.IGNORECASE)
+_END_OF_TURN = re.compile(
+    r"^(?![ \t]*>)[^\n]*?(?P<token><\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>"
+    r"|</s>|<end_of_turn>|\[/?INST\])[ \t]*$",
+    re.MULTILINE,
+)
 
 
 def fold(text: str) -> str:
@@ -23,8 +28,12 @@ def fold(text: str) -> str:
 def without_reasoning(text: str) -> tuple[str, bool]:
     """Return the text without its reasoning blocks, and whether the last block never closes.
 
-    A closing tag alone ends a block that the prompt opened: what stands before it is reasoning.
+    A closing tag alone ends a block that the prompt opened: what stands before it is reasoning. A
+    line that ends in a token that ends a turn ends the text: what a model goes on to write after
+    that, in whose name ever, is no answer; but a quoted line may end so.
     """
+    if (end := _END_OF_TURN.search(text)) and text[: end.start("token")].strip():
+        text = text[: end.start("token")]
     kept: list[str] = []
     inside, start = False, 0
     for tag in _THINK.finditer(text):

@@ -247,7 +247,7 @@ GOOD = st.builds(
 
 
 def strange(row: dict[str, Any]) -> bytes:
-    """Return a line of another program."""
+    """Return a line of another program; of a newer version, see test_machine_faults."""
     key = {"key": KEYS[0], "draw": 0}
     whole = json.loads(line_of(Reply(KEYS[0], 0, "4")))
     return json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()

@@ -110,5 +110,5 @@ def write_pages(
     filled = environment_of(home / "workflow" / "votes").get_template(template)
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
-        text = finished(filled.render(page=page, script=Markup(script)))
+        text = finished(filled.render(page=page, script=Markup(script)), script)
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")

@@ -85,7 +85,7 @@ def make(plan: Plan, folder: Path, templates: Path) -> list[Path]:
     paths = []
     for survey in found:
         path = folder / f"{survey.task}.html"
-        text = finished(page.render(survey=survey, script=Markup(script)))
+        text = finished(page.render(survey=survey, script=Markup(script)), script)
         path.write_text(text, encoding="utf-8", newline="\n")
         paths.append(path)
     return paths

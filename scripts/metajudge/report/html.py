@@ -15,7 +15,7 @@ UNWRITABLE = re.compile(f"[{UNSEEN}]")
 POLICY = "@policy@"
 """Stands in a template for its content security policy, before anything that is put in."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
-_INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
 def environment_of(templates: Path) -> SandboxedEnvironment:
@@ -40,12 +40,16 @@ def writable(page: str) -> str:
     return coded(page)
 
 
-def finished(page: str) -> str:
-    """Return a filled page: writable, and with a policy that allows its own style and script alone.
+def finished(page: str, script: str = "") -> str:
+    """Return a filled page: writable, and with a policy for the style in its head and its `script`.
 
     Whatever else stands in it, were it markup: no browser would load, run or send anything.
     """
-    page = writable(page)
-    own = [f"{kind}-src 'sha256-{script_hash(inside)}'" for kind, inside in _INLINE.findall(page)]
-    policy = "; ".join([*CLOSED, *own])
-    return page.replace(POLICY, policy, 1)
+    page, script = writable(page), writable(script)
+    own = [f"style-src 'sha256-{script_hash(one)}'" for one in _STYLE.findall(_head(page))[:1]]
+    own += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
+    return page.replace(POLICY, "; ".join([*CLOSED, *own]), 1)
+
+
+def _head(page: str) -> str:
+    return page.partition("<body>")[0]

@@ -34,15 +34,16 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
     environment.filters |= {"inline": inline, "drawn": Markup}
     environment.globals["long_tables"] = True
     style = (templates / "style.css").read_text(encoding="utf-8")
+    script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
         study=report.study,
         measured=measured(report),
         sections=sections_of(report) if sections is None else sections,
         style=Markup(style),
         errors=range(1, MOST_ERRORS + 1),
-        script=Markup(table_script(templates)),
+        script=Markup(script),
     )
-    return finished(page)
+    return finished(page, script)
 
 
 def table_script(templates: Path) -> str:

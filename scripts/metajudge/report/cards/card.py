@@ -36,6 +36,7 @@ def _page(
     readers: Sequence[Reader],
     style: str,
 ) -> str:
+    script = table_script(templates)
     page = environment.get_template("judge.html.jinja").render(
         study=report.study,
         judge=judge,
@@ -43,9 +44,9 @@ def _page(
         facts=glance.facts(report, judge),
         sections=list(_sections(report, judge, readers)),
         style=Markup(style),
-        script=Markup(table_script(templates)),
+        script=Markup(script),
     )
-    return finished(page)
+    return finished(page, script)
 
 
 def _sections(report: Report, judge: Judge, readers: Sequence[Reader]) -> Iterator[Section]:

@@ -68,12 +68,12 @@ _GIVE = (
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIM = (
-    r"\b(?:says|claims|asks|requests|states|insists|orders|instructs|tells"
-    r"|saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling)"
-    r"[\s:,\"'(*]{1,4}(?:[a-z]{1,20}\s{1,3}){0,7}?(?:rating|score|verdict)"
-    r"\s{0,3}(?:of|is|:|=)?\s{0,3}"
+    r"\b(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|are)[ ]"
+    r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling))"
+    r"(?:[ \t]?[:\"'(*][ \t\"'(*]{0,4}(?:rating|score|verdict)[ \t]{0,3}[:=]?[ \t]{0,3}"
+    r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
 )
-"""A text asks for a rating, or claims to have one."""
+"""A text asks for a rating, or claims to have one, within a line."""
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 
 
@@ -97,7 +97,7 @@ def grammar(scale: Scale) -> Grammar:
         Rule(name, re.compile(pattern), last_wins=name == "labelled")
         for name, pattern in patterns.items()
     ]
-    return Grammar(re.compile(_echo(scale)), tuple(rules), labels)
+    return Grammar(re.compile(_echo(scale, labels)), tuple(rules), labels)
 
 
 def _value(labels: dict[str, int]) -> str:
@@ -155,15 +155,16 @@ def _trailing(value: str) -> str:
     return rf"(?:(?<! no)[.!?;\n][ \t]{{0,4}}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
 
 
-def _echo(scale: Scale) -> str:
+def _echo(scale: Scale, labels: dict[str, int]) -> str:
     """Ranges, lists, denied and claimed verdicts; the group `scale` quotes the scale itself."""
     low, high = _bound(scale.min), _bound(scale.max)
+    words = "|".join((_NUMBER_WORD, *map(re.escape, labels)))
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
     return (
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
-        rf"|{_CLAIM}{_DIGITS}"
+        rf"|{_CLAIM}(?:{_DIGITS}|(?:{words}){_WORD_END})"
         rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)"

@@ -4,16 +4,27 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_LENGTH: Final = 400
+_LENGTH: Final = 4000
 _QUOTATION = re.compile(
-    rf"\"(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
-    rf"|(?<!\w)'[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
+    rf"(?<!\w)\"(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
+    rf"|(?<!\w)'(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
 )
 _ASIDE = re.compile(
-    rf"^[ \t]{{0,8}}>[^\n]*+|```.{{0,{_LENGTH}}}?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
+    rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
     re.DOTALL | re.MULTILINE,
 )
 """A quoted line, a fenced block, an object: a verdict there may be the judge's own form of it."""
+_LEAD: Final = 200
+"""Characters before a quotation that may say whose it is."""
+_TEXTS = re.compile(
+    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|contains|"
+    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|phrases?|"
+    r"lines?|strings?|injections?|attacks?)\b"
+)
+"""It is the text that says what is quoted."""
+_MINE = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
+_OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
+"""A verdict on one of several things, which another on all of them may follow."""
 _MARKS: Final = " \t\n*_\"'`)]}>.,"
 """What a match may take along from behind a verdict."""
 _LINE = re.compile(r"[^\n]+")
@@ -36,15 +47,35 @@ def quotations(folded: str) -> Spans:
 def own(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
     """Return the matches that the writer says, not those that he quotes.
 
-    Where one of these begins its line, none that stands in a quoted line, a fenced block or an
+    Where all are quoted, those that he puts in quotation marks himself. Where one of them begins
+    its line and is of no part alone, none that stands in a quoted line, a fenced block or an
     object: the judge has said what it has to say. Matches come in their order and do not overlap.
     """
     given = list(matches)
-    said = _outside(given, quotations(folded)) if given else []
+    quoted = quotations(folded) if given else []
+    said = _outside(given, quoted) or _stated(given, quoted, folded)
     if len(said) < 2:
         return said
     plain = _outside(said, [one.span() for one in _ASIDE.finditer(folded)])
-    return plain if any(_begins_its_line(one, folded) for one in plain) else said
+    return plain if any(_is_whole(one, folded) for one in plain) else said
+
+
+def _stated(matches: list[re.Match[str]], spans: Spans, folded: str) -> list[re.Match[str]]:
+    """Return quoted matches of which nothing says that they are the text's.
+
+    One that ends the reply, or that the writer calls his own.
+    """
+    found = []
+    for match in matches:
+        inside = [one for one in spans if one[0] <= match.end() and match.start() < one[1]]
+        if not inside:
+            continue
+        start, end = inside[0][0], inside[-1][1]
+        lead = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
+        ends = not any(map(str.isalnum, folded[end:]))
+        if not _TEXTS.search(lead) and (ends or _MINE.search(lead)):
+            found.append(match)
+    return found
 
 
 def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
@@ -59,6 +90,9 @@ def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
     return found
 
 
-def _begins_its_line(match: re.Match[str], folded: str) -> bool:
+def _is_whole(match: re.Match[str], folded: str) -> bool:
+    """Return whether a match begins its line, and is no verdict on a part."""
+    if _OF_A_PART.search(match[0]):
+        return False
     start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
     return not any(map(str.isalnum, folded[start : match.start()]))

@@ -31,10 +31,9 @@ def read_score(text: str, scale: Scale | None) -> Reading:
     """Return the last labelled verdict, else the one that the first matching form gives.
 
     Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3), what is quoted, and what a text
-    is said to claim are no verdicts. A value with
-    another denominator than the scale's top, outside the scale or off its grid is out of range,
-    and never moved into it. Unlabelled verdicts that contradict each other are none. Source:
-    methods.md 6. ValueError without a scale.
+    is said to claim are no verdicts. A value with another denominator than the scale's top, outside
+    the scale or off its grid is out of range, and never moved into it. Unlabelled verdicts that
+    contradict each other are none. Source: methods.md 6. ValueError without a scale.
     """
     if scale is None:
         raise ValueError("the parser score needs a scale: min, max and step")

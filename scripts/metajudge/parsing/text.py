@@ -5,14 +5,19 @@ import re
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
 _SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
 _SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'} | {
-    "’": "'", "‘": "'", "“": '"', "”": '"', "−": "-", "‐": "-", "‑": "-"
+    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "−": "-", "‐": "-", "‑": "-"
 }  # fmt: skip
 _ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SPACES | _SIGNS)
 _THINK = re.compile(r"[<\[](/?)(?:think|thinking|thought)[>\]]", re.IGNORECASE)
+_USERS = (
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
+    r"|<\|user\|>|(?:<s>\s*)?\[INST\]"
+)
+"""How a user's turn begins."""
 _END_OF_TURN = re.compile(
-    r"^(?![ \t]*>)[^\n]*?(?P<token><\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>"
-    r"|</s>|<end_of_turn>|\[/?INST\])[ \t]*$",
-    re.MULTILINE,
+    r"(?:<\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>|</s>|<end_of_turn>)\s*"
+    rf"(?:\Z|{_USERS})",
+    re.IGNORECASE,
 )
 
 
@@ -29,11 +34,11 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     """Return the text without its reasoning blocks, and whether the last block never closes.
 
     A closing tag alone ends a block that the prompt opened: what stands before it is reasoning. A
-    line that ends in a token that ends a turn ends the text: what a model goes on to write after
-    that, in whose name ever, is no answer; but a quoted line may end so.
+    token that ends a turn ends the text where a user's turn follows: what a model goes on to write
+    in a user's name, and what it answers to that, is no answer.
     """
-    if (end := _END_OF_TURN.search(text)) and text[: end.start("token")].strip():
-        text = text[: end.start("token")]
+    if (end := _END_OF_TURN.search(text)) and text[: end.start()].strip():
+        text = text[: end.start()]
     kept: list[str] = []
     inside, start = False, 0
     for tag in _THINK.finditer(text):

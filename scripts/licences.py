@@ -162,6 +162,7 @@ def report() -> str:
         ),
     ]
     for stage, command in (
+        ("measure", ".venv/bin/python scripts/licences.py measure"),
         ("slurm", ".venv/bin/python scripts/licences.py slurm"),
         ("vllm", ".venv-vllm/bin/python scripts/licences.py vllm"),
         ("train", ".venv-train/bin/python scripts/licences.py train"),

@@ -228,7 +228,10 @@ CLOCK = (
         ("Traceback …\nRuntimeError: can't start new thread", ["memory or processes", "ulimit"]),
         ("Error recording metadata ([Errno 28] No space left on device).", ["the disk is full"]),
         ("Traceback …\nNotADirectoryError: [Errno 20] Not a directory: 'results'", ["'results'"]),
-        ("PermissionError: [Errno 13] Permission denied: 'results/x'", ["make it writable"]),
+        (
+            "PermissionError: [Errno 13] Permission denied: 'results/x'",
+            ["no permission to read or write", "give the permission"],
+        ),
     ],
 )
 def test_what_snakemake_says_of_the_machine_is_a_cause_and_a_remedy(

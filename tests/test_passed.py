@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from metajudge.cli import plan_of_study, results_folder
-from metajudge.passed import card_of, is_dry, study_of, with_config
+from metajudge.passed import apart, card_of, is_dry, study_of, with_config
 from metajudge.schema.errors import UserError, UserErrors
 
 STUDY = {"study": "mine", "seed": 3, "datasets": ["demo-dialogue"], "judges": ["length"]}
@@ -31,6 +31,13 @@ def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> 
     assert plan_of_study(file, passed).study.seed == 7
     assert results_folder(file) == Path("results/mine")
     assert study_of(file, ["--cores", "2"])["study"] == "mine"
+
+
+@pytest.mark.parametrize("word", ["--config=seed=7", "-Cseed=7", "-C=seed=7"])
+def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
+    passed = list(apart(["-n", word, "--cores=2"]))
+    assert passed[2:] == ["seed=7", "--cores=2"] and study_of(file, passed)["seed"] == 7
+    assert list(apart(["-C", "a=1", "--configfile=x"])) == ["-C", "a=1", "--configfile=x"]
 
 
 @pytest.mark.parametrize(

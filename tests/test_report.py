@@ -360,6 +360,8 @@ def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     [page] = (tmp_path / "report").rglob("*.html")
     assert f'<a href="long/{page.name}">its own</a>' in html
     alone = page.read_text("utf-8")
+    [section] = [one for one in sections if one.id == "coverage"]
+    assert "too long for this page: see tables/" in visible(render(report, TEMPLATES, [section]))
     [table] = Page(alone).named("table")
     assert alone.count('<tr><th scope="row">') == 601 and table["class"] == "sortable"
     assert '<a href="../index.html#coverage">' in alone

@@ -5,6 +5,7 @@ The faults are tests in this order, on one folder: each goes on where the one be
 
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -89,12 +90,18 @@ def test_the_disk_is_full(life: Life, tmp_path: Path) -> None:
     assert life.distinct == len(life.endpoint.asked) == life.study.journalled()
 
 
-def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
+def wrapped(life: Life, before: str) -> str:
+    """Return a Python that does something in the shell before it runs a script."""
     python = life.study.folder / "python"
-    script = f'case "$1" in *collect.py) kill -9 $$ ;; esac\nexec {sys.executable} "$@"\n'
-    python.write_text(f"#!/bin/sh\n{script}", encoding="utf-8")
+    script = f'#!/bin/sh\n{before}\nexec {shlex.quote(sys.executable)} "$@"\n'
+    python.write_text(script, encoding="utf-8")
     python.chmod(0o755)
-    told = life.fails(env={"METAJUDGE_PYTHON": str(python)})
+    return str(python)
+
+
+def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
+    killed = 'case "$1" in *collect.py) kill -9 $$ ;; esac'
+    told = life.fails(env={"METAJUDGE_PYTHON": wrapped(life, killed)})
     assert "collect failed" in told and "it was killed (signal 9)" in told and "memory" in told
 
 
@@ -118,9 +125,12 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     life: Life, undisturbed: Life
 ) -> None:
     shutil.rmtree(place(life, "replies"), ignore_errors=True)
-    with life.started() as first:
+    go = life.study.folder / "go"
+    held = f'case "$1" in */ask.py) while [ ! -e "{go}" ]; do sleep 0.1; done ;; esac'
+    with life.started(env={"METAJUDGE_PYTHON": wrapped(life, held)}) as first:
         wait_for_jobs(first, STAGES["ask"].scripts, 1)
         told = life.fails()
+        go.touch()
     assert "run already in this folder" in told and "--unlock" in told
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs

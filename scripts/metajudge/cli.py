@@ -22,7 +22,7 @@ from metajudge import (
     votes_commands,
 )
 from metajudge.examples import add_examples
-from metajudge.passed import is_dry, with_config
+from metajudge.passed import apart, is_dry, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
@@ -48,7 +48,8 @@ def main() -> None:
     """Run the command line and exit with Snakemake's status."""
     show_without_secrets()
     parser = command_line()
-    arguments, passed = parser.parse_known_args()
+    arguments, rest = parser.parse_known_args()
+    passed = list(apart(rest))
     act = getattr(arguments, "act", None)
     if passed and act:
         parser.error(f"unknown options: {' '.join(passed)}")

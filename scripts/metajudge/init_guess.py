@@ -46,8 +46,7 @@ RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", 
 RATINGS = {"score", "rating", "label"}
 """Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
 MEANS = {"mean", "avg", "average"}
-COUNTS = {"age", "chars", "characters", "count", "index", "len", "length", "position"}
-COUNTS |= {"rank", "seed", "time", "tokens", "words", "year"}
+COUNTS = {"age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year"}
 """Words of a column's name that tell of a count or a date, which is no rating of a text."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
 """What people write where a rating is missing, in lower case."""

@@ -1,6 +1,6 @@
 """The options that a command passes on to Snakemake, as far as it has to know them itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,16 @@ from metajudge.schema.errors import UserError
 from metajudge.schema.loading import load_yaml, read_card, validate_card
 
 CONFIG = ("--config", "-C")
+
+
+def apart(words: Iterable[str]) -> Iterator[str]:
+    """Yield options with `--config` and its first pair as two words, however they were joined."""
+    for word in words:
+        flag = next((one for one in ("--config=", "-C=", "-C") if word.startswith(one)), "")
+        if flag and len(word) > len(flag):
+            yield from (flag.rstrip("="), word.removeprefix(flag))
+        else:
+            yield word
 
 
 def is_dry(passed: Sequence[str]) -> bool:

@@ -34,6 +34,10 @@ READ_ONLY = (
     "a folder cannot be written to: {}\n"
     f"  do:      make it writable, or run in another folder; {AGAIN}"
 )
+FORBIDDEN = (
+    "no permission to read or write: {}\n"
+    f"  do:      give the permission, or run in another folder; {AGAIN}"
+)
 NO_THREADS = (
     "the machine gives this run no more memory or processes: a limit is set (ulimit -v, -u)\n"
     f"  do:      raise it, or run fewer jobs at once (--cores 1); {AGAIN}"
@@ -42,7 +46,7 @@ NO_THREADS = (
 _KILLED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status 137\.")
 _FUTURE = re.compile(r"Output (.+) has older modification time .+? than input (.+) \((.+?)\)\. ")
 _SYSTEM = re.compile(r"\[Errno (28|122|13|17|20|30)\] (.+)")
-_ROOM = {"28", "122"}
+_SAID = {"28": NO_ROOM, "122": NO_ROOM, "13": FORBIDDEN}
 
 
 def killed(message: str) -> list[str]:
@@ -62,7 +66,7 @@ def reason(message: str) -> str:
     if "can't start new thread" in message:
         return NO_THREADS
     if told := _SYSTEM.search(message):
-        return NO_ROOM if told[1] in _ROOM else READ_ONLY.format(told[2])
+        return _SAID.get(told[1], READ_ONLY).format(told[2])
     return message
 
 

@@ -211,7 +211,7 @@ def read_text(path: Path) -> str:
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
         raise UserError(
-            "this file is not UTF-8",
+            "this file is not UTF-8" if not text else "there is a NUL in this file: is it UTF-16?",
             where=f"{path}, line {line}, byte offset {at}",
             got=content[at : at + 1],
             todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",

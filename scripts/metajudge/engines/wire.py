@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -97,21 +98,26 @@ def _said(choice: Any) -> tuple[str, str, Logprobs | None] | None:
 
 
 def _logprobs(told: Any) -> Logprobs | None:
-    """Return per token the one that came, then the likeliest others; None if there are none."""
+    """Return per token the one that came, then the likeliest others; None if there are none.
+
+    Some say minus infinity, which no journal can hold: such others are left out; of one that came,
+    nothing is known.
+    """
     try:
-        return [
+        found = [
             [
                 (str(token["token"]), float(token["logprob"])),
                 *(
                     (str(other["token"]), float(other["logprob"]))
                     for other in token.get("top_logprobs") or []
-                    if other["token"] != token["token"]
+                    if other["token"] != token["token"] and isfinite(float(other["logprob"]))
                 ),
             ]
             for token in told["content"]
-        ] or None
+        ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+    return found if found and all(isfinite(one[0][1]) for one in found) else None
 
 
 def spells(logprobs: Logprobs | None, hidden: Hidden) -> bool:
@@ -130,7 +136,7 @@ def _usage(told: Any) -> dict[str, int] | None:
         "reasoning": _within(told, "completion_tokens_details", "reasoning_tokens"),
         "cached": _within(told, "prompt_tokens_details", "cached_tokens"),
     }
-    return {name: count for name, count in found.items() if isinstance(count, int)}
+    return {name: count for name, count in found.items() if type(count) is int}
 
 
 def _within(told: dict[str, Any], outer: str, inner: str) -> Any:

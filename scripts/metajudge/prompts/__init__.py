@@ -50,6 +50,7 @@ FAULTS = (
     LookupError,
     AttributeError,
     RecursionError,
+    MemoryError,
 )
 """What code in a template can raise: a form is the user's program."""
 
@@ -78,7 +79,7 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Where templates run: they change nothing, reach nothing, and cannot make much of little."""
+    """Where templates run: they change nothing, reach nothing, and repeat nothing without end."""
 
     intercepted_binops = frozenset({"*", "**"})
 

@@ -139,7 +139,7 @@ def _whole(row: Row) -> bool:
 
 def _are_logprobs(told: Any) -> bool:
     return type(told) is list and all(
-        type(token) is str and type(p) in (int, float) for one in told for token, p in one
+        type(token) is str and type(p) in (int, float, _NOTHING) for one in told for token, p in one
     )
 
 
@@ -152,8 +152,15 @@ def reply_of(row: Row) -> Reply:
     """Return the reply of a whole line."""
     told = {name: row[name] for name in _FIELDS.intersection(row)}
     if told.get("logprobs"):
-        told["logprobs"] = [[(token, p) for token, p in one] for one in told["logprobs"]]
+        told["logprobs"] = _logprobs(told["logprobs"])
     return Reply(**told)
+
+
+def _logprobs(told: list[list[Any]]) -> list[list[tuple[str, float]]] | None:
+    """Return log probabilities; an older line may have no number where one was not finite."""
+    if any(one[0][1] is None for one in told if one):
+        return None
+    return [[(token, p) for token, p in one if p is not None] for one in told]
 
 
 def line_of(reply: Reply, attempt: int = 1) -> bytes:

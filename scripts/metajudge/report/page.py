@@ -32,13 +32,15 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
     """
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
-    environment.globals["long_tables"] = True
+    told = sections_of(report) if sections is None else sections
+    if len(told) > 1:  # a section by itself lies elsewhere than the pages of tables
+        environment.globals["long_tables"] = True
     style = (templates / "style.css").read_text(encoding="utf-8")
     script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
         study=report.study,
         measured=measured(report),
-        sections=sections_of(report) if sections is None else sections,
+        sections=told,
         style=Markup(style),
         errors=range(1, MOST_ERRORS + 1),
         script=Markup(script),

@@ -347,7 +347,7 @@ def read_table(name: str, path: str | Path, columns: list[str] | None = None) ->
         raise UserError(
             f"a table of {name} is not there",
             where=str(path),
-            todo="delete the study's folder of results and run again: no reply is asked for twice",
+            todo="run again; if it is told once more, delete the file's folder and run again",
         ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(

@@ -7,9 +7,15 @@ from pydantic import BeforeValidator, Discriminator, Field, model_validator
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.judges import Decoding
 
+MOST_DIGITS = 10
+
 
 def _as_count(value: object) -> object:
     """Return what may be the number of edits, in one error where pydantic has two."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
         raise ValueError("Input should be a whole number, or all")
     return value

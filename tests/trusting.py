@@ -6,6 +6,9 @@ For every shipped study that a test runs, whole or in part, with a model that is
 import contextlib
 import json
 import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,6 @@ from metajudge.plan import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.report import trust
 from metajudge.report.report import Report
-from metajudge.report.rows import Row
 from metajudge.report.sections.trust import sentence
 from metajudge.schema.loading import load_yaml
 from running import HOME
@@ -26,6 +28,8 @@ OTHERS = ("judge_b", "perturbation", "systems")
 """Rows of these are of something else."""
 CHANCE = {"accuracy_adjacent": 0.5, "accuracy_comparison": 0.5, "confusion_auc": 0.5}
 Ends = dict[str, tuple[float, float]]
+Place = tuple[str | None, ...]
+Cell = tuple[str, str]
 
 
 def held(folder: Path, study: Path | str, **config: Any) -> dict[str, int]:
@@ -36,10 +40,15 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[str, int]:
         spec = json.loads(Specs(plan, HOME, f"results/{told['study']}").report("metajudge run"))
         spec["tables"] = {n: path for n, path in spec["tables"].items() if Path(path).exists()}
         report = Report.load(spec)
-        tables = {
-            name: pq.read_table(Path(path).with_suffix(".parquet")).to_pylist()
-            for name, path in spec["tables"].items()
-        }
+        rows = [
+            row
+            for path in spec["tables"].values()
+            for row in pq.read_table(Path(path).with_suffix(".parquet")).to_pylist()
+        ]
+    known = {
+        one.id: Known(report, [r for r in rows if r["dataset"] == one.id])
+        for one in report.datasets
+    }
     counts = dict.fromkeys((trust.HOLDS, trust.FAILS, trust.OPEN), 0)
     for judge in report.judges:
         own = trust.claims(report, judge)
@@ -48,53 +57,58 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[str, int]:
             assert ("being better than" in sentence(report, judge, own)) == bool(best)
         for claim in own:
             counts[claim.verdict] += not judge.control
-            _check(report, tables, claim)
+            known[claim.dataset].check(claim)
     return counts
 
 
-def _check(report: Report, tables: dict[str, list[dict[str, Any]]], claim: trust.Claim) -> None:
-    controls = {judge.id for judge in report.judges if judge.engine == "control"}
-    every = [row for table in tables.values() for row in table if row["dataset"] == claim.dataset]
-    row = claim.rows[-1]
-    mine, ends = (row.lo, row.hi), _ends(every, row)
-    at = (claim, mine, ends)
-    if claim.respect == trust.DAMAGE:
-        if claim.verdict == trust.HOLDS:
-            assert _noticed(every, claim.judge, row), at
-            assert not any(_noticed(every, name, row) for name in controls), at
-    elif claim.respect == trust.FIRST:
-        others = {judge.id for judge in report.judges if not judge.control} - {claim.judge}
-        assert row.lo is not None and others & set(ends), at
-        assert all(row.lo > ends[name][1] for name in others & set(ends)), at
-    elif claim.verdict == trust.HOLDS:
-        assert row.lo is not None and row.lo > CHANCE.get(row.statistic, 0), at
-        assert all(row.lo > ends[name][1] for name in controls & set(ends)), at
-    elif claim.verdict == trust.FAILS and claim.respect not in (trust.HINTS, trust.APART):
-        low = row.hi is not None and row.hi < CHANCE.get(row.statistic, 0)
-        below = [name for name in controls & set(ends) if ends[name][0] > (row.hi or math.inf)]
-        assert low or below, at
+class Known:
+    """What the tables say of the judges on a dataset."""
+
+    def __init__(self, report: Report, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+        self.controls = {judge.id for judge in report.judges if judge.engine == "control"}
+        self.others = {judge.id for judge in report.judges if not judge.control}
+        self.ends: dict[Place, Ends] = defaultdict(dict)
+        for row in rows:
+            if row["value"] is not None and not any(row.get(name) for name in OTHERS):
+                bare = (row["value"],) * 2
+                ends = bare if row["lo"] is None else (row["lo"], row["hi"])
+                self.ends[place_of(row)][row["judge"]] = ends
+        self._noticed: dict[str, set[Cell]] = {}
+
+    def check(self, claim: trust.Claim) -> None:
+        """Fail if a claim is not what the tables say."""
+        row = claim.rows[-1]
+        ends = self.ends[place_of(asdict(row))]
+        at = (claim, (row.lo, row.hi), ends)
+        if claim.respect == trust.DAMAGE:
+            if claim.verdict == trust.HOLDS:
+                cell = (row.perturbation, row.degree)
+                assert cell in self.noticed(claim.judge), at
+                assert not any(cell in self.noticed(name) for name in self.controls), at
+        elif claim.respect == trust.FIRST:
+            others = (self.others - {claim.judge}) & set(ends)
+            assert row.lo is not None and others, at
+            assert all(row.lo > ends[name][1] for name in others), at
+        elif claim.verdict == trust.HOLDS:
+            assert row.lo is not None and row.lo > CHANCE.get(row.statistic, 0), at
+            assert all(row.lo > ends[name][1] for name in self.controls & set(ends)), at
+        elif claim.verdict == trust.FAILS and claim.respect not in (trust.HINTS, trust.APART):
+            low = row.hi is not None and row.hi < CHANCE.get(row.statistic, 0)
+            high = math.inf if row.hi is None else row.hi
+            assert low or any(ends[name][0] > high for name in self.controls & set(ends)), at
+
+    def noticed(self, judge: str) -> set[Cell]:
+        """Return the cells that Holm's procedure over all of them finds, p = 0.05 ** D."""
+        if judge not in self._noticed:
+            own = [r for r in self.rows if (r["judge"], r["statistic"]) == (judge, "D_exact")]
+            found = {(r["perturbation"], r["degree"]): r["value"] for r in own}
+            cells = {cell: min(0.05**d, 1) for cell, d in found.items() if d is not None}
+            told = multipletests(list(cells.values()), 0.05, "holm")[0] if cells else []
+            self._noticed[judge] = {cell for cell, yes in zip(cells, told, strict=True) if yes}
+        return self._noticed[judge]
 
 
-def _ends(every: list[dict[str, Any]], row: Row) -> Ends:
-    """Return judge -> its interval of the number in a row; a bare value is its own interval."""
-    wanted = {name: getattr(row, name) or None for name in PLACE}
-    same = [one for one in every if all((one.get(name) or None) == wanted[name] for name in PLACE)]
-    plain = [one for one in same if not any(one.get(name) for name in OTHERS)]
-    return {
-        one["judge"]: (one["value"],) * 2 if one["lo"] is None else (one["lo"], one["hi"])
-        for one in plain
-        if one["value"] is not None
-    }
-
-
-def _noticed(every: list[dict[str, Any]], judge: str, row: Row) -> bool:
-    """Return whether Holm's procedure over a dataset's cells, p = 0.05 ** D, finds this one."""
-    own = [one for one in every if (one["judge"], one["statistic"]) == (judge, "D_exact")]
-    known = [one for one in own if one["value"] is not None]
-    if not known:
-        return False
-    significant = multipletests([min(0.05 ** one["value"], 1) for one in known], 0.05, "holm")[0]
-    cells = [(one["perturbation"], one["degree"]) for one in known]
-    return (row.perturbation, row.degree) in [
-        cell for cell, yes in zip(cells, significant, strict=True) if yes
-    ]
+def place_of(row: Mapping[str, Any]) -> Place:
+    """Return what a number is of, whichever judge's it is."""
+    return tuple(row.get(name) or None for name in PLACE)

@@ -180,11 +180,12 @@ def _jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...]) -> set[int
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "cmdline").read_bytes().split(b"\0")
-            if len(words) < 2 or not words[1].endswith(b".py"):
+            script = next((word for word in words[1:3] if word.endswith(b".py")), None)
+            if script is None:  # the second word, or the third where a shell holds it
                 continue
             group = int((path / "stat").read_text().rpartition(")")[2].split()[2])
         except (OSError, IndexError):  # it has ended
             continue
-        if group == process.pid and Path(os.fsdecode(words[1])).stem in scripts:
+        if group == process.pid and Path(os.fsdecode(script)).stem in scripts:
             found.add(int(path.name))
     return found

@@ -36,7 +36,8 @@ READ_ONLY = (
 )
 FORBIDDEN = (
     "no permission to read or write: {}\n"
-    f"  do:      give the permission (of a folder: make it writable), or run in another folder; {AGAIN}"
+    "  do:      give the permission (of a folder: make it writable), or run in another folder;\n"
+    f"           {AGAIN}"
 )
 NO_THREADS = (
     "the machine gives this run no more memory or processes: a limit is set (ulimit -v, -u)\n"

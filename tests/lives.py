@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 import running
 from asking import DEMO, FAST, WRITING, Study
-from scripted import Body, Endpoint, Said, reply
+from scripted import Body, Endpoint, Said, reply, serve
 
 ITEMS, STEPS, CONCURRENCY = 8, 2, 2
 PACE = 0.04
@@ -24,6 +26,22 @@ SETTLE = 0.5
 """Seconds until what was on its way has arrived, also where others use the machine."""
 LONGEST = 1.5
 """Seconds of a job that are waited for at most; most jobs end before."""
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    """One endpoint for all lives."""
+    with serve(answer) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> "Life":
+    """Return a life without any fault: what was sent is what was asked for, and is kept."""
+    life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
+    life.end()
+    assert len(endpoint.asked) == life.distinct == life.study.journalled()
+    return life
 
 
 class Stage(NamedTuple):

@@ -57,6 +57,8 @@ OWN = {
     "errors": ('critical: "no end" - it breaks off', 5 - 4 * 10 / 25),
 }
 """Parser -> the judge's own verdict as its form asks for it, and its value."""
+DOUBTFUL = ("no-errors", "errors")
+"""A list of errors beside a line that there are none: a contradiction, which is no number."""
 SPANLESS = {"score", "choice", "result"}
 
 
@@ -81,7 +83,8 @@ def test_a_verdict_that_is_quoted_before_the_own_one_changes_nothing(
     ]
     for quoted in ways:
         found = judged(f"{quoted}\n{own}", parser)
-        assert (found.status, found.value) == ("ok", value) or parser == "errors", quoted
+        told = {("ok", value), *([("unparsed", None)] if (attack, parser) == DOUBTFUL else [])}
+        assert (found.status, found.value) in told, quoted
 
 
 @pytest.mark.parametrize("parser", sorted(SPANLESS))

@@ -10,30 +10,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lives import DATA, STAGES, TOO_LONG, Life, answer, wait_for_jobs
+from lives import DATA, STAGES, TOO_LONG, Life, endpoint, undisturbed, wait_for_jobs
 from running import HOME
-from scripted import Endpoint, serve
+from scripted import Endpoint
 
+__all__ = ["endpoint", "undisturbed"]
 pytestmark = pytest.mark.slow
 PR_CAPBSET_DROP, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[Endpoint]:
-    with serve(answer) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
-    life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
-    life.end()
-    return life
 
 
 def bound() -> None:

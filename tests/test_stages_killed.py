@@ -5,33 +5,18 @@
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lives import CONCURRENCY, STAGES, Life, answer
-from scripted import Endpoint, serve
+from lives import CONCURRENCY, STAGES, Life, endpoint, undisturbed
+from scripted import Endpoint
 
+__all__ = ["endpoint", "undisturbed"]
 pytestmark = pytest.mark.slow
 ASKING = {"perturb", "inject", "ask"}
 """While texts are damaged by rule, others are written by the model."""
 KILLS = int(os.environ.get("METAJUDGE_KILLS", "3"))
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[Endpoint]:
-    """One endpoint for all lives."""
-    with serve(answer) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
-    life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
-    life.end()
-    assert len(endpoint.asked) == life.distinct == life.study.journalled()
-    return life
 
 
 @pytest.mark.parametrize("seed", range(KILLS))

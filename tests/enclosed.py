@@ -2,6 +2,7 @@
 
 The kernel's part is a network namespace whose only interface is loopback: no process of whatever
 language leaves it. Python's part notes each try, also one whose failure is passed over in silence.
+Run as a program, it opens the loopback of such a namespace and becomes what it is given.
 """
 
 import errno
@@ -30,14 +31,15 @@ with socket.socket() as far:
 """
 
 
-def namespace() -> list[str]:
-    """Return the words that start a program in a network of its own; none where nobody may."""
-    words = ["unshare", "--map-root-user", "--net"]
+def enclosed(*words: str) -> list[str]:
+    """Return the words that start Python in a network of its own; as it is where nobody may."""
+    outer = ["unshare", "--map-root-user", "--net"]
     try:
-        done = subprocess.run([*words, "true"], capture_output=True, check=False, timeout=20)
+        done = subprocess.run([*outer, "true"], capture_output=True, check=False, timeout=20)
     except OSError:
-        return []
-    return [] if done.returncode else words
+        return [sys.executable, *words]
+    inner = [] if done.returncode else [*outer, sys.executable, __file__]
+    return [*inner, sys.executable, *words]
 
 
 def open_loopback() -> None:
@@ -46,9 +48,9 @@ def open_loopback() -> None:
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh22x", b"lo", UP))
 
 
-def watched(log: Path) -> dict[str, str]:
+def watched(log: Path, home: Path = HOME) -> dict[str, str]:
     """Return the variables with which every Python process notes whom it would speak to."""
-    paths = os.pathsep.join([str(GUARD), str(HOME / "scripts")])
+    paths = os.pathsep.join([str(GUARD), str(home / "scripts")])
     return {"PYTHONPATH": paths, "ENCLOSED": str(log)}
 
 
@@ -70,3 +72,8 @@ def python_refuses(log: Path) -> bool:
     )
     stopped = "speaks to nobody else" in done.stderr
     return stopped and log.is_file() and ELSEWHERE[0] in log.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    open_loopback()
+    os.execv(sys.argv[1], sys.argv[1:])

@@ -204,12 +204,11 @@ COMMANDS = {
 
 def run(folder: Path) -> dict[str, Any]:
     """Run all that in a network of its own, if the kernel lets us; return what came of it."""
-    alone = enclosed.namespace()
     homes = {name: str(folder / "tmp") for name in ("TMPDIR", "TEMP", "TMP")}
     own = {**SECRETS, "HOME": str(folder / "home"), "PLANTED_FOLDER": str(folder / "work")}
     dropped = dict.fromkeys(("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), "")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    program = [*alone, sys.executable, __file__, str(folder), "alone" if alone else "watched"]
+    program = enclosed.enclosed(__file__, str(folder))
     paths = os.pathsep.join(map(str, (running.HOME / "scripts", running.HOME / "tests")))
     environment = {**kept, **homes, **own, "PYTHONPATH": paths}
     done = subprocess.run(
@@ -217,10 +216,8 @@ def run(folder: Path) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))
-    return {**told, "alone": bool(alone)}
+    return {**told, "alone": program[0] != sys.executable}
 
 
 if __name__ == "__main__":
-    if sys.argv[2] == "alone":
-        enclosed.open_loopback()
     main(Path(sys.argv[1]))

@@ -1,6 +1,8 @@
 """The demo study, run as shipped: what a new user gets."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from math import inf
 from pathlib import Path
@@ -8,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import trusting
+from enclosed import TRY, UNREACHABLE, enclosed, python_refuses, watched
 from metajudge.statistics.registry import statistic
-from running import HOME, copy_demo, copy_project, outputs, rows, run
+from running import HOME, copy_demo, copy_project, environment, outputs, rows, run
 from test_report import Page
 
 DEMO = HOME / "config" / "demo"
@@ -103,16 +106,35 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
 
 
 @pytest.mark.slow
-def test_again_and_after_a_move_the_same_bytes(demo: Path) -> None:
+def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(demo: Path) -> None:
+    """By the kernel, where it lets us, nobody else can be reached; Python tells who is tried."""
     before = outputs(demo / "results" / "demo")
     again = run("-m", "metajudge", "run", cwd=demo, home=demo)
     assert "nothing was run" in again.stdout
     assert outputs(demo / "results" / "demo") == before
     moved = demo.rename(demo.with_name("moved elsewhere"))
+    tried = moved / "tried.txt"
     try:
         (moved / "results").rename(moved / "first")
-        done = run("-m", "metajudge", "run", cwd=moved, home=moved)
-        assert done.returncode == 0, done.stdout[-3000:]
+        done = subprocess.run(
+            enclosed("-m", "metajudge", "run"),
+            cwd=moved,
+            env=environment(moved) | watched(tried, moved),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=1200,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert not tried.exists(), tried.read_text("utf-8")
         assert outputs(moved / "results" / "demo") == before
     finally:
         moved.rename(demo)
+
+
+def test_an_enclosed_program_reaches_nobody_else(tmp_path: Path) -> None:
+    """By the kernel, where it lets us, and by Python: what the test above relies on."""
+    alone = enclosed("-c", TRY)
+    if alone[0] != sys.executable:
+        assert subprocess.run(alone, check=False, timeout=20).returncode in UNREACHABLE
+    assert python_refuses(tmp_path / "tried.txt")

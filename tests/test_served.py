@@ -100,6 +100,27 @@ def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
     assert not processes(pids)
 
 
+def test_a_server_is_told_no_key_that_is_not_for_it(
+    pids: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"OPENAI_API_KEY": "planted-1", "DB_PASSWORD": "planted-2", "HF_TOKEN": "planted-3"}
+    for name, value in {**keys, "CUDA_HOME": "planted-4", "VLLM_API_KEY": "planted-5"}.items():
+        monkeypatch.setenv(name, value)
+    served = engine("well")
+    ask(served)
+    until(lambda: len(processes(pids)) == ALL)
+    for pid in processes(pids):
+        seen = (Path("/proc") / str(pid) / "environ").read_bytes().split(b"\0")
+        told = dict(line.split(b"=", 1) for line in seen if b"=" in line)
+        assert {value for value in told.values() if value.startswith(b"planted")} == {
+            b"planted-3",
+            b"planted-4",
+        }
+        assert told[b"VLLM_API_KEY"]
+    assert served._server is not None
+    served._server._guard.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_the_job_leaves_no_process(pids: Path, number: int) -> None:
     """Nor one that has left its session and lost its parent."""

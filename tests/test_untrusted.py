@@ -118,7 +118,18 @@ def test_a_form_includes_no_file_of_another_folder(name: str, tmp_path: Path) ->
         "{{ 'x' * 1000000000 }}",
         "{{ 1000000000 * [text] }}",
         "{{ 10 ** 1000000 }}",
-        "{% for i in range(99999) %}{% for i in range(99999) %}xxxxxxxxxx{% endfor %}{% endfor %}",
+        "{% for i in range(99999) %}{{ '%999d' % 7 }}{% endfor %}",
+        "{{ 'x'.ljust(9000000000) }}",
+        "{{ 'x' | center(9000000000) }}",
+        "{{ '%9000000000d' % 7 }}",
+        "{{ '{:9000000000}'.format(7) }}",
+        "{{ [text] | batch(9000000000, 'x') | list }}",
+        "{{ ('x' * 999999) | replace('x', 'x' * 999999) }}",
+        "{{ range(99999) | join('x' * 999999) }}",
+        "{% set all = namespace(a=text) %}"
+        "{% for i in range(60) %}{% set all.a = all.a ~ all.a %}{% endfor %}{{ all.a[:9] }}",
+        "{{ lipsum() }}",
+        "{{ [1, 2] | random }}",
     ],
 )
 def test_a_template_reaches_nothing_and_fills_no_memory(text: str, tmp_path: Path) -> None:

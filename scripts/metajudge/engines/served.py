@@ -20,10 +20,13 @@ from metajudge.engines.openai import OpenAIEngine
 from metajudge.engines.vllm import NEUTRAL, STARTED, arguments, provenance
 from metajudge.schema.cards import OpenAIModel, VllmModel
 from metajudge.schema.errors import UserError
+from metajudge.schema.secrets import is_secret
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 KEY = "VLLM_API_KEY"
 """The variable in which the server finds its key: it is on no command line."""
+OF_THE_HUB = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
+"""Keys that a server may need: models that only some may load."""
 HERE = "127.0.0.1"
 RACES = 3
 """So often another program may take the port that was free a moment ago."""
@@ -66,7 +69,7 @@ class Server:
         self._child = subprocess.Popen(
             [*self.program, *flags(server_arguments(self.card, self.port, self.token))],
             stdin=subprocess.DEVNULL,
-            env={**STARTED, **os.environ, **self._guard.environment, KEY: self.key},
+            env={**STARTED, **inherited(), **self._guard.environment, KEY: self.key},
         )
         patient_until = time.monotonic() + self.card.start_timeout
         while not self._ready():
@@ -160,6 +163,15 @@ def flags(told: dict[str, Any]) -> list[str]:
         else:
             line += [f"--{flag}", json.dumps(value) if isinstance(value, dict) else str(value)]
     return line
+
+
+def inherited() -> dict[str, str]:
+    """Return the variables that a server sees: the job's, without keys that are not for it."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in OF_THE_HUB or not is_secret(name)
+    }
 
 
 def free_port() -> int:

@@ -22,6 +22,7 @@ from jinja2 import (
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from metajudge.prompts.memory import bounded_memory
 from metajudge.schema.cards import Annotation, Aspect, Scale
 from metajudge.schema.cards.annotation import MOST_ERRORS
 from metajudge.schema.errors import UserError
@@ -30,7 +31,7 @@ SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
 """No way out of the folder of prompts."""
 MOST_CHARACTERS = 20_000_000
-"""Of a prompt, and of what a template makes of a text by repeating it."""
+"""Of a prompt."""
 MOST_DIGITS = 10_000
 """Of a number that a template computes."""
 PARTS = "sub_aspects"
@@ -50,7 +51,6 @@ FAULTS = (
     LookupError,
     AttributeError,
     RecursionError,
-    MemoryError,
 )
 """What code in a template can raise: a form is the user's program."""
 
@@ -66,12 +66,17 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
         name, where = wanted.popitem()
         found[name] = _read(name, folders, where)
         try:
-            tree = parsed(found[name])
-            meta.find_undeclared_variables(tree)  # compiles it: every filter is known
+            with bounded_memory():
+                tree = parsed(found[name])
+                meta.find_undeclared_variables(tree)  # compiles it: every filter is known
         except TemplateSyntaxError as error:
             raise UserError(
                 f"this prompt is no template: {error.message}",
                 where=f"prompts/{name}:{error.lineno}",
+            ) from None
+        except OverflowError as error:
+            raise UserError(
+                f"this prompt is no template: {error}", where=f"prompts/{name}"
             ) from None
         used = {one for one in meta.find_referenced_templates(tree) if one}
         wanted |= dict.fromkeys(used - found.keys(), f"prompts/{name}")
@@ -79,18 +84,19 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Where templates run: they change nothing, reach nothing, and repeat nothing without end."""
+    """Where templates run: they change nothing, reach nothing, and compute no endless number."""
 
-    intercepted_binops = frozenset({"*", "**"})
+    intercepted_binops = frozenset({"**"})
+
+    def __init__(self, **settings: Any) -> None:
+        """Forget what gives another text each time: a prompt is what its request is known by."""
+        super().__init__(**settings)
+        del self.globals["lipsum"], self.filters["random"]
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Return a product or a power; raise OverflowError for one that would fill the memory."""
-        if operator == "**" and abs(right) * len(str(left)) > MOST_DIGITS:
+        """Return a power; raise OverflowError for one of too many digits."""
+        if abs(right) * len(str(left)) > MOST_DIGITS:
             raise OverflowError("a power is too large")
-        for part, times in ((left, right), (right, left)):
-            repeated = isinstance(part, Sequence) and isinstance(times, int)
-            if repeated and len(part) * times > MOST_CHARACTERS:
-                raise OverflowError("something is repeated too often")
         return super().call_binop(context, operator, left, right)
 
 
@@ -148,8 +154,9 @@ def as_messages(prompt: str) -> list[dict[str, str]]:
 def rendered(form: str, templates: Templates, **values: Any) -> str:
     """Return the filled template as it is (see `messages`)."""
     try:
-        template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
-        return "".join(_bounded(template.generate(**values)))
+        with bounded_memory():
+            template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
+            return "".join(_bounded(template.generate(**values)))
     except FAULTS as error:
         raise UserError(
             f"this prompt cannot be filled: {str(error) or type(error).__name__}",

@@ -14,7 +14,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from scipy.stats import binomtest
 
@@ -48,8 +50,7 @@ def main() -> None:
     os.chdir(PLACE)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     sys.path.insert(0, str(COPY / "tests"))
-    import mutmut.__main__ as mutmut  # here: it reads the settings of the working folder
-
+    mutmut: Any = import_module("mutmut.__main__")  # here: it reads the working folder's settings
     mutmut.copy_src_dir()
     mutmut.copy_also_copy_files()
     time_tests()

@@ -112,6 +112,17 @@ def test_few_resamples_of_draws_have_the_interval_of_each_written_out() -> None:
         assert found[name].n == 24 and "bootstrap over 12 sources" in found[name].method
 
 
+def test_one_resample_of_draws_is_an_interval_of_it_alone() -> None:
+    rng = np.random.default_rng(5)
+    source = np.arange(12)
+    draws = rng.normal(3, 1, 12) + rng.normal(0, 0.7, (2, 12))
+    weights = source_weights(rng, 12, 1)
+    found = repeatability(draws, source, weights, scale=None)["draws_needed"]
+    at = np.repeat(np.arange(12), weights[0])
+    alone = repeatability(draws[:, at], source, None, scale=None)["draws_needed"]
+    assert alone.value and (found.lo, found.hi) == (alone.value, alone.value)
+
+
 def test_without_two_draws_of_a_text_every_name_says_so() -> None:
     found = repeatability(np.ones((1, 2)), np.arange(2), None, scale=[1, 2])
     assert [*found] == ["alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed"]

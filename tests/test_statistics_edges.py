@@ -27,6 +27,7 @@ from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import independent_mean, mean_over
 from metajudge.statistics.outliers import outliers
 from metajudge.statistics.pairwise import first_position_rate, verdicts
+from metajudge.statistics.permutation import mean_test
 from metajudge.statistics.registry import statistic
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.validity import span_ok
@@ -328,3 +329,13 @@ def test_what_a_statistic_is_about_says_how_it_is_written() -> None:
     assert {name: statistic(name).kind for name in kinds} == kinds
     with pytest.raises(KeyError, match="edit"):
         statistic("edit")
+
+
+# --- permutations ---
+
+
+def test_sources_without_a_text_have_flips_that_change_nothing() -> None:
+    flips = np.array([[True, False, False], [False, True, True], [True, True, False]])
+    first, second = np.array([1.0, 2, 3, 4]), np.array([0.0, 2, 2, 3])
+    # the sources' gaps are 1, 2 and none: 3, and after the flips 1, -1 and -3, over four values
+    assert mean_test(first, second, np.array([0, 0, 1, 1]), flips) == (0.75, 2 / 4, 1 / 4, 4)

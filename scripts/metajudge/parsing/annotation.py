@@ -207,7 +207,7 @@ def _errors(entry: Entry) -> list[tuple[ErrorSpan, bool]]:
 
 
 def _severity(text: str) -> int | None:
-    read = read_score(f"Rating: {_LEVEL.sub('', text, count=1)}", _SEVERITY)
+    read = read_score(f"Rating: {_LEVEL.sub('', text)}", _SEVERITY)
     return int(read.value) if read.status == "ok" and read.value is not None else None
 
 

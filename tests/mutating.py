@@ -43,6 +43,7 @@ def main() -> None:
     """Make the mutants, test them, and write what survives."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1, help="of each file's mutants, by seed")
+    parser.add_argument("--seed", type=int, default=0, help="another one, another share")
     parser.add_argument("--survivors", action="store_true", help="test again what survived")
     parser.add_argument("--only", default="", help="regular expression: the modules to test")
     given = parser.parse_args()
@@ -55,7 +56,7 @@ def main() -> None:
     mutmut.copy_also_copy_files()
     time_tests()
     mutmut.create_mutants(1)
-    choose(given.share, given.only, again=given.survivors)
+    choose(given.share, given.seed, given.only, again=given.survivors)
     mutmut._run((), 1)
     report(mutmut.get_diff_for_mutant)
 
@@ -104,11 +105,11 @@ def files() -> Iterator[tuple[Path, dict[str, int | None]]]:
             yield meta, json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
 
 
-def choose(share: float, only: str, *, again: bool) -> None:
-    """Say which mutants are tested: a share of each file's, the same each time."""
+def choose(share: float, seed: int, only: str, *, again: bool) -> None:
+    """Say which mutants are tested: a share of each file's, the same each time with one seed."""
     for meta, ends in files():
         told = json.loads(meta.read_text(encoding="utf-8"))
-        chosen = random.Random(0).sample(sorted(ends), len(ends))[: round(share * len(ends))]
+        chosen = random.Random(seed).sample(sorted(ends), len(ends))[: round(share * len(ends))]
         for name, end in ends.items():
             asked = re.search(only, name) is not None
             if end is None and not (asked and name in chosen):

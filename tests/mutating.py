@@ -28,6 +28,7 @@ MUTATED = ("metajudge/statistics", "metajudge/parsing")
 LINKED = "config workflow scripts docs envs benchmarks profiles Snakefile README.md Makefile"
 CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
 REACHES = re.compile(r"metajudge\.(?:statistics|parsing)")
+OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)
 LEFT_OUT, NO_TEST = 34, 33
 ENDS: dict[int | None, str] = {
     0: "survived",
@@ -67,16 +68,24 @@ def stage() -> None:
         text = path.read_text(encoding="utf-8")
         name = "metajudge" / path.relative_to(HOME / "scripts/metajudge")
         _write(PLACE / name, CACHED.sub("", text) if str(name.parent) in MUTATED else text)
-    for path in (HOME / "tests").iterdir():
-        if path.suffix in (".py", ".txt", ".sh"):
-            text = path.read_text(encoding="utf-8")
-            if not path.name.startswith("test_") or REACHES.search(text):
-                _write(PLACE / "tests" / path.name, text)
+    for file, text in _tests().items():
+        _write(PLACE / "tests" / file, text)
     _write(PLACE / "pyproject.toml", (HOME / "tests/mutants.toml").read_text(encoding="utf-8"))
     COPY.mkdir(exist_ok=True)
     for linked in LINKED.split():
         _link(COPY / linked, HOME / linked)
     _link(PLACE / "shared", HOME.parent / "shared")
+
+
+def _tests() -> dict[str, str]:
+    """Return the files of tests that name what is mutated, and all that these may need."""
+    paths = [path for path in (HOME / "tests").iterdir() if path.suffix in (".py", ".txt", ".sh")]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    wanted = [name for name in texts if not name.startswith("test_") or REACHES.search(texts[name])]
+    for name in wanted:
+        used = {f"{module}.py" for module in OF_TESTS.findall(texts[name])}
+        wanted += sorted(used & texts.keys() - set(wanted))
+    return {name: texts[name] for name in wanted}
 
 
 def _write(path: Path, text: str) -> None:

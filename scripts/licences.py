@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 HOME = Path(__file__).resolve().parents[1]
 FOLDER = HOME / "docs" / "licences"
-BEYOND = {"test": ("core",), "measure": ("core", "test"), "slurm": ("core", "test")}
+BEYOND = {"test": ("core",), "measure": ("core", "test"), "slurm": ("core",)}
 """Lock -> the locks whose packages it has as well: what it has beyond them is told."""
 WHAT = {
     "core": "what the workflow itself needs",
-    "test": "what the tests and the linters need beyond that, and nothing else",
-    "measure": "what measures the tests, and nothing else",
+    "test": "what the tests and the linters need beyond core.txt",
+    "measure": "what measures the tests, beyond core.txt and test.txt",
     "slurm": "what the workflow needs beyond core.txt on a cluster with SLURM",
     "vllm": "what a job needs that loads a model with vLLM",
     "train": "what a job needs that trains a judge",
@@ -59,13 +59,8 @@ TEXTS = {
     "Apache License Version 2.0": "Apache-2.0",
 }
 """What stands in a licence's text, where nothing else tells its name."""
-BUNDLED = {
-    "libgfortran": "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "libgomp": "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "libquadmath": "LGPL-2.1-or-later",
-    "libscipy_openblas": "BSD-3-Clause",
-}
-"""Libraries that wheels bring along, as the licence files of numpy and scipy tell."""
+BUNDLED = {"libgfortran", "libgomp", "libquadmath", "libscipy_openblas"}
+"""Libraries that wheels of core and test bring along; docs/licences.md tells their licences."""
 
 HEAD = """# envs/{lock}.txt: {what}
 
@@ -161,11 +156,12 @@ def table(lock: str, rows: list[Licensed]) -> str:
 
 
 def main(locks: list[str]) -> int:
-    """Write the pages of some locks; return 1 if one has what may not be there."""
+    """Write the pages of locks that are installed; return 1 if one has what may not be there."""
     wrong = []
     for lock in locks:
         rows = list(licensed(pins(lock)))
-        (FOLDER / f"{lock}.md").write_text(table(lock, rows), encoding="utf-8")
+        if all(one.kind != ABSENT for one in rows):
+            (FOLDER / f"{lock}.md").write_text(table(lock, rows), encoding="utf-8")
         refused = REFUSED if lock in AT_RUN_TIME else {UNKNOWN, ABSENT}
         wrong += [one for one in rows if one.kind in refused]
     print(*(f"look at {one.package}: {one.licence or one.kind}" for one in wrong), sep="\n")
@@ -173,4 +169,4 @@ def main(locks: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or sorted(WHAT)))
+    sys.exit(main(sys.argv[1:]) if sys.argv[1:] else f"name locks: {', '.join(WHAT)}")

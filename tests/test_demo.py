@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import trusting
-from enclosed import TRY, UNREACHABLE, enclosed, python_refuses, watched
+from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
 from metajudge.statistics.registry import statistic
 from running import HOME, copy_demo, copy_project, environment, outputs, rows, run
 from test_report import Page
@@ -136,5 +136,6 @@ def test_an_enclosed_program_reaches_nobody_else(tmp_path: Path) -> None:
     """By the kernel, where it lets us, and by Python: what the test above relies on."""
     alone = enclosed("-c", TRY)
     if alone[0] != sys.executable:
+        assert subprocess.run(enclosed("-c", OUTSIDE), check=False, timeout=20).returncode == 0
         assert subprocess.run(alone, check=False, timeout=20).returncode in UNREACHABLE
     assert python_refuses(tmp_path / "tried.txt")

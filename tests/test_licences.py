@@ -9,6 +9,7 @@ import pytest
 from licences import (
     ABSENT,
     AT_RUN_TIME,
+    BEYOND,
     BUNDLED,
     CLEARED,
     FOLDER,
@@ -48,6 +49,17 @@ def test_every_lock_has_a_page_or_stands_in_for_those_that_have() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == set(WHAT)
 
 
+def test_what_is_told_elsewhere_is_told_at_run_time_where_it_is_used_then() -> None:
+    assert all(set(BEYOND.get(lock, ())) <= AT_RUN_TIME for lock in AT_RUN_TIME)
+
+
+def test_a_page_is_not_written_from_another_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("licences.FOLDER", tmp_path)
+    assert main(["vllm"]) == 1 and not list(tmp_path.iterdir())
+
+
 def test_a_lock_with_what_may_not_be_there_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,7 +95,9 @@ def test_every_library_that_a_wheel_brings_along_has_a_licence() -> None:
             found |= bundled(distribution(name))
         except PackageNotFoundError:
             continue
-    assert "libgfortran" in found and found <= set(BUNDLED)
+    assert "libgfortran" in found and found <= BUNDLED
+    told = (HOME / "docs" / "licences.md").read_text(encoding="utf-8")
+    assert [name for name in BUNDLED if name not in told] == []
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,7 @@ def test_a_server_is_told_no_key_that_is_not_for_it(
     pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = {"OPENAI_API_KEY": "planted-1", "DB_PASSWORD": "planted-2", "HF_TOKEN": "planted-3"}
+    keys |= {"DATABASE": "planted://me:planted@here/db", "HTTPS_PROXY": "planted://me:it@here"}
     for name, value in {**keys, "CUDA_HOME": "planted-4", "VLLM_API_KEY": "planted-5"}.items():
         monkeypatch.setenv(name, value)
     served = engine("well")
@@ -115,6 +116,7 @@ def test_a_server_is_told_no_key_that_is_not_for_it(
         assert {value for value in told.values() if value.startswith(b"planted")} == {
             b"planted-3",
             b"planted-4",
+            b"planted://me:it@here",
         }
         assert told[b"VLLM_API_KEY"]
     assert served._server is not None

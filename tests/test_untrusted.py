@@ -3,6 +3,7 @@
 import ast
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metajudge import prompts
 from metajudge.perturb.attacks import added
 from metajudge.prompts import load, messages
+from metajudge.prompts.memory import bounded_memory
 from metajudge.report import html
 from metajudge.report.shards import literal
 from metajudge.schema.cards import KINDS
@@ -115,9 +118,22 @@ def test_a_form_includes_no_file_of_another_folder(name: str, tmp_path: Path) ->
         "{{ aspect.update({'name': 'x'}) }}",
         "{% import 'os' as os %}",
         "{% for i in range(10000000) %}{% endfor %}",
+        "{{ 10 ** 1000000 }}",
+        "{{ lipsum() }}",
+        "{{ [1, 2] | random }}",
+        "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+    ],
+)
+def test_a_template_reaches_nothing_and_draws_nothing(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError):
+        form(tmp_path, text, text="A text.", list=[], aspect={"name": "Fluency"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "{{ 'x' * 1000000000 }}",
         "{{ 1000000000 * [text] }}",
-        "{{ 10 ** 1000000 }}",
         "{% for i in range(99999) %}{{ '%999d' % 7 }}{% endfor %}",
         "{{ 'x'.ljust(9000000000) }}",
         "{{ 'x' | center(9000000000) }}",
@@ -128,13 +144,21 @@ def test_a_form_includes_no_file_of_another_folder(name: str, tmp_path: Path) ->
         "{{ range(99999) | join('x' * 999999) }}",
         "{% set all = namespace(a=text) %}"
         "{% for i in range(60) %}{% set all.a = all.a ~ all.a %}{% endfor %}{{ all.a[:9] }}",
-        "{{ lipsum() }}",
-        "{{ [1, 2] | random }}",
     ],
 )
-def test_a_template_reaches_nothing_and_fills_no_memory(text: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError):
-        form(tmp_path, text, text="A text.", list=[], aspect={"name": "Fluency"})
+def test_a_template_fills_no_memory(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"bytes of memory|more than 20,000,000 characters"):
+        form(tmp_path, text, text="A text.")
+
+
+def test_what_is_many_small_things_is_told_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompts, "bounded_memory", partial(bounded_memory, 32 << 20))
+    text = """{% set all = namespace(a={}) %}{% for j in range(99) %}{% for i in range(99999) %}
+        {%- set all.a = {'a': all.a, i: [i]} %}{% endfor %}{% endfor %}"""
+    with pytest.raises(UserError, match="bytes of memory"):
+        form(tmp_path, text)
 
 
 def test_no_text_is_a_template(tmp_path: Path) -> None:

@@ -20,13 +20,16 @@ from metajudge.engines.openai import OpenAIEngine
 from metajudge.engines.vllm import NEUTRAL, STARTED, arguments, provenance
 from metajudge.schema.cards import OpenAIModel, VllmModel
 from metajudge.schema.errors import UserError
-from metajudge.schema.secrets import is_secret
+from metajudge.schema.secrets import is_secret, masked
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 KEY = "VLLM_API_KEY"
 """The variable in which the server finds its key: it is on no command line."""
-OF_THE_HUB = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
-"""Keys that a server may need: models that only some may load."""
+NEEDED = {
+    *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
+    "RAY_AUTH_TOKEN",
+}
+"""Variables named like a key that a server may need: of the hub, and of its own workers."""
 HERE = "127.0.0.1"
 RACES = 3
 """So often another program may take the port that was free a moment ago."""
@@ -166,11 +169,13 @@ def flags(told: dict[str, Any]) -> list[str]:
 
 
 def inherited() -> dict[str, str]:
-    """Return the variables that a server sees: the job's, without keys that are not for it."""
+    """Return the variables that a server sees: the job's, but for what looks like another's key."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name in OF_THE_HUB or not is_secret(name)
+        if name in NEEDED
+        or name.upper().endswith("_PROXY")
+        or not (is_secret(name) or masked(value) != value)
     }
 
 

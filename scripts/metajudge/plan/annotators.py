@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from jinja2 import meta
-
-from metajudge.prompts import SUFFIX, Templates, parsed
+from metajudge.prompts import SUFFIX, Templates, parsed, undeclared
 from metajudge.schema.cards import PROMPTED, Judge
 from metajudge.schema.errors import UserError
 
@@ -49,5 +47,4 @@ def check_annotator(plan: "Plan", judge: Judge) -> None:
 
 def _names(templates: Templates) -> set[str]:
     """Return the names that a form and all that it includes want to be told."""
-    trees = map(parsed, templates.values())
-    return {name for tree in trees for name in meta.find_undeclared_variables(tree)}
+    return set[str]().union(*(undeclared(parsed(one)) for one in templates.values()))

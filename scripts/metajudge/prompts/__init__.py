@@ -66,15 +66,14 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
         name, where = wanted.popitem()
         found[name] = _read(name, folders, where)
         try:
-            with bounded_memory():
-                tree = parsed(found[name])
-                meta.find_undeclared_variables(tree)  # compiles it: every filter is known
+            tree = parsed(found[name])
+            undeclared(tree)  # compiles it: every filter is known
         except TemplateSyntaxError as error:
             raise UserError(
                 f"this prompt is no template: {error.message}",
                 where=f"prompts/{name}:{error.lineno}",
             ) from None
-        except OverflowError as error:
+        except (OverflowError, RecursionError) as error:
             raise UserError(
                 f"this prompt is no template: {error}", where=f"prompts/{name}"
             ) from None
@@ -89,7 +88,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"**"})
 
     def __init__(self, **settings: Any) -> None:
-        """Forget what gives another text each time: a prompt is what its request is known by."""
+        """Forget what draws at random: a prompt is what its request is known by."""
         super().__init__(**settings)
         del self.globals["lipsum"], self.filters["random"]
 
@@ -103,6 +102,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
 def parsed(template: str) -> nodes.Template:
     """Return the syntax tree of a template; raises jinja2's TemplateSyntaxError."""
     return Sandbox().parse(template)
+
+
+def undeclared(tree: nodes.Template) -> set[str]:
+    """Return the names that a template wants to be told; OverflowError for too large constants.
+
+    Jinja compiles a template to find them, and computes what is constant in it.
+    """
+    with bounded_memory():
+        return meta.find_undeclared_variables(tree)
 
 
 def _read(name: str, folders: list[Path], where: str) -> str:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.methods import discernment, responses
+from metajudge.methods import discernment, perturbations, responses
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.shares import share_of
@@ -382,3 +383,10 @@ def test_without_perturbations_and_for_excluded_judges_there_are_no_styles() -> 
     assert responses.rows(study({"good": scored(0)}, perturbed=[])) == []
     excluded = [["good", "original", "not applicable: needs ratings"]]
     assert responses.rows(study({"good": scored(0)}, excluded=excluded)) == []
+
+
+def test_where_no_text_stands_for_an_original_every_share_says_so() -> None:
+    rows = perturbations.rows(replace(study({}, improved=True), targets=table_of("targets", [])))
+    shares = [row for row in rows if row["statistic"].startswith("share_")]
+    assert len(shares) == 3 + 2 * 4 and {row["value"] for row in shares} == {None}
+    assert {row["note"] for row in shares} == {perturbations.NO_ORIGINALS}

@@ -32,7 +32,7 @@ def test_a_share_is_the_same_each_time_and_within_a_larger_one(
 ) -> None:
     chosen = list[set[str]]()
     for share in (0.2, 0.2, 0.5, 1.0):
-        mutating.choose(share, "", again=False)
+        mutating.choose(share, 0, "", again=False)
         chosen.append({name for name, end in told().items() if end is None})
     assert chosen[0] == chosen[1] <= chosen[2] <= chosen[3] == {*list(ends)[:18]}
     assert 2 <= len(chosen[0]) <= 4 and 8 <= len(chosen[2]) <= 10
@@ -44,11 +44,11 @@ def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_f
     (meta, found), *_ = mutating.files()
     first = next(iter(ends))
     meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found | {first: 0}}))
-    mutating.choose(1, "no such module", again=True)
+    mutating.choose(1, 0, "no such module", again=True)
     assert Counter(told().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
-    mutating.choose(1, "", again=False)
+    mutating.choose(1, 0, "", again=False)
     assert Counter(told().values()) == {0: 1, 1: 2, None: 17}
-    mutating.choose(1, "", again=True)
+    mutating.choose(1, 0, "", again=True)
     assert Counter(told().values()) == {1: 2, None: 18}
     assert json.loads(meta.read_text())["other"] == 3
 

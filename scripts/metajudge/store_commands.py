@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metajudge import read_commands
 from metajudge.schema.errors import UserError
+from metajudge.show_commands import plain
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -155,7 +156,10 @@ def merge(told: Arguments) -> int:
     from metajudge.replies.exchange import merge as take
 
     for shard, done in take(told.file, _store(told, new=True)).items():
-        print(f"{shard}: {done.new:,} new, {done.there:,} were there, {done.skipped:,} no replies")
+        print(
+            f"{plain(shard)}: {done.new:,} new, {done.there:,} were there, "
+            f"{done.skipped:,} no replies"
+        )
         if done.differs:
             print(
                 f"  {done.differs:,} of the new ones answer what was answered here otherwise: "

@@ -90,6 +90,18 @@ def request_of_program(
     return Request(asked, draws, about)
 
 
+TOKENS = frozenset(("prompt", "completion", "reasoning", "cached"))
+"""What usage counts."""
+STATUSES = frozenset(("ok", "error"))
+MOST_TOKENS = 1_000_000_000
+"""Of a reply: what says more counts nothing, and sums of it would fit into no table."""
+
+
+def is_count(told: object) -> bool:
+    """Return whether something that an endpoint or a journal says is a number of tokens."""
+    return type(told) is int and 0 <= told <= MOST_TOKENS
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came for one draw of a request; final, whatever it says.

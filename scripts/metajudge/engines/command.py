@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.data.files import resolve
-from metajudge.engines.asked import Failure, Keep, Reply, Request, Work
+from metajudge.engines.asked import TOKENS, Failure, Keep, Reply, Request, Work, is_count
 from metajudge.engines.guard import Guard
 from metajudge.engines.hidden import Hidden
 from metajudge.schema.cards import CommandModel
@@ -38,7 +38,6 @@ LONGEST = 1 << 20
 KEPT = 1 << 14
 """Of what a program says on its error output, the last bytes that are kept."""
 SHOWN = 300
-TOKENS = {"prompt", "completion", "reasoning", "cached"}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -343,9 +342,7 @@ def _usage(told: object) -> dict[str, int] | None:
     if not isinstance(told, dict):
         return None
     return {
-        name: count
-        for name, count in sorted(told.items())
-        if name in TOKENS and isinstance(count, int) and not isinstance(count, bool) and count >= 0
+        name: count for name, count in sorted(told.items()) if name in TOKENS and is_count(count)
     }
 
 

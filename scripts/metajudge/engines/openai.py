@@ -25,7 +25,7 @@ from metajudge.engines.pace import Gate, asked_wait, exhausted
 from metajudge.engines.probe import Findings, probe
 from metajudge.engines.setbacks import Setbacks
 from metajudge.schema.cards import Limits, OpenAIModel
-from metajudge.schema.errors import UserError
+from metajudge.schema.errors import CONTROL, UserError
 
 PASSING = {408, 409, 425, 429}
 """Beside 5xx: asked again."""
@@ -55,6 +55,10 @@ class Passing(Exception):
     def __init__(self, reason: str, wait: float | None = None, *, throttled: bool = False) -> None:
         super().__init__(reason)
         self.wait, self.throttled = wait, throttled
+
+
+MOST_BYTES = 1 << 27
+"""Of an answer, unpacked: more than many long draws with all their probabilities have."""
 
 
 class Stopped(Exception):
@@ -134,7 +138,7 @@ class OpenAIEngine:
         body = orjson.dumps(wire.body(self.card, request, draws))
         try:
             async with session.post(self.url, data=body, allow_redirects=False) as response:
-                text = (await response.read()).decode("utf-8", "replace")
+                text = await _text_of(response)
                 status, headers = response.status, response.headers
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.safe(str(error)) or type(error).__name__
@@ -165,7 +169,7 @@ class OpenAIEngine:
 
     def safe(self, text: str) -> str:
         """Return what an endpoint said, short, on one line, and without the key."""
-        return " ".join(self.clean(text).split())[:SHOWN]
+        return " ".join(CONTROL.sub(" ", self.clean(text)).split())[:SHOWN]
 
     def cleaned(self, reply: Reply) -> Reply:
         """Return a reply without the key, if the endpoint said it back."""
@@ -179,6 +183,17 @@ class OpenAIEngine:
             provenance=told,
             logprobs=None if wire.spells(reply.logprobs, self.hidden) else reply.logprobs,
         )
+
+
+async def _text_of(response: aiohttp.ClientResponse) -> str:
+    """Return an answer's text; Passing for one that would not end, or unfolds into too much."""
+    parts, size = [], 0
+    async for part in response.content.iter_chunked(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Passing(f"an answer of more than {MOST_BYTES:,} bytes")
+    return b"".join(parts).decode("utf-8", "replace")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from metajudge.engines.asked import Reply, Request
+from metajudge.engines.asked import Reply, Request, is_count
 from metajudge.engines.hidden import Hidden
 from metajudge.schema.cards import OpenAIModel
 
@@ -136,7 +136,7 @@ def _usage(told: Any) -> dict[str, int] | None:
         "reasoning": _within(told, "completion_tokens_details", "reasoning_tokens"),
         "cached": _within(told, "prompt_tokens_details", "cached_tokens"),
     }
-    return {name: count for name, count in found.items() if type(count) is int}
+    return {name: count for name, count in found.items() if is_count(count)}
 
 
 def _within(told: dict[str, Any], outer: str, inner: str) -> Any:

@@ -10,6 +10,7 @@ from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import clustered_mean
 
 OUTCOMES = ("ok", "short", "impossible", "failed")
+NO_ORIGINALS = "no text of the dataset stands for an original"
 IMPROVED = ("ok", "kept", "failed")
 """What becomes of a reference that a model improves: kept is one that it could not."""
 
@@ -35,7 +36,8 @@ def _improved(study: DatasetStudy, originals: Panel) -> Iterator[dict[str, Any]]
     told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
     for outcome in IMPROVED if study.spec.get("improved") else ():
         share = told.count(outcome) / len(told) if told else None
-        found = Estimate(share, n=len(told), method="share of the dataset's originals")
+        note = "" if told else NO_ORIGINALS
+        found = Estimate(share, n=len(told), method="share of the dataset's originals", note=note)
         yield study.row("", "", f"share_{outcome}", "", found, perturbation="original")
 
 
@@ -44,12 +46,13 @@ def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dic
 
     statuses = [status.partition(":")[0] for status in panel.rows["status"].to_pylist()]
     reasons = sorted({s for s in panel.rows["status"].to_pylist() if s.startswith("impossible")})
+    nothing = "" if statuses else NO_ORIGINALS
     shares = {
         f"share_{outcome}": Estimate(
             statuses.count(outcome) / len(statuses) if statuses else None,
             n=len(statuses),
             method="share of the dataset's items",
-            note="; ".join(reasons) if outcome == "impossible" or not statuses else "",
+            note=nothing or ("; ".join(reasons) if outcome == "impossible" else ""),
         )
         for outcome in OUTCOMES
     }

@@ -130,6 +130,14 @@ def _row(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and isinstance(row.get("custom_id"), str) else None
 
 
+def _text(content: Any) -> str:
+    """Return JSON as a text again; none for what is nested more deeply than anybody writes."""
+    try:
+        return orjson.dumps(content).decode()
+    except orjson.JSONEncodeError:
+        return ""
+
+
 class _Reader:
     """Takes the results that belong to one model."""
 
@@ -164,14 +172,15 @@ class _Reader:
         response = row.get("response")
         response = response if isinstance(response, dict) else {}
         status, content = response.get("status_code"), response.get("body")
+        status = status if type(status) is int else None
         if status == 200 and not row.get("error"):
             try:
-                [reply] = read_replies(orjson.dumps(content).decode(), request, [draw])
+                [reply] = read_replies(_text(content), request, [draw])
                 return self.engine.cleaned(reply)
             except NoReplyError as error:
                 self.done.failed[str(error)] += 1
                 return None
-        said = self.engine.safe(message_of(orjson.dumps(content or row.get("error")).decode()))
+        said = self.engine.safe(message_of(_text(content or row.get("error"))))
         if status in REFUSED - {ABSENT}:
             return Reply(request.key, draw, f"HTTP {status}: {said}", "error", "error")
         self.done.failed[f"HTTP {status}: {said}" if status else said] += 1

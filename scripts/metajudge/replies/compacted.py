@@ -78,7 +78,9 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Bloc
             if not file.schema_arrow.equals(SCHEMA, check_metadata=False):
                 raise _of_others(path, file.schema_arrow.names)
             for group in range(file.num_row_groups):
-                yield from _group(file, group, chosen)
+                if file.metadata.row_group(group).num_rows > ROWS:
+                    raise _of_others(path, [f"more than {ROWS:,} lines at once"])
+                yield from _group(path, file, group, chosen)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
@@ -101,12 +103,19 @@ def _of_others(path: Path, columns: list[str]) -> UserError:
     )
 
 
-def _group(file: pq.ParquetFile, group: int, chosen: Chosen | None) -> Iterator[tuple[str, Block]]:
-    keys = _keys(file.read_row_group(group, ["key"])["key"])
+def _group(
+    path: Path, file: pq.ParquetFile, group: int, chosen: Chosen | None
+) -> Iterator[tuple[str, Block]]:
+    column = file.read_row_group(group, ["key"])["key"]
+    if column.null_count:
+        raise _of_others(path, ["lines without a key"])
+    keys = _keys(column)
     mask = np.ones(len(keys), bool) if chosen is None else chosen(keys)
     if not mask.any():
         return
     rest = file.read_row_group(group, ["model", "line"])
+    if rest["model"].null_count or rest["line"].null_count:
+        raise _of_others(path, ["lines without a model, or nothing in them"])
     models = np.array(rest["model"].to_pylist(), object)
     lines = np.array(rest["line"].to_pylist(), object)
     for model in dict.fromkeys(models[mask]):

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from metajudge.engines.asked import Reply
+from metajudge.engines.asked import STATUSES, TOKENS, Reply, is_count
 from metajudge.replies.wanted import KEY, Counts, Keys
 
 HEAD = b'{"key":"'
@@ -28,7 +28,7 @@ SHORTEST = len(HEAD) + HEX + len('"}\n')
 Row = dict[str, Any]
 _FIELDS = {one.name for one in fields(Reply)}
 _NOTHING = type(None)
-_COUNTS, _NAMES = frozenset((int, _NOTHING)), frozenset((str, _NOTHING))
+_NAMES = frozenset((str, _NOTHING))
 FORMAT = "format"
 """The field in which a later format of lines is to name itself."""
 _KNOWN = _FIELDS | {"attempt", "forget"}
@@ -129,12 +129,17 @@ def _whole(row: Row) -> bool:
     return (
         type(row["text"]) is str
         and type(row["finish"]) is str
-        and type(row["status"]) is str
-        and (row["usage"] is None or _COUNTS.issuperset(map(type, row["usage"].values())))
+        and row["status"] in STATUSES
+        and (row["usage"] is None or _is_usage(row["usage"]))
         and (row["provenance"] is None or _NAMES.issuperset(map(type, row["provenance"].values())))
         and (row.get("logprobs") is None or _are_logprobs(row["logprobs"]))
         and type(row.get("attempt", 1)) is int
     )
+
+
+def _is_usage(told: dict[str, Any]) -> bool:
+    """Return whether counts of tokens are some: none negative, none that no sum could hold."""
+    return told.keys() <= TOKENS and all(one is None or is_count(one) for one in told.values())
 
 
 def _are_logprobs(told: Any) -> bool:

@@ -2,8 +2,9 @@
 
 import re
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from metajudge.schema.cards.base import Card, Columns, Files, Hashes, Slug
 
@@ -145,6 +146,16 @@ RESERVED = {
 }
 """Fields of a request that the cards fill, or that would change what a reply is."""
 SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
+FRAMING = {
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "content-encoding",
+    "connection",
+    "expect",
+}
+"""Headers that say how the others are read: whoever sends them sets them."""
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
 
 
@@ -209,6 +220,20 @@ class OpenAIModel(Card):
     )
     limits: Limits = Field(Limits(), description="How it is asked.")
 
+    @field_validator("base_url")
+    @classmethod
+    def _reachable(cls, base_url: str) -> str:
+        """Refuse an address that no request can go to."""
+        try:
+            told = urlsplit(base_url)
+            host, port = told.hostname or "", told.port
+        except ValueError as error:
+            raise ValueError(f"this is no address: {error}") from None
+        labels = host.removesuffix(".").split(".")
+        if port == 0 or not host.isprintable() or not all(1 <= len(one) <= 63 for one in labels):
+            raise ValueError("this is no address: its host or its port cannot be one")
+        return base_url
+
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
         if unknown := sorted(self.spelling.keys() - set(SPELLED)):
@@ -217,6 +242,11 @@ class OpenAIModel(Card):
             raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys say it")
         if taken := sorted(SECRET_HEADERS & {name.lower() for name in self.headers}):
             raise ValueError(f"headers may not hold {', '.join(taken)}: api_key_env says it")
+        if taken := sorted(FRAMING & {name.lower() for name in self.headers}):
+            raise ValueError(f"headers may not hold {', '.join(taken)}: it follows from the rest")
+        for name, value in self.headers.items():
+            if not HEADER.fullmatch(name) or not value.isprintable():
+                raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
         if taken := sorted(set(filter(None, self.spelling.values())) & set(self.extra_body)):
             raise ValueError(f"extra_body may not hold {', '.join(taken)}: spelling says it")
         return self

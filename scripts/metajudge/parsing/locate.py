@@ -17,7 +17,7 @@ MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found"
 CUTOFF: Final = 85.0
 """The least similarity of a fuzzy match, in percent: 7 letters with a wrong one have it, 6 not."""
 LARGEST: Final = 20_000_000
-"""Signs of a quote times those of the text: a search for the like of more would take minutes."""
+"""Signs of a quote times those of the text: looking for the like of more may take minutes."""
 Stretch = tuple[int, int]
 _EDGES = "\"'`*_. "
 """What quotes and leaves out in a folded quote; a full stop also ends one that the text goes on."""

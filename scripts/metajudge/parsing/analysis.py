@@ -5,7 +5,9 @@ import re
 from metajudge.parsing.judgment import Scale
 from metajudge.parsing.score import read_score
 
-_LAST = re.compile(r"[\s*_#\"'`]*\brating\b[*_\"'\s]*[:：][^:：\n]*\Z", re.IGNORECASE)
+_LAST = re.compile(
+    r"(?<![\s*_#\"'`])[\s*_#\"'`]*+\brating\b[*_\"'\s]*+[:：][^:：\n]*+\Z", re.IGNORECASE
+)
 
 
 def without_rating(text: str) -> str:

@@ -16,6 +16,8 @@ MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found"
 """The surest first."""
 CUTOFF: Final = 85.0
 """The least similarity of a fuzzy match, in percent: 7 letters with a wrong one have it, 6 not."""
+LARGEST: Final = 20_000_000
+"""Signs of a quote times those of the text: looking for the like of more may take minutes."""
 Stretch = tuple[int, int]
 _EDGES = "\"'`*_. "
 """What quotes and leaves out in a folded quote; a full stop also ends one that the text goes on."""
@@ -68,10 +70,10 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
     One spelling: no differences of case, white space, quotation marks, dashes, full width,
     ligatures, composed letters and invisible signs, and none at the quote's ends (quotation marks,
     an ellipsis). Nearly: the stretch with the highest share of equal signs, at least `cutoff`
-    percent, to whole words. Places within other words count only where the quote stands nowhere
-    by itself, in one spelling. Of equal quotes the first takes the first place, the second the
-    second, and so on; those beyond the last take the last. An empty quote is not found. Never
-    raises.
+    percent, to whole words; not looked for where quote and text are too long (`LARGEST`). Places
+    within other words count only where the quote stands nowhere by itself, in one spelling. Of
+    equal quotes the first takes the first place, the second the second, and so on; those beyond the
+    last take the last. An empty quote is not found. Never raises.
     """
     whole = _folded(text)
     used = Counter[tuple[Stretch, ...]]()
@@ -169,7 +171,7 @@ def _nearest(words: str, text: str, cutoff: float) -> str:
     """Return the part of the text that is most like the words, "" where none is enough."""
     from rapidfuzz import fuzz  # here only: what parses other replies does not need it
 
-    if not words:
+    if not words or len(words) * len(text) > LARGEST:
         return ""
     found = fuzz.partial_ratio_alignment(words, text, score_cutoff=cutoff)
     if found is None:

@@ -5,7 +5,7 @@ import re
 
 from metajudge.parsing.judgment import Reading, Scale
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 
 
 def read_number(text: str, scale: Scale | None) -> Reading:

@@ -1,7 +1,9 @@
 """What a reply quotes: verdicts that stand in the text that is judged are not the judge's."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Final
 
 _LENGTH: Final = 4000
@@ -9,6 +11,7 @@ _QUOTATION = re.compile(
     rf"(?<!\w)\"(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
     rf"|(?<!\w)'(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
 )
+_TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _ASIDE = re.compile(
     rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
     re.DOTALL | re.MULTILINE,
@@ -36,12 +39,29 @@ def quotations(folded: str) -> Spans:
     """Return where a folded text quotes within a line; a line that is all in quotes does not."""
     found = Spans()
     for line in _LINE.finditer(folded):
-        own = [(one.start(), one.end()) for one in _QUOTATION.finditer(folded, *line.span())]
+        seen, at = _without_open(line[0]), line.start()
+        own = [(at + one.start(), at + one.end()) for one in _QUOTATION.finditer(seen)]
         edges = [line.start(), *(at for one in own for at in one), line.end()]
         between = (folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
         if own and any(any(map(str.isalnum, part)) for part in between):
             found += own
     return found
+
+
+def _without_open(line: str) -> str:
+    """Hide the escaped quotation marks of a line that begin no quotation.
+
+    Each would be tried over its whole length, and a line may be nothing else.
+    """
+    if '\\"' not in line:
+        return line
+    tokens = _TOKEN.findall(line)
+    after = _LENGTH + 1
+    for at in range(len(tokens) - 1, -1, -1):
+        if tokens[at] == '\\"' and after > _LENGTH:
+            tokens[at] = "\\#"
+        after = 0 if tokens[at] == '"' else after + 1
+    return "".join(tokens)
 
 
 def own(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
@@ -67,7 +87,8 @@ def _stated(matches: list[re.Match[str]], spans: Spans, folded: str) -> list[re.
     """
     found = []
     for match in matches:
-        inside = [one for one in spans if one[0] <= match.end() and match.start() < one[1]]
+        first = bisect_right(spans, match.start(), key=itemgetter(1))
+        inside = spans[first : bisect_right(spans, match.end(), key=itemgetter(0))]
         if not inside:
             continue
         start, end = inside[0][0], inside[-1][1]

@@ -11,7 +11,7 @@ FEWEST, MOST = 2, 8
 """Sub-aspects of an aspect."""
 LONGEST_NAME = 60
 """Characters; more is a sentence."""
-_MARK = re.compile(r"(?:[-*•·]|#+|\(?\d{1,2}[.)])\s+")
+_MARK = re.compile(r"\A(?:[-*•·]|#++|\(?\d{1,2}[.)])\s+")
 _PAIR = re.compile(r"([^:：]+?)\s*[:：]\s*(\S.*)")
 _LEAD_IN = (":", "：")
 _FENCE = "```"

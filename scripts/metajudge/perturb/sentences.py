@@ -16,7 +16,7 @@ _END = re.compile(
     rf"(?<![{_SPACED}])(?P<spaced>[{_SPACED}]++)[{_CLOSING}]*+(?!\S)"
     rf"|(?:[。！？｡]|．(?!\d))++[{_CLOSING}]*+"
 )
-_NEXT_WORD = re.compile(r"[^\w\n]*(\w*)")
+_WORD = re.compile(r"\w+|\Z")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 
 
@@ -63,32 +63,37 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 def _ends(text: str, start: int, stop: int) -> Iterator[int]:
     """Yield the offsets behind the sentences that end within the line text[start:stop]."""
+    words = _WORD.finditer(text, start, stop)
+    following, seen, told = next(words), start, False
     for mark in _END.finditer(text, start, stop):
-        head = text[start : mark.start()]
-        if any(map(str.isalnum, head)) and _is_end(head, mark, _next_word(text, mark.end(), stop)):
+        told = told or any(map(str.isalnum, text[seen : mark.start()]))
+        seen = mark.start()
+        while following.start() < mark.end():
+            following = next(words)
+        if told and _is_end(text, start, mark, following[0]):
             yield mark.end()
-            start = mark.end()
+            start = seen = mark.end()
+            told = False
 
 
-def _next_word(text: str, start: int, stop: int) -> str:
-    match = _NEXT_WORD.match(text, start, stop)
-    return match[1] if match else ""
-
-
-def _is_end(head: str, mark: re.Match[str], following: str) -> bool:
+def _is_end(text: str, start: int, mark: re.Match[str], following: str) -> bool:
+    """Return whether the sentence that begins at `start` ends with this mark."""
     terminator = mark["spaced"]
     if terminator is None:
         return True
     if following[:1].islower() and (mark[0] != terminator or terminator in ("…", "..", "...")):
         return False  # "Stop!" he said, and then … nothing
-    return mark[0] != "." or not _is_abbreviated(head, following)
+    return mark[0] != "." or not _is_abbreviated(text, start, mark.start(), following)
 
 
-def _is_abbreviated(head: str, following: str) -> bool:
-    """Return whether the full stop between these belongs to the last word of `head`."""
-    last = "" if head[-1].isspace() else head.rsplit(None, 1)[-1].lstrip(_OPENING)
+def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
+    """Return whether the full stop behind text[start:stop] belongs to the last word of it."""
+    at = stop
+    while at > start and not text[at - 1].isspace():
+        at -= 1
+    last = text[at:stop].lstrip(_OPENING)
     word = last.casefold()
-    if word in _TITLES or (word.isdecimal() and head.strip() == word):
+    if word in _TITLES or (word.isdecimal() and text[start:stop].strip() == word):
         return True
     if word in _BEFORE_NUMBERS and following[:1].isdecimal():
         return True

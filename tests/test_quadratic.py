@@ -1,0 +1,108 @@
+"""Text made to be slow: what is read takes time in step with its length, whatever stands in it."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from metajudge.parsing import Scale, parse
+from metajudge.parsing.analysis import problem_of, without_rating
+from metajudge.parsing.locate import LARGEST, NOWHERE, locate
+from metajudge.parsing.number import read_number
+from metajudge.parsing.quoted import quotations
+from metajudge.parsing.sub_aspects import read_sub_aspects
+from metajudge.perturb import split_sentences
+
+SCALE = Scale(1, 5, 1)
+TIMES, MOST, FLOOR = 8, 24, 0.2
+"""A text this many times as long may take at most so many times as long, or seconds in all."""
+
+
+def score(text: str) -> object:
+    return parse(text, scale=SCALE, finish="stop")
+
+
+def number(text: str) -> object:
+    return read_number(text, SCALE)
+
+
+def ending(text: str) -> object:
+    return problem_of(text, 4.0, SCALE)
+
+
+def place(text: str) -> object:
+    return locate([text[:3000] + "y"], text)
+
+
+CASES: dict[str, tuple[Callable[[str], object], str, str, str]] = {  # what reads it, ends, middle
+    "full stops": (split_sentences, "x ", ". ", "y"),
+    "exclamations": (split_sentences, "x ", "! ", "y"),
+    "questions in quotes": (split_sentences, "x ", '? "', "y"),
+    "ellipses": (split_sentences, "x ", "... ", "y"),
+    "initials": (split_sentences, "x ", "a. ", "y"),
+    "numbers": (split_sentences, "x ", "1. ", "y"),
+    "wide stops": (split_sentences, "x ", "。 ", "y"),
+    "spaces in an analysis": (without_rating, "x", " ", "x"),
+    "spaces behind a rating": (without_rating, "rating", " ", "x"),
+    "ratings": (without_rating, "x", " rating:", " 4: x"),
+    "spaces in a whole analysis": (ending, "x", " ", "x"),
+    "digits": (number, "", "1", "x"),
+    "digits behind a point": (number, ".", "1", "x"),
+    "digits of an exponent": (number, "1e", "1", "x"),
+    "hashes": (read_sub_aspects, "", "#", "x"),
+    "brackets": (read_sub_aspects, "", "(1", "x"),
+    "escaped quotation marks": (score, "Rating: 4 ", '\\"', ""),
+    "escaped quotation marks that end": (score, "Rating: 4 ", '\\"', '"'),
+    "quoted lines": (score, "", '"Rating: 4" x\n', ""),
+    "a long quote": (place, "", "x", ""),
+}
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    start = time.process_time()
+    read(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_time_grows_in_step_with_the_text(name: str) -> None:
+    read, start, middle, end = CASES[name]
+    few = 100_000 // TIMES // len(middle)
+    short, long = (start + middle * (few * times) + end for times in (1, TIMES))
+    read(short)  # what is made once, is made here
+    least = min(seconds(read, short) for _ in range(3))
+    assert seconds(read, long) < max(MOST * least, FLOOR)
+
+
+def test_a_quote_too_long_to_look_for_its_like_is_found_as_it_is_only() -> None:
+    text = "ab " * 4000
+    most = LARGEST // (len(text) - 1)
+    near, exact = "ab " * (most // 3) + "ax ab ", "ab " * (most // 3) + "ab ab"
+    assert len(near.strip()) * (len(text) - 1) > LARGEST
+    assert locate([near], text) == [NOWHERE]
+    assert locate([exact], text)[0].match == "exact"
+    assert locate(["ab ab ab ax ab ab ab ab"], text)[0].match == "fuzzy"
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        (r'it says \"4\" and "5"', [r'"4\" and "']),
+        (r"it says \"4\" and 5", []),
+        (r'it says "4 \" 5" so', [r'"4 \" 5"']),
+        (r"it says \"" + r"\"" * 4000 + '" so', [r'"' + r"\"" * 4000 + '"']),
+        (r"it says \"" + r"\"" * 4001 + '" so', [r'"' + r"\"" * 4000 + '"']),
+    ],
+)
+def test_an_escaped_quotation_mark_begins_a_quotation_where_one_closes(
+    line: str, quoted: list[str]
+) -> None:
+    assert [line[start:end] for start, end in quotations(line)] == quoted
+
+
+def test_a_dash_within_a_name_is_kept() -> None:
+    line = "- Word choice - register: what is said, and 1. how."
+    assert read_sub_aspects(line) == [("Word choice - register", "what is said, and 1. how.")]
+    assert read_sub_aspects("Word choice - register: what is said.")[0].name[5:] == (
+        "choice - register"
+    )

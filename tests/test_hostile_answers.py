@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from metajudge.engines import openai
+from metajudge.engines import wire
 from metajudge.engines.asked import MOST_TOKENS
 from metajudge.engines.command import _usage as said_by_a_program
 from metajudge.engines.wire import read_replies
@@ -57,7 +57,7 @@ def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:
 def test_an_answer_that_unfolds_into_too_much_is_none(
     packed: bool, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
     told = reply("4").body
     assert isinstance(told, dict)
     large = json.dumps({**told, "much": "x" * (3 << 20)}).encode()

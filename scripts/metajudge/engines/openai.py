@@ -57,10 +57,6 @@ class Passing(Exception):
         self.wait, self.throttled = wait, throttled
 
 
-MOST_BYTES = 1 << 27
-"""Of an answer, unpacked: more than many long draws with all their probabilities have."""
-
-
 class Stopped(Exception):
     """The job ends: what waits is not sent any more."""
 
@@ -138,8 +134,10 @@ class OpenAIEngine:
         body = orjson.dumps(wire.body(self.card, request, draws))
         try:
             async with session.post(self.url, data=body, allow_redirects=False) as response:
-                text = await _text_of(response)
+                text = await wire.text_of(response.content.iter_chunked(1 << 16))
                 status, headers = response.status, response.headers
+        except wire.NoReplyError as error:
+            raise Passing(str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.safe(str(error)) or type(error).__name__
             raise Passing(f"no answer: {reason}") from None
@@ -183,17 +181,6 @@ class OpenAIEngine:
             provenance=told,
             logprobs=None if wire.spells(reply.logprobs, self.hidden) else reply.logprobs,
         )
-
-
-async def _text_of(response: aiohttp.ClientResponse) -> str:
-    """Return an answer's text; Passing for one that would not end, or unfolds into too much."""
-    parts, size = [], 0
-    async for part in response.content.iter_chunked(1 << 16):
-        parts.append(part)
-        size += len(part)
-        if size > MOST_BYTES:
-            raise Passing(f"an answer of more than {MOST_BYTES:,} bytes")
-    return b"".join(parts).decode("utf-8", "replace")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -14,12 +14,14 @@ from metajudge.schema.cards import OpenAIModel
 
 HALVES = re.compile("[\ud800-\udfff]")
 """Halves of surrogate pairs, which no file can hold."""
+MOST_BYTES = 1 << 27
+"""Of an answer, unpacked: more than many long draws with all their probabilities have."""
 
 Logprobs = list[list[tuple[str, float]]]
 
 
 class NoReplyError(Exception):
-    """An answer with status 200 in which there is no reply, and why."""
+    """An answer in which there is no reply, and why."""
 
 
 def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str, Any]:
@@ -49,6 +51,16 @@ def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
         schema = {"name": "verdict", "strict": True, "schema": asked["json_schema"]}
         fields["response_format"] = {"type": "json_schema", "json_schema": schema}
     return fields
+
+
+async def text_of(parts: AsyncIterable[bytes]) -> str:
+    """Return the text of an answer; NoReplyError if it would not end, or unfolds into too much."""
+    whole = bytearray()
+    async for part in parts:
+        whole += part
+        if len(whole) > MOST_BYTES:
+            raise NoReplyError(f"an answer of more than {MOST_BYTES:,} bytes")
+    return whole.decode("utf-8", "replace")
 
 
 def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Reply]:

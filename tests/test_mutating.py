@@ -1,6 +1,10 @@
 """What `make mutants` tests and tells."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -51,6 +55,16 @@ def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_f
     mutating.choose(1, 0, "", again=True)
     assert Counter(told().values()) == {1: 2, None: 18}
     assert json.loads(meta.read_text())["other"] == 3
+
+
+def test_a_limit_of_time_ends_no_process_of_others() -> None:
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(sleep) as child:
+        mutating.signal_child(child.pid, signal.SIGXCPU)
+        assert child.wait(20) == -signal.SIGXCPU
+        for other in (child.pid, os.getppid()):
+            with pytest.raises(ProcessLookupError):
+                mutating.signal_child(other, 0)
 
 
 def test_a_share_that_is_killed_has_the_interval_of_wilson() -> None:

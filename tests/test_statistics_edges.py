@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from metajudge.statistics import resampling
+from metajudge.statistics.accuracy import NO_SOURCE, acc_eq
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.anchors import (
     anchor_costs,
@@ -288,6 +289,12 @@ def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
     assert (found.value, found.n) == (0.5, 2)
 
 
+def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
+    votes = np.array([[1, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0]])
+    found = match_vote_all(votes, np.arange(3), np.arange(3), np.ones(3), None)
+    assert (found.value, found.n, found.n_tied) == (0.5, 2, 1)
+
+
 @pytest.mark.usefixtures("two_are_enough")
 def test_pairs_without_votes_are_in_every_resample_and_count_in_none() -> None:
     votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
@@ -296,6 +303,7 @@ def test_pairs_without_votes_are_in_every_resample_and_count_in_none() -> None:
     assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
     # of the resamples a quarter each has 3/4, 5/6, 1/2 and 2/3
     assert (found.lo, found.hi) == pytest.approx((1 / 2, 5 / 6))
+    assert "bootstrap over 2 pairs" in found.method
 
 
 def test_what_nothing_is_expected_of_is_missing() -> None:
@@ -329,6 +337,15 @@ def test_what_a_statistic_is_about_says_how_it_is_written() -> None:
     assert {name: statistic(name).kind for name in kinds} == kinds
     with pytest.raises(KeyError, match="edit"):
         statistic("edit")
+
+
+# --- accuracy ---
+
+
+def test_an_epsilon_cannot_be_of_other_sources_where_there_are_none() -> None:
+    x, y = np.array([1.0, 2, 3, NAN]), np.array([1.0, 3, 2, 2])
+    found, epsilon = acc_eq(x, y, np.zeros(4, dtype=np.int64), weights=None)
+    assert found.estimate == Estimate.undefined(NO_SOURCE, n=1, n_missing=1) and epsilon is None
 
 
 # --- permutations ---

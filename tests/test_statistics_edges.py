@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from metajudge.statistics import resampling
-from metajudge.statistics.accuracy import NO_SOURCE, acc_eq
+from metajudge.statistics.accuracy import acc_eq
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.anchors import (
     anchor_costs,
@@ -21,6 +21,7 @@ from metajudge.statistics.dependent import williams
 from metajudge.statistics.estimate import (
     FEW_SOURCES,
     NO_EXPECTATION,
+    NO_SOURCE,
     UNDEFINED_JUDGE,
     Estimate,
 )

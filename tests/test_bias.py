@@ -113,3 +113,5 @@ def test_constant_data_have_a_reason() -> None:
     assert partial_correlation(x, y, same, SOURCE, **keys).estimate.note == CONSTANT_LENGTH
     ends: Any = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}
     assert length_slope(x, y, same, SOURCE, **ends).estimate.note == CONSTANT_LENGTH
+    lost = np.where(np.arange(x.size) == 1, np.nan, x)
+    assert length_slope(lost, y, same, SOURCE, **ends).estimate.n_missing == 1

@@ -28,7 +28,7 @@ from metajudge.statistics.estimate import (
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import independent_mean, mean_over
 from metajudge.statistics.outliers import outliers
-from metajudge.statistics.pairwise import first_position_rate, verdicts
+from metajudge.statistics.pairwise import first_position_rate, order_consistency, verdicts
 from metajudge.statistics.permutation import mean_test
 from metajudge.statistics.registry import statistic
 from metajudge.statistics.resampling import Replicated
@@ -184,6 +184,8 @@ def test_a_ceiling_names_what_raters_stand_against() -> None:
 
 def test_a_difference_needs_replicates_for_its_interval() -> None:
     assert difference(rows(3.0), rows(1.0), 9) == Estimate(2, n=4)
+    none = Replicated(Estimate.undefined("no", n=3, n_missing=1), np.array([NAN]))
+    assert difference(rows(3.0), none, 9, why="no") == Estimate.undefined("no", n=3, n_missing=1)
     one = difference(rows(3.0, 3.0), rows(1.0, 2.0), 9)
     assert one.value == 2 and (one.lo, one.note) != (None, "")
 
@@ -265,6 +267,16 @@ def test_one_vote_is_a_verdict_and_none_is_not() -> None:
     votes = [np.array(column) for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])]
     found = verdicts(*votes)
     assert found[:3].tolist() == [1, -1, 0] and np.isnan(found[3]) and found[4] == 0
+
+
+@pytest.mark.usefixtures("two_are_enough")
+def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
+    first, second = np.array([1.0, 1, -1, NAN]), np.array([1.0, -1, 1, 1])
+    weights = np.tile([[1, 1], [2, 0], [0, 2], [1, 1]], (30, 1))
+    found = order_consistency(first, second, np.array([0, 0, 1, 1]), weights)
+    # of source 0 one of two stays, of source 1 none
+    assert (found.value, found.n, found.n_missing) == (1 / 3, 3, 1)
+    assert (found.lo, found.hi) == (0, 1 / 2)
 
 
 def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:

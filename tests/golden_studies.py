@@ -5,7 +5,7 @@ All of it enters the keys of tests/golden/keys.json: what stands here is not cha
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def _claims(item: int) -> dict[str, Any]:
 
 
 STEPS = {"min": 1, "max": 5, "step": 1}
-TEXTS = {
+TEXTS: dict[str, tuple[Callable[[int], dict[str, Any]], str, dict[str, Card]]] = {
     "golden-news": (
         _news,
         "summarization",
@@ -277,7 +277,7 @@ MEMBERS = [f"annotator-{number}" for number in range(1, 6)]
 def studies() -> list[GoldenStudy]:
     """Return the studies, but for the one that builds texts of every rating."""
     judged = ["texts", "analyses", "judges"]
-    forms = {"judges": [*FORMS, *(card["judge"] for _, card in OWN)]}
+    forms: Card = {"judges": [*FORMS, *(card["judge"] for _, card in OWN)]}
     every: dict[str, Card] = {"golden-news": {}, "golden-talk": {}}
     behind = _behind()
     asked = ["word-variety", *(card["judge"] for kind, card in behind if kind == "judge")]
@@ -287,11 +287,11 @@ def studies() -> list[GoldenStudy]:
     for _, card in attacks:
         card["aspects"] = ["coherence"]
     rows = [("perturbation", shipped("perturbation", name, steps=2)) for name in ROWS]
-    distill = {"teacher": "ensemble", "judge": "distilled", "datasets": ["golden-talk"]}
+    distill: Card = {"teacher": "ensemble", "judge": "distilled", "datasets": ["golden-talk"]}
     distill |= {"write": {"models": MEMBERS[:2]}}
-    learning = {"judges": [*MEMBERS, "ensemble", "distilled"], "distill": distill}
+    learning: Card = {"judges": [*MEMBERS, "ensemble", "distilled"], "distill": distill}
     greedy: Card = {"judges": ["score-only-greedy"]}
-    drafting = {"drafter": "generator", "perturbations": ["vaguer", ROWS[0]]}
+    drafting: Card = {"drafter": "generator", "perturbations": ["vaguer", ROWS[0]]}
     vaguer = {
         **{"perturbation": "vaguer", "name": "vaguer", "level": "word", "method": "llm"},
         **{"model": "generator", "form": "adjust-steps", "adjustment": "Say it more vaguely."},

@@ -6,6 +6,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 DRAFTING = True
+BY_DEFAULT = False
 
 
 include: "rules/common.smk"

@@ -15,7 +15,7 @@ from metajudge.distillation.sampling import student_file
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.distilling import student_of
-from metajudge.plan.inputs import card_files, data_files, unfetched
+from metajudge.plan.inputs import card_files, data_files, unfetched, without_folders
 from metajudge.plan.interpreters import check_interpreters, check_vllm
 from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
@@ -45,10 +45,17 @@ from snakemake.logging import logger
 # every 700 new ones, took a tenth of the time of planning 10,000 cells.
 gc.set_threshold(100_000)
 
-# Which file a study came from, for messages: of the command line, or of a `configfile:`.
+# Which file a study came from, for messages: of the command line, or of a `configfile:`. The one
+# that is taken by default lies in a folder of Snakemake's, another one in each process.
 _files = workflow.overwrite_configfiles or workflow.configfiles
 SOURCE = (
-    os.path.relpath(_files[-1]) if _files else "the config of the importing workflow"
+    "config/config.yaml"
+    if BY_DEFAULT
+    else (
+        os.path.relpath(_files[-1])
+        if _files
+        else "the config of the importing workflow"
+    )
 )
 
 try:
@@ -60,6 +67,13 @@ try:
     CARDS = card_files(PLAN, HOME)
 except (UserError, UserErrors) as error:
     raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
+
+# Jobs are told in their specs where results lie, which a module's prefix does not reach.
+if workflow.modifier.path_modifier.replace_prefix(OUT, "output") != OUT:
+    raise WorkflowError(
+        "a module's `prefix` and `replace_prefix` cannot move the results of this workflow: leave "
+        f"them out, and its files lie in {OUT}, below the working directory"
+    )
 
 # Where a stage's interpreter and the workflow lie is nobody's business but the machine's:
 # resources are not tracked, so that neither another interpreter nor a move re-runs a job.

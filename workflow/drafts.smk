@@ -28,7 +28,8 @@ onstart:
     try:
         if DRAFTS:
             check_keys(SPECS.keys())
-            check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
+            if not CONDA:
+                check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
     except UserError as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 

@@ -76,7 +76,9 @@ if workflow.modifier.path_modifier.replace_prefix(OUT, "output") != OUT:
     )
 
 # Where a stage's interpreter and the workflow lie is nobody's business but the machine's:
-# resources are not tracked, so that neither another interpreter nor a move re-runs a job.
+# resources are not tracked, so that neither another interpreter nor a move re-runs a job. With
+# `--sdm conda` it is that of the environment which Snakemake builds from envs/ and activates.
+CONDA = "conda" in {str(one) for one in workflow.deployment_settings.deployment_method}
 PYTHON = {
     "core": os.environ.get("METAJUDGE_PYTHON", sys.executable),
     "vllm": os.environ.get(
@@ -86,6 +88,8 @@ PYTHON = {
         "METAJUDGE_PYTHON_TRAIN", str(HOME / ".venv-train" / "bin" / "python")
     ),
 }
+if CONDA:
+    PYTHON = dict.fromkeys(PYTHON, "python")
 # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs 0.1 s a job.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -117,7 +121,8 @@ def guard():
             )
     try:
         preflight(json.loads(SPECS.preflight()))
-        check_interpreters(PLAN, PYTHON)
+        if not CONDA:
+            check_interpreters(PLAN, PYTHON)
         read_all(PLAN, OUT)
     except (UserError, UserErrors) as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None

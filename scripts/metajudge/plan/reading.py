@@ -78,5 +78,5 @@ def _replay(
     ]
     for cell in cells:
         judge = plan.judges[cell.judge]
-        scale = judge.scale or plan.scale_of(dataset, cell.aspect)
+        scale = judge.scale_on(split(cell.aspect)[0]) or plan.scale_of(dataset, cell.aspect)
         engine.answer(judge, split(cell.aspect)[0], scale, texts)

@@ -17,6 +17,9 @@ HALVES = re.compile("[\ud800-\udfff]")
 MOST_BYTES = 1 << 27
 """Of an answer, unpacked: more than many long draws with all their probabilities have."""
 
+KIND = 80
+"""Characters of an error's type or code that are compared."""
+
 Logprobs = list[list[tuple[str, float]]]
 
 
@@ -173,6 +176,17 @@ def _loads(text: str) -> Any:
         return orjson.loads(HALVES.sub("\ufffd", whole))
     except (ValueError, RecursionError):
         raise NoReplyError("an answer that is not JSON") from None
+
+
+def error_kind(text: str) -> str:
+    """Return type and code of an endpoint's error, where it names them: they never count down."""
+    try:
+        told = json.loads(text)
+        error = told.get("error") if isinstance(told.get("error"), dict) else told
+        named = [error[name] for name in ("type", "code") if isinstance(error.get(name), str | int)]
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return " ".join(str(one)[:KIND] for one in named)
 
 
 def message_of(text: str) -> str:

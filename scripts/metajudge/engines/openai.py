@@ -123,6 +123,7 @@ class OpenAIEngine:
             ),
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,  # it would hold up all other answers, and know no end
             headers=self.headers(),
         )
 
@@ -131,7 +132,8 @@ class OpenAIEngine:
         name = self.card.key_header
         value = f"Bearer {self.key}" if name.lower() == "authorization" else self.key
         key = {name: value} if self.key else {}
-        return {"Content-Type": "application/json", **self.card.headers, **key}
+        own = {"Content-Type": "application/json", "Accept-Encoding": wire.ACCEPTED}
+        return {**own, **self.card.headers, **key}
 
     async def ask(
         self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
@@ -144,8 +146,9 @@ class OpenAIEngine:
         body = orjson.dumps(wire.body(self.card, request, draws))
         try:
             async with session.post(self.url, data=body, allow_redirects=False) as response:
-                text = await wire.text_of(response.content.iter_chunked(1 << 16))
                 status, headers = response.status, response.headers
+                parts = response.content.iter_chunked(1 << 16)
+                text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
         except wire.NoReplyError as error:
             raise Passing(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

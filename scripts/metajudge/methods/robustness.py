@@ -198,7 +198,7 @@ def _alphas(
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
     if scores is None:
         return
-    classes, why = classes_with(study, judge, aspect, lower_median(people))
+    classes, why = classes_with(study, judge, aspect, lower_median(people), scores)
     if classes is None or not are_classes(people, classes):
         nothing = np.full(len(study.weights) + 1, np.nan)
         for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):

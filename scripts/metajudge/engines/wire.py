@@ -56,7 +56,7 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
 
 def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields for what only some requests want."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"stop": asked["stop"]} if "stop" in asked else {}
     if "logprobs" in asked:
         fields |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
     if "choices" in asked:

@@ -139,7 +139,7 @@ class Questions:
     def wants(self) -> dict[str, Any]:
         """Return what the judge's requests ask for beside a text."""
         judge, scale = self.judge, self.judge.scale or self.scale
-        wants: dict[str, Any] = {}
+        wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
         values = [plain(value) for value in scale.values() or []]

@@ -31,15 +31,17 @@ def score_cell(
     samples: bool = False,
     settings: Mapping[str, float] = NO_SETTINGS,
     texts: Mapping[str, str] = NO_TEXTS,
+    cut: bool = False,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
 
     `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
     where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
-    `settings` are the parser's; `texts` are those of the targets, where errors are located in them.
+    `settings` are the parser's; `texts` are those of the targets, where errors are located in them;
+    `cut`: a reply that was cut counts where its first line is the verdict.
     """
-    read = cache(partial(_read, scale=scale, parser=parser, settings=settings))
+    read = cache(partial(_read, scale=scale, parser=parser, settings=settings, cut=cut))
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
     verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
     units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
@@ -60,7 +62,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a reply file, as a job's spec tells how.
 
     `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`; `targets`
-    is the file of the texts that errors are located in, where there are any.
+    is the file of the texts that errors are located in, where there are any; `cut` where it holds.
     """
     own = told["scale"]
     return score_cell(
@@ -72,6 +74,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
         samples=told["samples"],
         settings=told["settings"],
         texts=texts_of(told["targets"]) if "targets" in told else NO_TEXTS,
+        cut=told.get("cut", False),
     )
 
 
@@ -87,6 +90,7 @@ def reader(told: Mapping[str, Any]) -> Read:
         scale=own and Scale(**{**own, "labels": tuple(own["labels"])}),
         parser=told["parser"],
         settings=told["settings"],
+        cut=told.get("cut", False),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from metajudge.statistics import coefficients, swapped
 from metajudge.statistics.coefficients import Statistic
 from metajudge.statistics.correlation import LEVELS, STATISTICS, Level
 from metajudge.statistics.permutation import (
@@ -200,3 +201,38 @@ def test_kappa_of_equal_judges_is_no_difference() -> None:
     flips = flips_of(np.random.default_rng(7), 9, 99)
     found = kappa_test(a, a, gold, [1, 2, 3, 4, 5], source, flips)
     assert (found.difference, found.p) == (0, 1)
+
+
+@pytest.mark.parametrize("cells", [40, 1_000_000])
+def test_values_that_mostly_differ_give_what_writing_out_gives(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Units of 1 to 9 targets, some values shared; in one block and in many."""
+    for module in (coefficients, swapped):
+        monkeypatch.setattr(module, "CELLS", cells)
+    rng = np.random.default_rng(8)
+    unit = np.repeat(np.arange(12), rng.integers(1, 10, 12))
+    x1, x2, y = rng.normal(size=(3, unit.size)).round(1)
+    y = np.round(y * 40)
+    flips = np.vstack([np.zeros((1, 12), dtype=bool), flips_of(rng, 12, 30)])
+    found = {
+        **swapped.rank_coefficients(x1, x2, y, unit, flips, STATISTICS[1:]),
+        "pearson": swapped.pearson(x1, x2, y, unit, flips),
+    }
+    assert set(found) == set(STATISTICS)
+    for name, (first, second) in found.items():
+        for row, flip in enumerate(flips):
+            mixed = np.where(flip[unit], x2, x1), np.where(flip[unit], x1, x2)
+            expected = [ORACLE[name](one, y) for one in mixed]
+            assert [first[row], second[row]] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_judge_that_a_permutation_makes_constant_has_no_coefficient_there() -> None:
+    unit = np.arange(4)
+    x1, x2 = np.array([1.0, 2, 3, 4]), np.array([7.0, 7, 7, 7])
+    y = np.array([2.0, 1, 4, 3])
+    flips = np.array([[False] * 4, [True] * 4])
+    ranks = swapped.rank_coefficients(x1, x2, y, unit, flips, ["spearman", "kendall_b"])
+    for first, second in [*ranks.values(), swapped.pearson(x1, x2, y, unit, flips)]:
+        assert np.isnan(first).tolist() == [False, True]
+        assert np.isnan(second).tolist() == [True, False]

@@ -1,9 +1,11 @@
 """The short table that ends a run in the terminal."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
 
@@ -54,8 +56,22 @@ def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _between_steps(_rows(out, "coverage"))
     parts += _unpriced(_rows(out, "cost"), plan)
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _between_steps(coverage: Rows) -> list[str]:
+    """Return a warning for each judge whose values lie between the steps of its scale."""
+    counts = Counter[str]()
+    for row in coverage:
+        if row["statistic"] == f"count_{OFF_GRID}":
+            counts[row["judge"]] += round(row["value"])
+    return [
+        f"\nwarning: {count:,} values of {judge} lie between the steps of its scale and are "
+        f"missing: {OFF_GRID_REMEDY}"
+        for judge, count in sorted(counts.items())
+    ]
 
 
 def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:

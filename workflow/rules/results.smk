@@ -91,7 +91,9 @@ rule report:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
+        spec=lambda wildcards: SPECS.report(
+            f"metajudge run {without_folders(SOURCE, HOME)}"
+        ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
 

@@ -19,6 +19,7 @@ from metajudge.statistics.coefficients import (
 from metajudge.statistics.correlation import FEWEST_SYSTEMS, SAME_MEAN, STATISTICS, Level
 from metajudge.statistics.dot import dot
 from metajudge.statistics.kappa import confusion_counts, kappas
+from metajudge.statistics.swapped import Both, pearson, rank_coefficients
 
 Permute = Literal["inputs", "systems", "both"]
 Flips = NDArray[np.bool_]
@@ -94,9 +95,8 @@ def permutation_tests(
     if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
         return dict.fromkeys(statistics, _test(np.full(1, np.nan), n, exact))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
-    first = _at_level(data, swapped, level, statistics)
-    second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
-    return {name: _test(first[name] - second[name], n, exact) for name in statistics}
+    found = _both(data, swapped, level, statistics)
+    return {name: _test(found[name][0] - found[name][1], n, exact) for name in statistics}
 
 
 def kappa_test(
@@ -154,6 +154,17 @@ def _test(differences: Floats, n: int, exact: bool) -> PairedTest:
     return PairedTest(float(observed), (k + own) / size, (k_greater + own) / size, n)
 
 
+def _both(
+    data: _Data, swapped: Flips, level: Level, statistics: Collection[Statistic]
+) -> Mapping[Statistic, Both]:
+    """Return the statistics of both judges' scores after each permutation: (rows,) each."""
+    if level == "pooled" and _many_values(data):
+        return _pooled_of_many(data, swapped, statistics)
+    first = _at_level(data, swapped, level, statistics)
+    second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
+    return {name: (first[name], second[name]) for name in statistics}
+
+
 def _at_level(
     data: _Data, swapped: Flips, level: Level, statistics: Collection[Statistic]
 ) -> Mapping[Statistic, Floats]:
@@ -167,6 +178,26 @@ def _at_level(
     return _by_source(data, swapped, statistics)
 
 
+def _many_values(data: _Data) -> bool:
+    """Return whether counts of each pair of values would be a larger table than the data."""
+    x, y = (np.unique(v).size for v in (np.append(data.x1, data.x2), data.y))
+    return x * y > 2 * data.y.size
+
+
+def _pooled_of_many(
+    data: _Data, swapped: Flips, statistics: Collection[Statistic]
+) -> Mapping[Statistic, Both]:
+    used, unit = np.unique(data.unit, return_inverse=True)
+    flips, four = swapped[:, used], (data.x1, data.x2, data.y, unit)
+    found: dict[Statistic, Both] = {}
+    ranked = [name for name in statistics if name != "pearson"]
+    if ranked:
+        found |= rank_coefficients(*four, flips, ranked)
+    if "pearson" in statistics:
+        found["pearson"] = pearson(*four, flips)
+    return found
+
+
 def _pooled(
     data: _Data, swapped: Flips, statistics: Collection[Statistic]
 ) -> Mapping[Statistic, Floats]:
@@ -175,35 +206,7 @@ def _pooled(
     taken = swapped[:, used].astype(np.float64)
     rows = np.hstack([1 - taken, taken])
     x, y = np.append(data.x1, data.x2), np.append(data.y, data.y)
-    twice = np.append(code, code + used.size)
-    others = [name for name in statistics if name != "spearman"]
-    found = over_rows(x, y, twice, rows, others) if others else {}
-    if "spearman" in statistics:
-        found["spearman"] = _spearman(x, data.y, twice, rows)
-    return found
-
-
-def _spearman(x: Floats, y: Floats, unit: Codes, rows: Floats) -> Floats:
-    """Return Spearman's rho where every row holds each y once, so that its ranks stay.
-
-    A value of x has its weight and the sum of the ranks of its y, both products of rows and units.
-    """
-    (xs, cx), (_, cy, ny) = (
-        np.unique(x, return_inverse=True),
-        np.unique(y, return_inverse=True, return_counts=True),
-    )
-    b = (2 * np.cumsum(ny) - ny - y.size)[cy].astype(np.float64)
-    shape = (rows.shape[1], xs.size)
-    count, ranks = counted(unit, cx, shape), counted(unit, cx, shape, np.append(b, b))
-    found = []
-    for start in range(0, len(rows), max(1, CELLS // xs.size)):
-        part = rows[start : start + max(1, CELLS // xs.size)]
-        nx, across = dot(part, count), dot(part, ranks)
-        a = 2 * np.cumsum(nx, axis=1) - nx - y.size
-        aa = np.einsum("ri,ri,ri->r", nx, a, a)
-        with np.errstate(invalid="ignore"):  # NaN where a side does not vary
-            found.append(np.einsum("ri,ri->r", across, a) / np.sqrt(aa * float(dot(b, b))))
-    return np.concatenate(found)
+    return over_rows(x, y, np.append(code, code + used.size), rows, statistics)
 
 
 def _by_system(

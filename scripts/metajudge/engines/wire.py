@@ -56,7 +56,7 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
 
 def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields for what only some requests want."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"stop": asked["stop"]} if "stop" in asked else {}
     if "logprobs" in asked:
         fields |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
     if "choices" in asked:
@@ -94,8 +94,8 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
         found = bytearray(unpacker.decompress(data, AT_ONCE))
         if not unpacker.eof:
             left, loop = MOST_BYTES + 1 - len(found), asyncio.get_running_loop()
-            rest = (UNPACKING, unpacker.decompress, unpacker.unconsumed_tail, left)
-            found += await loop.run_in_executor(*rest)
+            rest = unpacker.unconsumed_tail
+            found += await loop.run_in_executor(UNPACKING, unpacker.decompress, rest, left)
     except zlib.error:
         raise NoReplyError("an answer that cannot be unpacked") from None
     if len(found) > MOST_BYTES:

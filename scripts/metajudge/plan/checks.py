@@ -146,11 +146,28 @@ def check_judge(
             got=f"{judge.model} (engine {model.engine})",
             todo="leave `spotlight` out",
         )
+    _check_stop(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if judge.scale is not None and "perspectives" not in methods:
         _check_scale(judge.scale, datasets, where)
+
+
+def _check_stop(judge: Judge, model: Model, where: str) -> None:
+    if judge.stop and model.engine not in PROMPTED:
+        raise UserError(
+            "only a model that reads prompts ends its reply at a text",
+            where=f"{where}, key stop",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `stop` out",
+        )
+    if judge.stop and "stop" in getattr(model, "extra_body", {}):
+        raise UserError(
+            "two cards say where replies end",
+            where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
+            todo="leave one of them out",
+        )
 
 
 def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:

@@ -44,7 +44,7 @@ COUNTS = {"coverage", "cost"}
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
-NAMED_IF_SET = ("annotation", "spotlight")
+NAMED_IF_SET = ("annotation", "spotlight", "stop")
 """Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
 

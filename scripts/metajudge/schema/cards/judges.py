@@ -193,6 +193,24 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        [],
+        max_length=4,
+        description="Up to four texts at which a reply ends; for models that read prompts.",
+    )
+    cut: Literal["unread", "read"] = Field(
+        "unread",
+        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
+        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
+    )
+
+    @model_validator(mode="after")
+    def _cut_behind_a_verdict(self) -> Self:
+        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        return self
 
     @model_validator(mode="after")
     def _falls_back_from_something(self) -> Self:

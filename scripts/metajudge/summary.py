@@ -1,8 +1,10 @@
 """The short table that ends a run in the terminal."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+from metajudge.engines.joins import join_lines
 from metajudge.schema.tables import read_table
 
 Rows = list[dict[str, Any]]
@@ -48,18 +50,36 @@ def summary(out: Path) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _unjoined(out)
     parts += _unpriced(_rows(out, "cost"))
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _unjoined(out: Path) -> list[str]:
+    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    return [
+        f"\n{path.parent.name}: {line}"
+        for path in sorted((out / "joined").glob("*/*.json"))
+        for line in join_lines(
+            [
+                join
+                for join in json.loads(path.read_text(encoding="utf-8"))
+                if (path.parent.name, join["judge"]) in judges
+            ],
+            poor=True,
+        )
+    ]
 
 
 def _unpriced(cost: Rows) -> list[str]:
     """Return one warning for all judges and writers whose price is not known."""
     prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
-    told = (
+    warning = (
         f"\nwarning: the price of {', '.join(names)} is not known: give the model's card a `price`"
     )
-    return [told] if names else []
+    return [warning] if names else []
 
 
 def _rows(out: Path, table: str) -> Rows:
@@ -71,8 +91,8 @@ def _table(dataset: str, rows: Rows, about: str) -> str:
     judges = sorted({row["judge"] for row in rows})
     cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    told = about if any(row["statistic"] not in SUMS for row in rows) else ""
-    lines = [f"\n{dataset}: {told}95 % intervals"]
+    heading = about if any(row["statistic"] not in SUMS for row in rows) else ""
+    lines = [f"\n{dataset}: {heading}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
         values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]

@@ -1,10 +1,12 @@
 """The short table that ends a run in the terminal."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metajudge.engines.joins import join_lines
 from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
@@ -56,9 +58,27 @@ def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _unjoined(out)
     parts += _between_steps(_rows(out, "coverage"))
     parts += _unpriced(_rows(out, "cost"), plan)
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _unjoined(out: Path) -> list[str]:
+    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    return [
+        f"\n{path.parent.name}: {line}"
+        for path in sorted((out / "joined").glob("*/*.json"))
+        for line in join_lines(
+            [
+                join
+                for join in json.loads(path.read_text(encoding="utf-8"))
+                if (path.parent.name, join["judge"]) in judges
+            ],
+            poor=True,
+        )
+    ]
 
 
 def _between_steps(coverage: Rows) -> list[str]:
@@ -114,8 +134,8 @@ def _table(dataset: str, rows: Rows, about: str) -> str:
     judges = sorted({row["judge"] for row in rows})
     cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    told = about if any(row["statistic"] not in SUMS for row in rows) else ""
-    lines = [f"\n{dataset}: {told}95 % intervals"]
+    heading = about if any(row["statistic"] not in SUMS for row in rows) else ""
+    lines = [f"\n{dataset}: {heading}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
         values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]

@@ -161,6 +161,17 @@ def written_for(dataset):
     return made_files(dataset, made_of(PLAN, dataset)) + rated
 
 
+def names_for(dataset, model):
+    """Return the file of the names in the data, by which recorded rows are joined."""
+    joined = SPECS.joined(dataset, model)
+    return [f"{OUT}/items/{dataset}.json"] if joined else []
+
+
+def joined_files():
+    """Return the files that tell how many rows of each recorded model were joined."""
+    return [path for dataset in DATASETS for path in SPECS.joins(dataset)]
+
+
 def analyses_for(dataset, model):
     """Return the files of analyses that judges of a model are shown."""
     judges = {cell.judge for cell in PLAN.cells_of(dataset, model)}

@@ -63,6 +63,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        joined_files(),
         annotated_files(),
         [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:

@@ -36,8 +36,8 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = {"spotlight": False, "off_grid": "drop"}
-"""Keys that came later, with their defaults: a card without them keeps its hash."""
+LATER = ("spotlight", "off_grid", "same_names", "kind")
+"""Keys that came later: a card without them has the hash that it always had."""
 
 
 def card_hash(*cards: BaseModel) -> str:
@@ -49,7 +49,10 @@ def card_hash(*cards: BaseModel) -> str:
 
 
 def _unset(card: BaseModel) -> set[str]:
-    return {name for name, default in LATER.items() if getattr(card, name, default) == default}
+    fields = type(card).model_fields
+    return {
+        name for name in LATER if name in fields and getattr(card, name) == fields[name].default
+    }
 
 
 def prompt_hash(

@@ -4,6 +4,7 @@ A listed name never changes its meaning. docs/statistics.md is generated from th
 """
 
 from metajudge.statistics.annotated import ANNOTATED
+from metajudge.statistics.claimed import CLAIMED
 from metajudge.statistics.derived import (
     ANY,
     APART,
@@ -381,6 +382,7 @@ STATISTICS: dict[str, Statistic] = {
     **ENSEMBLE,
     **TRAINED,
     **ANNOTATED,
+    **CLAIMED,
 }
 
 

@@ -91,8 +91,7 @@ def _means(study: DatasetStudy, judge: str, *others: str) -> Means:
             for statistic, found in own.neighbours().items() if own else ():
                 if statistic in AVERAGED:
                     averaged.setdefault((split(aspect)[1], statistic), []).append(found)
-    sources = len(study.items_given(judge, *others))
-    return {key: mean_over(each, sources, of="rows of texts") for key, each in averaged.items()}
+    return {key: mean_over(each, of="rows of texts") for key, each in averaged.items()}
 
 
 def in_a_row(

@@ -89,8 +89,7 @@ def _means(study: DatasetStudy, sets: list["GradedSet"], judge: str, *others: st
         own = one.view(judge, aspect, *others)
         for name, found in own.found.items() if own else ():
             averaged.setdefault((split(aspect)[1], name), []).append(found)
-    sources = len(study.items_given(judge, *others))
-    return {key: mean_over(each, sources, of="graded sets") for key, each in averaged.items()}
+    return {key: mean_over(each, of="graded sets") for key, each in averaged.items()}
 
 
 class GradedSet:

@@ -35,8 +35,8 @@ class Views:
         self.study, self.panel = study, panel
         rated = [name for name in study.spec["aspects"] if len(panel.ratings(name))]
         self.people = {name: People.of(study, panel, name) for name in rated}
-        self._views: dict[tuple[str, str, int], View | None] = {}
-        self._averages: dict[tuple[str, str | None, int], Found] = {}
+        self._views: dict[tuple[str, str, int, bool], View | None] = {}
+        self._averages: dict[tuple[str, str | None, int, bool], Found] = {}
 
     @cached_property
     def criteria(self) -> list[str | None]:
@@ -63,31 +63,33 @@ class Views:
         items = self.study.items_given(*judges)
         return np.array([item in items for item in self.panel.items], dtype=bool)
 
-    def view(self, aspect: str, judge: str, *others: str) -> View | None:
-        """Return a judge's view of one aspect on what all were given; None where it judges none."""
-        key = (judge, aspect, len(self.study.items_given(judge, *others)))
+    def view(self, aspect: str, judge: str, *others: str, drawn: bool = False) -> View | None:
+        """Return a judge's view of one aspect on what all were given; None where it judges none.
+
+        Its rows are those of the items' deletions, or of their resamples where these are `drawn`.
+        """
+        key = (judge, aspect, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._views:
             said, given = self._said.get((judge, aspect)), self.given(judge, *others)
             people = self.people[aspect]
-            own = None if said is None else View(self.study, self.panel, people, said, given)
-            self._views[key] = own
+            weights = self.study.resamples if drawn else self.study.weights
+            self._views[key] = (
+                View(self.study, self.panel, people, said, given, weights) if said else None
+            )
         return self._views[key]
 
-    def average(self, criterion: str | None, judge: str, *others: str) -> Found:
-        """Return the mean of every measure over the aspects in one wording."""
-        key = (judge, criterion, len(self.study.items_given(judge, *others)))
+    def average(
+        self, criterion: str | None, judge: str, *others: str, drawn: bool = False
+    ) -> Found:
+        """Return the mean of every measure over aspects in one wording; `drawn` as in `view`."""
+        key = (judge, criterion, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._averages:
             names = [name for name in self.people if split(name)[1] == criterion]
-            views = [self.view(name, judge, *others) for name in names]
-            absent = Replicated(
-                Estimate.undefined(NOT_JUDGED), np.full(len(self.study.weights) + 1, np.nan)
-            )
-            sources = self.sources(judge, *others)
+            views = [self.view(name, judge, *others, drawn=drawn) for name in names]
+            absent = Replicated(Estimate.undefined(NOT_JUDGED), np.array([np.nan]))
             self._averages[key] = {
                 place: mean_over(
-                    [view.found[place] if view else absent for view in views],
-                    sources,
-                    of="aspects",
+                    [view.found[place] if view else absent for view in views], of="aspects"
                 )
                 for place in MEASURES
             }
@@ -165,7 +167,7 @@ def _ranks(field: Views, criterion: str | None) -> Iterator[Row]:
     if not judges:
         return
     for place in MEASURES:
-        told = [field.average(criterion, judge, *judges)[place] for judge in judges]
+        told = [field.average(criterion, judge, *judges, drawn=True)[place] for judge in judges]
         placed = ranks(np.stack([one.rows for one in told]), field.sources(*judges))
         for judge, one, found in zip(judges, placed, told, strict=True):
             why = found.estimate.note
@@ -202,6 +204,5 @@ def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
                 note=study.told_share(judge, other),
                 aspect=name,
                 level=level,
-                sources=field.sources(judge, other),
                 place={"judge_b": other},
             )

@@ -270,6 +270,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 for aspect in plan.aspects_of(dataset)
             },
             "weighted": False,
+            "first_draw": False,
             "discrete": False,
         }
     card = plan.judges[judge]
@@ -291,5 +292,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
         "weighted": card.estimator == "logprob_mean",
-        "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
     }

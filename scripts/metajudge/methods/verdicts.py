@@ -6,11 +6,16 @@ Each maker computes claims of its kinds where its method is part of the study.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from metajudge.methods.claims import bars, criteria, damage, hints
 from metajudge.methods.claims.base import Claim, verdict_rows
 from metajudge.methods.study import DatasetStudy
 
 Maker = Callable[[DatasetStudy], Iterable[Claim]]
-MAKERS: Final[dict[str, tuple[Maker, ...]]] = {}
+MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
+    "discernment": (damage.claims,),
+    "confusion": (criteria.claims,),
+    "robustness": (hints.claims,),
+}
 """Table whose inputs a claim needs -> the functions that make its claims."""
 
 
@@ -24,3 +29,5 @@ def _claims(study: DatasetStudy) -> Iterator[Claim]:
         if table in study.spec["claimed"]:
             for maker in makers:
                 yield from maker(study)
+    if study.spec["required"]["bars"]:
+        yield from bars.claims(study)

@@ -35,6 +35,9 @@ class Outcome(StrEnum):
     MISSES = "misses"
     CANNOT_TELL = "cannot_tell"
     MEETS = "meets"
+    NOTICED = "noticed"
+    WITHSTANDS = "withstands"
+    SWAYED = "swayed"
 
 
 STEPS: Final = {
@@ -45,6 +48,9 @@ STEPS: Final = {
     Outcome.MISSES: 0,
     Outcome.CANNOT_TELL: 1,
     Outcome.MEETS: 4,
+    Outcome.NOTICED: 2,
+    Outcome.WITHSTANDS: 2,
+    Outcome.SWAYED: 0,
 }
 """Outcome -> the number of the step in the tables; none where there is no claim."""
 
@@ -62,7 +68,7 @@ class Evidence:
     nulls: Mapping[str, float]
     rater: float = nan
     bar: bool = False
-    below: tuple[str, ...] = ("chance", "length", "brevity", "bar")
+    below: tuple[str, ...] = ("chance", "length", "brevity", "index", "bar")
 
     @property
     def p(self) -> float:

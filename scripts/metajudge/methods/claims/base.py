@@ -20,7 +20,8 @@ KINDS: Final = (
     *(AGREEMENT, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
     *(DAMAGE, CRITERIA, HINTS, BAR),
 )
-"""What claims are about; the column `form` of their rows."""
+"""What claims are about; the column `form` of their rows begins with it, and names the statistic
+of a bar behind it."""
 WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
 """Kinds that say how well a judge agrees with people: none of them for a judge that is given a
 rating of the text (a hint)."""
@@ -107,7 +108,7 @@ def _rows(study: DatasetStudy, claim: Claim, verdict: Verdict) -> Iterator[Row]:
     if claim.rater is not None:
         numbers |= {"as_rater": claim.rater, "p_rater": _p(claim.p_rater, n)}
     where: Row = {
-        "form": claim.kind,
+        "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,
         "degree": claim.degree,
         "systems": claim.systems,

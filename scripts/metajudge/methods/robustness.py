@@ -25,10 +25,11 @@ from metajudge.methods.rationales import Rationales
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.alpha import alpha_replicated
 from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
+from metajudge.statistics.jackknife import Bounds
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import SHARE, mean_over, replicated_share
 from metajudge.statistics.permutation import flips_of, mean_test
-from metajudge.statistics.resampling import Bounds, Replicated
+from metajudge.statistics.resampling import Replicated
 from metajudge.streams import stream
 
 HUMAN = "human"
@@ -67,8 +68,7 @@ def rows(study: DatasetStudy) -> list[Row]:
 
 def _averages(study: DatasetStudy, averaged: "Averaged") -> Iterator[Row]:
     for (judge, criterion, name), each in averaged.items():
-        sources = len(study.items_given(judge))
-        one = mean_over(each, sources, of="aspects").estimate
+        one = mean_over(each, of="aspects").estimate
         yield study.row(judge, joined(AVERAGE, criterion), name, "", one)
 
 
@@ -145,8 +145,7 @@ def _alphas(
     pair = _replicated(study, panel, np.stack([lower_median(people), scores]), classes)
     yield "alpha_pair", pair._replace(estimate=against(pair.estimate, "lower median"))
     each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
-    sources = np.unique(panel.source).size
-    yield "alpha_pairs_mean", mean_over(each, sources, of="pairs of the judge and a rater")
+    yield "alpha_pairs_mean", mean_over(each, of="pairs of the judge and a rater")
 
 
 def _replicated(
@@ -240,7 +239,6 @@ def _hinted(
         note=note,
         place=place,
         aspect=aspect,
-        sources=len(study.items_given(judge)),
     )
     pairs = hint_pairs(study, told, judge, aspect)
     effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
@@ -260,7 +258,6 @@ def _moods(
         note="of the texts for which both give reasons",
         place={"judge_b": base},
         aspect=aspect,
-        sources=len(study.items_given(judge)),
     )
     rng = stream(study.spec["seed"], "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))

@@ -6,12 +6,25 @@ Each maker computes claims of its kinds where its method is part of the study.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from metajudge.methods.claims import bars, criteria, damage, hints
+from metajudge.methods.claims import (
+    agreement,
+    bars,
+    criteria,
+    damage,
+    hints,
+    order,
+    rating,
+    spans,
+)
 from metajudge.methods.claims.base import Claim, verdict_rows
 from metajudge.methods.study import DatasetStudy
 
 Maker = Callable[[DatasetStudy], Iterable[Claim]]
 MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
+    "agreement": (agreement.claims,),
+    "perspectives": (rating.claims, order.claims),
+    "pairwise": (order.compared,),
+    "spans": (spans.claims,),
     "discernment": (damage.claims,),
     "confusion": (criteria.claims,),
     "robustness": (hints.claims,),

@@ -3,7 +3,7 @@
 A part of the registry. Every p is one-sided and raw unless its name says otherwise.
 """
 
-from metajudge.statistics.derived import ANY, OURS, SHARE, Statistic
+from metajudge.statistics.derived import ANY, OURS, SHARE, SIGNED, Statistic
 
 CLAIMED: dict[str, Statistic] = {
     "verdict": Statistic(
@@ -86,6 +86,21 @@ CLAIMED: dict[str, Statistic] = {
         "after Holm's correction over the claims of one judge, dataset and kind",
         SHARE,
         "Holm 1979",
+    ),
+    "half_credit": Statistic(
+        "Half credit",
+        "percent",
+        "mean over sources of (right + half of the ties) / pairs of a known order that have both "
+        "scores, or a reply",
+        SHARE,
+        OURS,
+    ),
+    "span_f1_less_chance": Statistic(
+        "F1 above chance",
+        "percent",
+        "less the mean F1 of 200 random placements of as many spans of the same lengths",
+        SIGNED,
+        OURS,
     ),
     "lost_share": Statistic(
         "Lost", "percent", "planned judgments of the claim without a score", SHARE, OURS

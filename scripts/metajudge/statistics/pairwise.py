@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import share
+from metajudge.statistics.registry import scale_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -91,6 +92,6 @@ def comparison_accuracy(
         "tie_rate": (tied, known),
     }
     return {
-        name: share(hits[used], ones[used], source[used], weights, missing)
+        name: share(hits[used], ones[used], source[used], weights, missing, scale=scale_of(name))
         for name, (hits, used) in told.items()
     }

@@ -22,6 +22,8 @@ FEW_LOST, MOST_LOST = 0.05, 0.2
 the second there is no claim."""
 HOLM: Final = "holm"
 """The reason of a claim that only the correction undoes."""
+NO_INTERVAL: Final = "no_interval"
+"""The reason where no p can be computed: too few sources, or one on which the value hangs."""
 
 
 class Outcome(StrEnum):
@@ -108,7 +110,7 @@ def verdicts(family: Sequence[Evidence]) -> list[Verdict]:
 
 def _outcome(claim: Evidence, better: bool, as_good: bool) -> tuple[Outcome, tuple[str, ...]]:
     if isnan(claim.p):
-        return Outcome.NO_CLAIM, tuple(n for n, p in claim.nulls.items() if isnan(p))
+        return Outcome.NO_CLAIM, (NO_INTERVAL,)
     if better:
         if claim.bar:
             return Outcome.MEETS, ()

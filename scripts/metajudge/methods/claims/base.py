@@ -25,7 +25,8 @@ of a bar behind it."""
 WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
 """Kinds that say how well a judge agrees with people: none of them for a judge that is given a
 rating of the text (a hint)."""
-CHANCE, LENGTH, BREVITY, SYSTEMS, LOST = "chance", "length", "brevity", "systems", "lost"
+CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
+WITHIN, LOST = "within", "lost"
 HINTED: Final = "hinted"
 """The reason of a judge that is given a rating of the very text."""
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
@@ -85,8 +86,9 @@ def _hint_checked(study: DatasetStudy, claim: Claim) -> Claim:
     card = study.spec["judges"].get(claim.judge, {})
     if claim.kind not in WITH_PEOPLE or not card.get("hint"):
         return claim
-    no_claim = {"nulls": {}, "rater": None, "p_rater": nan, "outcome": Outcome.NO_CLAIM}
-    return replace(claim, reasons=(HINTED,), **no_claim)
+    return replace(
+        claim, nulls={}, rater=None, p_rater=nan, reasons=(HINTED,), outcome=Outcome.NO_CLAIM
+    )
 
 
 def _rows(study: DatasetStudy, claim: Claim, verdict: Verdict) -> Iterator[Row]:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metajudge.methods.claims import hints
+from metajudge.methods.claims.base import verdict_rows
 from metajudge.methods.hinting import hint_pairs
 from metajudge.methods.rationales import Rationales
 from metajudge.methods.study import DatasetStudy
@@ -90,3 +92,32 @@ def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     assert [row["text"] for row in rationales.of("base", ASPECTS[0])] == ["draw 0", "draw 0"]
     assert rationales.ended("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
     assert rationales.draw("base", ASPECTS[0], 2) is None
+
+
+def verdict(own: DatasetStudy) -> tuple[str, list[str]]:
+    rows = list(verdict_rows(own, hints.claims(own)))
+    [row] = [row for row in rows if row["statistic"] == "verdict"]
+    outcome, *reasons = row["note"].split("; ")
+    return outcome, reasons
+
+
+@pytest.mark.parametrize(
+    ("told", "second", "wanted"),
+    [
+        ([5.0] * 60, [1.0] * 60, ("swayed", [])),
+        ([1.0] * 60, [1.0] * 60, ("not_shown", ["chance"])),  # 15 items show nothing
+        ([5.0] * 60, [5.0] * 60, ("not_shown", ["chance"])),  # it says so without a hint, too
+        ([5.0] * 30 + [1.0] * 30, None, ("no_claim", ["asked_once"])),
+        ([5.0] * 40 + [None] * 20, [1.0] * 60, ("no_claim", ["lost"])),
+    ],
+)
+def test_claims(
+    tmp_path: Path, told: Values, second: Values | None, wanted: tuple[str, list[str]]
+) -> None:
+    assert verdict(hinted(tmp_path, [1.0] * 60, second, told)) == wanted
+
+
+def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
+    own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
+    own.spec["hinted"]["told"]["tells"] = "right"
+    assert list(hints.claims(own)) == []

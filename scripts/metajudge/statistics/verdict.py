@@ -70,7 +70,7 @@ class Evidence:
     nulls: Mapping[str, float]
     rater: float = nan
     bar: bool = False
-    below: tuple[str, ...] = ("chance", "length", "brevity", "index", "bar")
+    below: tuple[str, ...] = ("chance", "length", "brevity", "bar")
 
     @property
     def p(self) -> float:

@@ -27,6 +27,8 @@ WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
 rating of the text (a hint)."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"
+INDEX: Final = "index"
+"""The null hypothesis that the confusion index is 1 or more."""
 HINTED: Final = "hinted"
 """The reason of a judge that is given a rating of the very text."""
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
@@ -67,6 +69,8 @@ class Claim:
     def evidence(self) -> Evidence:
         """Return what the verdict is made from; no p where a rule of its own decides."""
         nulls = {} if self.outcome is not None else self.nulls
+        if self.kind == CRITERIA:  # an AUC of few cells jumps: only the index can be worse
+            return Evidence(nulls, below=(INDEX,))
         return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from metajudge.cells import joined
 from metajudge.methods.absence import Ends, ends, excluded
-from metajudge.methods.claims.base import BREVITY, CHANCE, CRITERIA, LENGTH, LOST, Claim
+from metajudge.methods.claims.base import BREVITY, CHANCE, CRITERIA, INDEX, LENGTH, LOST, Claim
 from metajudge.methods.claims.damage import NOT_JUDGED, items_made, shortened
 from metajudge.methods.claims.lost import Losses
 from metajudge.methods.claims.numbers import GAP, Number, number
@@ -25,8 +25,6 @@ from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.jackknife import ACCURACY, PLAIN, deletions
 from metajudge.statistics.verdict import FEW_LOST, Outcome
 
-INDEX: Final = "index"
-"""The null hypothesis that the confusion index is 1 or more."""
 METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 Flags = NDArray[np.bool_]
 

@@ -9,6 +9,8 @@ from metajudge.command import run
 from metajudge.data.files import absent
 from metajudge.plan import load_plan
 from metajudge.plan.bill import bill, estimates
+from metajudge.plan.hint_notices import asked_once, too_few
+from metajudge.plan.imagined import Imagined
 from metajudge.plan.specs import Specs
 from metajudge.plan.unjudged import unjudged
 
@@ -24,7 +26,7 @@ def main(spec: dict[str, Any]) -> None:
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
     study = load_plan(spec["config"], HOME, source=spec["source"])
-    for line in unjudged(study):
+    for line in (*unjudged(study), *asked_once(study)):
         print(f"  {line}")
     left = spec["unfetched"]
     for name in left:
@@ -38,8 +40,11 @@ def main(spec: dict[str, Any]) -> None:
     # a plan of what can be read
     known = {name: card for name, card in study.datasets.items() if name not in left}
     study = replace(study, datasets=known)
-    told = estimates(study, Specs(study, HOME, f"results/{study.study.study}"))
-    for line in bill(study, told):
+    specs = Specs(study, HOME, f"results/{study.study.study}")
+    items = {name: len(Imagined(study, specs.out, name).items) for name in study.evaluated}
+    for line in too_few(study, items):
+        print(f"  {line}")
+    for line in bill(study, estimates(study, specs)):
         print(line)
 
 

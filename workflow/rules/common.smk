@@ -216,6 +216,12 @@ def claimed_by(table):
     return SPECS.claimed if table == "verdicts" else []
 
 
+def decided_by(table, dataset):
+    """Return the parts of tables that the study's bars are held against, for the verdicts."""
+    names = SPECS.decided_by if table == "verdicts" else []
+    return [f"{OUT}/statistics/{name}/{dataset}.parquet" for name in names]
+
+
 def built_for(table, dataset):
     """Return what the statistics of graded sets are made from, beside their texts."""
     found = []

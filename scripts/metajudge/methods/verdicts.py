@@ -6,7 +6,16 @@ Each maker computes claims of its kinds where its method is part of the study.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from metajudge.methods.claims import agreement, order, rating, spans
+from metajudge.methods.claims import (
+    agreement,
+    bars,
+    criteria,
+    damage,
+    hints,
+    order,
+    rating,
+    spans,
+)
 from metajudge.methods.claims.base import Claim, verdict_rows
 from metajudge.methods.study import DatasetStudy
 
@@ -16,6 +25,9 @@ MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
     "perspectives": (rating.claims, order.claims),
     "pairwise": (order.compared,),
     "spans": (spans.claims,),
+    "discernment": (damage.claims,),
+    "confusion": (criteria.claims,),
+    "robustness": (hints.claims,),
 }
 """Table whose inputs a claim needs -> the functions that make its claims."""
 
@@ -30,3 +42,5 @@ def _claims(study: DatasetStudy) -> Iterator[Claim]:
         if table in study.spec["claimed"]:
             for maker in makers:
                 yield from maker(study)
+    if study.spec["required"]["bars"]:
+        yield from bars.claims(study)

@@ -270,6 +270,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 for aspect in plan.aspects_of(dataset)
             },
             "weighted": False,
+            "first_draw": False,
             "discrete": False,
             "hint": next((one.hint.tells for one in members if one.hint), None),
         }
@@ -294,5 +295,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "weighted": card.estimator == "logprob_mean",
         # which rating of the very text its prompt gives; null: none
         "hint": card.hint and card.hint.tells,
-        "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
     }

@@ -15,6 +15,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.attacks import attacks_of
+from metajudge.plan.bars import bars_of
 from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
@@ -272,6 +273,7 @@ class Specs(DistilledSpecs):
         tables = {table}
         if table == "verdicts":
             found["claimed"] = self.claimed
+            found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
             tables |= {*self.claimed}
         sets = plan.perturbed(dataset, "graded")
         if tables & {"discernment", "confusion", "perspectives"}:
@@ -303,6 +305,12 @@ class Specs(DistilledSpecs):
     def claimed(self) -> list[str]:
         """Return the tables of the study on whose statistics claims rest."""
         return [name for name in self.tables if name in CLAIMED]
+
+    @cached_property
+    def decided_by(self) -> list[str]:
+        """Return the tables whose rows decide on the study's bars; none where it states none."""
+        known = self.tables if self.plan.study.require else []
+        return [name for name in known if name not in {"verdicts", "training", "comparison"}]
 
     def tabled(self, table: str) -> list[str]:
         """Return the datasets of a result table: nobody is evaluated on what is learnt from."""

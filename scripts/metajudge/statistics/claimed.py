@@ -3,7 +3,7 @@
 A part of the registry. Every p is one-sided and raw unless its name says otherwise.
 """
 
-from metajudge.statistics.derived import OURS, SHARE, SIGNED, Statistic
+from metajudge.statistics.derived import ANY, OURS, SHARE, SIGNED, Statistic
 
 CLAIMED: dict[str, Statistic] = {
     "verdict": Statistic(
@@ -47,6 +47,35 @@ CLAIMED: dict[str, Statistic] = {
     "p_bar": Statistic("p, bar", "p_value", "that it is below the stated bar", SHARE, OURS),
     "p_rater": Statistic(
         "p, rater", "p_value", "that it is worse than one more rater by the margin", SHARE, OURS
+    ),
+    "p_index": Statistic(
+        "p, index", "p_value", "that it takes off no less where nothing should drop", SHARE, OURS
+    ),
+    "p_noticed": Statistic(
+        "p, damage",
+        "p_value",
+        "that scores are no lower for the damage on any weighted aspect (0.05 to the D_exact)",
+        SHARE,
+        "Wilson 2019",
+    ),
+    "p_noticed_holm": Statistic(
+        "p, damage, Holm", "p_value", "over a judge's cells of the dataset", SHARE, "Holm 1979"
+    ),
+    "p_shorter": Statistic(
+        "p, shorter", "p_value", "that the damage does not make texts shorter", SHARE, OURS
+    ),
+    "p_longer": Statistic(
+        "p, longer", "p_value", "that the damage does not make texts longer", SHARE, OURS
+    ),
+    "bar": Statistic(
+        "Bar", "amount", "what the study requires; its note says whether at least", ANY, OURS
+    ),
+    "more_needed": Statistic(
+        "More needed",
+        "amount",
+        "units (its method says which) that would decide on the bar, with power .8",
+        "1 and above",
+        OURS,
     ),
     "p_claim": Statistic(
         "p of the claim", "p_value", "the largest over its null hypotheses", SHARE, "Berger 1982"

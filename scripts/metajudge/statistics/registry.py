@@ -165,6 +165,13 @@ STATISTICS: dict[str, Statistic] = {
     "mean_drop": Statistic(
         "Mean drop", "amount", "original minus damaged, in points of the judge", ANY, OURS
     ),
+    "net_share": Statistic(
+        "Net share noticed",
+        "percent",
+        "items scored lower for the damage less items scored higher",
+        SIGNED,
+        "Tango 1998",
+    ),
     "p_wilcoxon": Statistic(
         "p", "p_value", "exact one-sided Wilcoxon test", SHARE, "Wilcoxon 1945"
     ),

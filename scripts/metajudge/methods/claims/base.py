@@ -20,12 +20,15 @@ KINDS: Final = (
     *(AGREEMENT, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
     *(DAMAGE, CRITERIA, HINTS, BAR),
 )
-"""What claims are about; the column `form` of their rows."""
+"""What claims are about; the column `form` of their rows begins with it, and names the statistic
+of a bar behind it."""
 WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
 """Kinds that say how well a judge agrees with people: none of them for a judge that is given a
 rating of the text (a hint)."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"
+INDEX: Final = "index"
+"""The null hypothesis that the confusion index is 1 or more."""
 HINTED: Final = "hinted"
 """The reason of a judge that is given a rating of the very text."""
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
@@ -66,6 +69,8 @@ class Claim:
     def evidence(self) -> Evidence:
         """Return what the verdict is made from; no p where a rule of its own decides."""
         nulls = {} if self.outcome is not None else self.nulls
+        if self.kind == CRITERIA:  # an AUC of few cells jumps: only the index can be worse
+            return Evidence(nulls, below=(INDEX,))
         return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
 
 
@@ -109,7 +114,7 @@ def _rows(study: DatasetStudy, claim: Claim, verdict: Verdict) -> Iterator[Row]:
     if claim.rater is not None:
         numbers |= {"as_rater": claim.rater, "p_rater": _p(claim.p_rater, n)}
     where: Row = {
-        "form": claim.kind,
+        "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,
         "degree": claim.degree,
         "systems": claim.systems,

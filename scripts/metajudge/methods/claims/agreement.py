@@ -41,8 +41,11 @@ from metajudge.statistics.verdict import FEW_LOST, Outcome
 from metajudge.streams import stream
 
 STATISTIC: Final = "spearman"
-THESE_SYSTEMS, CONSTANT = "these_systems", "constant"
-"""Reasons: the claim holds for these systems alone; the judge gives one score to all texts."""
+THESE_SYSTEMS, FEW, CONSTANT = "these_systems", "few_systems", "constant"
+"""Reasons: the claim holds for these systems alone, or rests on few (with their number); the judge
+gives one score to all texts."""
+MANY: Final = 8
+"""A claim that rests on fewer systems says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +96,14 @@ class Field:
         n = int(both.sum())
         why = found.estimate.note or NO_SOURCE
         return number(found.rows, sizes, CORRELATION, n=n, n_missing=missing, why=why)
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Return the reason that says on how few systems claims rest; none of texts of one."""
+        m = np.unique(self.panel.system[~np.isnan(self.people)]).size
+        if m < 2 or (m >= MANY and self.named_systems is not None):
+            return ()
+        return (f"{FEW if self.named_systems else THESE_SYSTEMS}: {m}",)
 
     @cached_property
     def named_systems(self) -> tuple[Codes, bool] | None:
@@ -158,8 +169,7 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
     if claim.lost > FEW_LOST:
         worst = at_the_worst_end(x, field.people, field.panel.source)
         nulls[LOST] = max(_nulls(field, worst, field.number(worst)).values())
-    reasons = (THESE_SYSTEMS,) if p is None else ()
-    return losses.checked(replace(claim, nulls=nulls, reasons=reasons))
+    return losses.checked(replace(claim, nulls=nulls, reasons=field.rests_on))
 
 
 def _nulls(field: Field, x: Floats, found: Number) -> dict[str, float]:

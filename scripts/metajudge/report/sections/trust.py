@@ -49,8 +49,8 @@ WHY = {
     "too_many_lost": "more than a fifth of its judgments are lost",
     "constant": "one score for all texts",
     "no_interval": "too few sources for an interval",
-    "these_systems": "of these systems alone",
-    "few_systems": "of few systems",
+    "these_systems": "for these systems alone",
+    "few_systems": "rests on fewer than 8 systems",
     HINTED: "it is given a rating of the text",
 }
 """Reason -> its words; others are told as they are."""

@@ -15,6 +15,7 @@ rule statistics:
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
         lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
         lambda wildcards: lessons_for(wildcards.table),
+        lambda wildcards: decided_by(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:

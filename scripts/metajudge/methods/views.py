@@ -111,8 +111,9 @@ class Said:
     def of(
         cls, study: DatasetStudy, judge: str, aspect: str, own: Floats, draws: Floats | None
     ) -> "Said":
-        """Return what a judge says with its scores and, where it has several, its draws."""
+        """Return what a judge says with its scores and, where these rest on several, its draws."""
         card, people = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
+        draws = None if card["first_draw"] else draws
         planned = np.full(own.size, card["draws"])
         discrete, scale = card["discrete"], card["grid"][aspect]
         means, modes, tied = own, own, np.zeros(own.size, dtype=bool)

@@ -278,7 +278,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 for aspect in plan.aspects_of(dataset)
             },
             "weighted": False,
+            "first_draw": False,
             "discrete": False,
+            "hint": next((one.hint.tells for one in members if one.hint), None),
         }
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -302,5 +304,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
         "weighted": card.estimator == "logprob_mean",
-        "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
+        # which rating of the very text its prompt gives; null: none
+        "hint": card.hint and card.hint.tells,
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
     }

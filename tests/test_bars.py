@@ -98,9 +98,9 @@ def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> Data
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
     told = [{"level": None, "aspect": None, **bar} for bar in bars]
-    cards = {"j": {"hint": None}, "control": {"engine": "control"}}
-    own = {"required": {"bars": told, "parts": [str(path)]}, "claimed": [], **spec}
-    return study({}, cards=cards, **own)
+    cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
+    required = {"bars": told, "parts": [str(path)]}
+    return study({}, cards=cards, required=required, claimed=[], **spec)
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:

@@ -74,7 +74,7 @@ def more_needed(name: str, found: Estimate, bar: float, sources: int) -> Need | 
         return _cases(found, bar)
     gap = abs(found.value - bar)
     side = found.value - found.lo if found.value >= bar else found.hi - found.value
-    how = "sources like these, by SE ∝ 1/√sources"
+    how = "sources like these, if errors fall with the root of their number"
     ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else float("inf")
     total = sources * ratio**2
     more = None if total > MOST else max(1, ceil(total - sources))
@@ -85,7 +85,7 @@ def _cases(found: Estimate, bar: float) -> Need:
     assert found.value is not None
     above = found.value >= bar
     needed = cases_needed(*((found.value, bar) if above else (1 - found.value, 1 - bar)))
-    how = "cases like these (texts or pairs), by exact binomial limits"
+    how = "cases like these, by exact binomial limits"
     if needed is None:
         return Need(None, how)
     total = needed * max(1.0, found.n / effective_cases(found))

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from metajudge.methods.claims.base import BAR, VERDICT
 from metajudge.schema.tables import read_table
+from metajudge.statistics.verdict import Outcome
 
 Rows = list[dict[str, Any]]
 VIEWS = {
@@ -21,6 +23,13 @@ SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
 
+ON_BAR = {
+    Outcome.MEETS: "met",
+    Outcome.MISSES: "missed",
+    Outcome.CANNOT_TELL: "not known",
+    Outcome.NO_CLAIM: "no claim",
+}
+"""Outcome of a stated bar -> how the judges that have it are listed."""
 RATED = "Spearman correlation with the ratings, all targets pooled; "
 AVERAGE = "average"
 """The aspect of means over aspects."""
@@ -48,8 +57,37 @@ def summary(out: Path) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _bars(_rows(out, "verdicts"))
     parts += _unpriced(_rows(out, "cost"))
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _bars(verdicts: Rows) -> list[str]:
+    """Return a line for each bar that the study states: which judges meet it, and which do not."""
+    bars: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    limits: dict[tuple[str, ...], str] = {}
+    for row in verdicts:
+        kind, _, statistic = (row["form"] or "").partition(" ")
+        if kind != BAR or not statistic:
+            continue
+        aspect = ".".join(filter(None, (row["aspect"], row["criterion"])))
+        place = (row["dataset"], statistic, row["level"] or "", aspect)
+        if row["statistic"] == BAR:
+            limits[place] = f"{row['note']} {row['value']:g}"
+        if row["statistic"] == VERDICT:
+            outcome = Outcome(row["note"].split("; ")[0])
+            bars.setdefault(place, {}).setdefault(outcome, []).append(row["judge"])
+    lines = []
+    for place, judges in bars.items():
+        dataset, statistic, level, aspect = place
+        what = " ".join(
+            filter(None, (statistic, level, limits.get(place), aspect and f"on {aspect}"))
+        )
+        told = "; ".join(
+            f"{ON_BAR[one]}: {', '.join(judges[one])}" for one in ON_BAR if one in judges
+        )
+        lines.append(f"  {dataset}, {what}: {told}")
+    return ["\nbars that the study states:", *lines] if lines else []
 
 
 def _unpriced(cost: Rows) -> list[str]:

@@ -26,6 +26,15 @@ Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 STEPS: Final = 60
 
 
+COUNTED: Final = frozenset(
+    {
+        *("coverage", "replies", "usd", "usd_per_1000"),
+        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens"),
+    }
+)
+"""Statistics of all that was asked: the number itself decides, as nothing was drawn."""
+
+
 def less_is_better(name: str) -> bool:
     """Return whether a bar for a statistic is the most that is allowed."""
     return name in LESS_IS_BETTER or name.startswith(("share_", "rank_"))

@@ -25,6 +25,7 @@ from metajudge.statistics.required import (
     on_bar,
 )
 from metajudge.statistics.verdict import Outcome
+from metajudge.summary import summary
 from test_methods import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
@@ -98,9 +99,9 @@ def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> Data
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
     told = [{"level": None, "aspect": None, **bar} for bar in bars]
-    cards = {"j": {"hint": None}, "control": {"engine": "control"}}
-    own = {"required": {"bars": told, "parts": [str(path)]}, "claimed": [], **spec}
-    return study({}, cards=cards, **own)
+    cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
+    required = {"bars": told, "parts": [str(path)]}
+    return study({}, cards=cards, required=required, claimed=[], **spec)
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:
@@ -189,6 +190,29 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
             table_of("statuses", lost(6)),
         )  # fmt: skip
         assert said(told) == {(ASPECTS[0], "pooled"): wanted}
+
+
+def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
+    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"lo": None, "hi": None}]
+    for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
+        own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
+        assert said(own) == {(ASPECTS[0], ""): wanted}
+    rows = [{**rows[0], "statistic": "accuracy_comparison"}]
+    own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}])
+    assert said(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
+
+
+def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
+    rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    told = list(verdict_rows(own, bars.claims(own)))
+    path = tmp_path / "tables" / "verdicts.parquet"
+    path.parent.mkdir()
+    write_table("results", table_of("results", told), str(path))
+    lines = summary(tmp_path).splitlines()
+    for aspect, outcome in ((ASPECTS[0], "met: j"), (ASPECTS[1], "missed: j")):
+        [line] = [one for one in lines if f"on {aspect}" in one]
+        assert "spearman by_source at least 0.5" in line and line.endswith(outcome)
 
 
 def card(require: dict[str, Any]) -> Study:

@@ -37,9 +37,9 @@ def hinted(
     ]
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
-    cards = {"base": {"draws": 2, "first_draw": True}, "told": {}}
-    own = {"hinted": {"told": {"base": "base", "tells": "wrong"}}, "rationales": str(path)}
-    return study({}, cards=cards, **own)
+    cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
+    hint = {"told": {"base": "base", "tells": "wrong"}}
+    return study({}, cards=cards, hinted=hint, rationales=str(path))
 
 
 def pairs(own: DatasetStudy) -> Any:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from metajudge.passed import apart, is_dry, options_of, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
+from metajudge.unread import reading
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -100,19 +102,21 @@ def run(study: Path | None, passed: list[str]) -> int:
         return snakemake(study, "asked", passed)
     out = results_folder(study, passed)
     before = _stamp(out)
-    bound = AT_MOST if is_dry(passed) else ""
-    for target, title in {"asked": "asking", "all": f"scoring, statistics, report{bound}"}.items():
-        print(f"== {title}", flush=True)
-        status = snakemake(study, target, passed)
-        if status:
-            return status
-    if is_dry(passed):
-        return 0
-    from metajudge.summary import summary
+    dry = is_dry(passed)
+    bound = AT_MOST if dry else ""
+    with nullcontext() if dry else reading(study or DEMO, passed, out):
+        for target, title in (("asked", "asking"), ("all", f"scoring, statistics, report{bound}")):
+            print(f"== {title}", flush=True)
+            status = snakemake(study, target, passed)
+            if status:
+                return status
+        if dry:
+            return 0
+        from metajudge.summary import summary
 
-    print(summary(out))
-    if before is not None and before == _stamp(out):
-        print("Nothing had changed: nothing was run.")
+        print(summary(out, lambda: plan_of_study(study or DEMO, passed)), flush=True)
+        if before is not None and before == _stamp(out):
+            print("Nothing had changed: nothing was run.", flush=True)
     return 0
 
 
@@ -150,10 +154,11 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     out = results_folder(study, passed)
     out = out.with_name(out.name + PILOT)
     told = with_config(passed, f"study={out.name}", f"share={share}")
-    for target in ("asked", "all"):
-        status = snakemake(study, target, told)
-        if status or is_dry(passed):
-            return status
+    with nullcontext() if is_dry(passed) else reading(study or DEMO, told, out):
+        for target in ("asked", "all"):
+            status = snakemake(study, target, told)
+            if status or is_dry(passed):
+                return status
     print(conclusions(out))
     if (plan := plan_of_study(study or DEMO, passed)).study.distill:
         judge = plan.distillation.judge

@@ -72,6 +72,8 @@ class LogHandler(LogHandlerBase):
     def look(self) -> None:
         """Show how far the jobs are that ask."""
         with self.writing:
+            for warning in self.asking.warnings():
+                self._say(warning)
             if sys.stderr.isatty():
                 if lines := self.asking.lines():
                     self._draw([*lines, self.status])

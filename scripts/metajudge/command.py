@@ -3,6 +3,7 @@
 import argparse
 import errno
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,12 +55,16 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
     show_without_secrets()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
         main(read_spec(told.pop("spec"), sys.stdin), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("stopped by an interrupt", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except (MemoryError, OSError) as error:
         if (fault := of_machine(error)) is None:
             raise

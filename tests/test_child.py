@@ -77,7 +77,8 @@ def started(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_becomes_one_interrupt_and_its_number_is_told(tmp_path: Path, number: int) -> None:
     with started(tmp_path, TIDY) as process:
-        os.killpg(process.pid, number)
+        os.kill(process.pid, number)
+        os.killpg(process.pid, number)  # the same wish: `timeout` does this
         told, _ = process.communicate(timeout=20)
     assert told == f"status 3 stopped {int(number)}\n"
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
@@ -96,7 +97,7 @@ def test_sigterm_to_every_process_is_the_parents_affair(tmp_path: Path) -> None:
 def test_a_second_signal_ends_what_does_not_heed_the_first(tmp_path: Path) -> None:
     with started(tmp_path, STUBBORN) as process:
         os.kill(process.pid, signal.SIGINT)
-        time.sleep(0.5)
+        time.sleep(1.2)
         assert process.poll() is None
         os.kill(process.pid, signal.SIGINT)
         process.communicate(timeout=20)

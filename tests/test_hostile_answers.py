@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +15,7 @@ from metajudge.engines.asked import MOST_TOKENS
 from metajudge.engines.command import _usage as said_by_a_program
 from metajudge.engines.wire import read_replies
 from metajudge.replies import compacted
-from metajudge.replies.lines import row_of
+from metajudge.replies.lines import row_of, sealed
 from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.errors import UserError
 from scripted import Endpoint, Said, reply
@@ -41,7 +40,7 @@ def test_what_is_no_number_of_tokens_is_not_counted(count: object, endpoint: End
 def line(**changes: Any) -> bytes:
     row = {"key": KEY, "draw": 0, "text": "4", "finish": "stop", "status": "ok"}
     row |= {"usage": {"prompt": 7, "completion": None}, "provenance": None, "logprobs": None}
-    return orjson.dumps(row | changes) + b"\n"
+    return sealed(row | changes)
 
 
 def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:

@@ -19,6 +19,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask this process to end."""
 LAST = 90.0
 """Seconds that a group has after it was asked to end; longer than a cluster needs to cancel."""
+AGAIN = 1.0
+"""Seconds after which a signal is a second one: `timeout` sends each twice."""
 SOON = 3.0
 """Seconds that it has after it was asked a second time."""
 ORPHANED = 10.0
@@ -48,8 +50,13 @@ def _forwarded(group: int) -> Iterator[list[int]]:
     """Pass signals on to a group while the block runs; yield those that came."""
     received: list[int] = []
     limits: list[threading.Timer] = []
+    heard_at = -AGAIN
 
     def end(number: int, _: FrameType | None) -> None:
+        nonlocal heard_at
+        if time.monotonic() < heard_at + AGAIN:
+            return
+        heard_at = time.monotonic()
         limit = threading.Timer(SOON if received else LAST, _signal, (group, signal.SIGKILL))
         limit.daemon = True
         limit.start()

@@ -10,6 +10,8 @@ from metajudge.schema.errors import UserError
 
 SECONDS = 5.0
 """How long what is under way may still come."""
+AGAIN = 1.0
+"""Seconds after which a signal is a second one: the same wish can come as SIGINT and SIGTERM."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -46,13 +48,16 @@ class Ending:
             return
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
+        first = loop.time()
         waiting: list[asyncio.Task[None]] = []
 
         def told() -> None:
+            nonlocal first
             if self.asked_to:
-                task.cancel()
+                if loop.time() > first + AGAIN:
+                    task.cancel()
                 return
-            self.asked_to = True
+            self.asked_to, first = True, loop.time()
             stop()
             waiting.append(loop.create_task(self._drain(task)))
 

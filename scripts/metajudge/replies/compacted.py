@@ -14,12 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from metajudge.bounded import bounded_memory
 from metajudge.replies.lines import Block
 from metajudge.replies.wanted import KEY, Chosen, Keys
 from metajudge.schema.errors import UserError
 
 ROWS = 4096
 """Lines of a row group: its keys tell whether any of them is wanted."""
+MOST_UNFOLDED = 2 << 30
+"""Bytes of memory that a row group may take."""
 SCHEMA = pa.schema(
     [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
 )
@@ -84,7 +87,11 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Bloc
             for group in range(file.num_row_groups):
                 if file.metadata.row_group(group).num_rows > ROWS:
                     raise _of_others(path, [f"more than {ROWS:,} lines at once"])
-                yield from _group(path, file, group, chosen)
+                with bounded_memory(MOST_UNFOLDED):
+                    found = list(_group(path, file, group, chosen))
+                yield from found
+    except OverflowError as error:
+        raise _of_others(path, [f"lines that unfold into too much: {error}"]) from None
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
@@ -138,14 +145,14 @@ def _of_others(path: Path, columns: list[str]) -> UserError:
 def _group(
     path: Path, file: pq.ParquetFile, group: int, chosen: Chosen | None
 ) -> Iterator[tuple[str, Block]]:
-    column = file.read_row_group(group, ["key"])["key"]
+    column = file.read_row_group(group, ["key"], use_threads=False)["key"]
     if column.null_count:
         raise _of_others(path, ["lines without a key"])
     keys = _keys(column)
     mask = np.ones(len(keys), bool) if chosen is None else chosen(keys)
     if not mask.any():
         return
-    rest = file.read_row_group(group, ["model", "line"])
+    rest = file.read_row_group(group, ["model", "line"], use_threads=False)
     if rest["model"].null_count or rest["line"].null_count:
         raise _of_others(path, ["lines without a model, or nothing in them"])
     models = np.array(rest["model"].to_pylist(), object)

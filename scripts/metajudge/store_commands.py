@@ -213,6 +213,7 @@ def export_batch(told: Arguments) -> int:
     from metajudge.jobs import of_endpoints
     from metajudge.plan.writers import makers_of, supervisors
     from metajudge.replies import batch
+    from metajudge.replies.damage import check
     from metajudge.replies.store import Store
 
     plan, home, out = _plan(told.study)
@@ -223,6 +224,7 @@ def export_batch(told: Arguments) -> int:
     for card, jobs in of_endpoints(plan, home, out):
         name = card.model
         store = Store(Path(plan.study.store), card.served_name)
+        check(store.shard)  # what is written is paid for
         looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
         written = batch.write(told.folder, name, batch.lines(card, looked))
         print(f"{name}: {sum(written.values()):,} requests in {len(written)} files")

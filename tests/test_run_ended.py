@@ -15,8 +15,7 @@ import pytest
 
 import running
 from asking import FAST, Study
-from metajudge.replies.budget import FOLDER
-from metajudge.replies.ledger import REQUESTS, Ledger
+from metajudge.replies.ledger import FOLDER, REQUESTS, Ledger
 from programs import gone
 from scripted import Body, Said, reply, serve
 

@@ -72,6 +72,16 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         sys.exit(1)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def of_machine(error: MemoryError | OSError) -> UserError | None:
     """Return a fault of the machine's as an error that says what to do; None for any other."""
     if isinstance(error, MemoryError):

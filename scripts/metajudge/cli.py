@@ -23,7 +23,7 @@ from metajudge import (
     votes_commands,
 )
 from metajudge.examples import add_examples
-from metajudge.passed import apart, is_dry, with_config
+from metajudge.passed import apart, is_dry, options_of, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
@@ -44,6 +44,10 @@ STOPPED = (
     "Every reply that came is kept: none is asked for or paid again."
 )
 """What is said after Ctrl-C."""
+AT_MOST = """
+   (at most: what is asked above stands here again, and of the cells behind it a run scores only
+   those whose replies have changed)"""
+"""What a dry run says of the second of two calls, which it plans as if nothing had been asked."""
 
 
 def main() -> None:
@@ -98,13 +102,16 @@ def run(study: Path | None, passed: list[str]) -> int:
         return snakemake(study, "asked", passed)
     out = results_folder(study, passed)
     before = _stamp(out)
-    with nullcontext() if is_dry(passed) else reading(study or DEMO, passed, out):
-        for target in ("asked", "all"):
-            stage = "asking" if target == "asked" else "scoring, statistics, report"
-            print(f"== {stage}", flush=True)
+    dry = is_dry(passed)
+    bound = AT_MOST if dry else ""
+    with nullcontext() if dry else reading(study or DEMO, passed, out):
+        for target, title in (("asked", "asking"), ("all", f"scoring, statistics, report{bound}")):
+            print(f"== {title}", flush=True)
             status = snakemake(study, target, passed)
-            if status or (is_dry(passed) and target == "all"):
+            if status:
                 return status
+        if dry:
+            return 0
         from metajudge.summary import summary
 
         print(summary(out, lambda: plan_of_study(study or DEMO, passed)), flush=True)
@@ -190,11 +197,9 @@ def snakemake(
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
-    command += [*targets, "--configfile", str(study or DEMO)]
-    if not is_dry(passed):
-        command += ["--logger", "metajudge"]
+    command += [*targets, "--configfile", str(study or DEMO), "--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
-        command += ["--workflow-profile", str(HOME / "profiles" / "default")]
+        command += options_of(HOME / "profiles" / "default")
     return _wait([*command, *passed])
 
 

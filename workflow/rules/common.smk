@@ -161,6 +161,17 @@ def written_for(dataset):
     return made_files(dataset, made_of(PLAN, dataset)) + rated
 
 
+def names_for(dataset, model):
+    """Return the file of the names in the data, by which recorded rows are joined."""
+    joined = SPECS.joined(dataset, model)
+    return [f"{OUT}/items/{dataset}.json"] if joined else []
+
+
+def joined_files():
+    """Return the files that tell how many rows of each recorded model were joined."""
+    return [path for dataset in DATASETS for path in SPECS.joins(dataset)]
+
+
 def analyses_for(dataset, model):
     """Return the files of analyses that judges of a model are shown."""
     judges = {cell.judge for cell in PLAN.cells_of(dataset, model)}
@@ -230,11 +241,22 @@ def bought_before(table, dataset):
     return [f"{OUT}/collected/{name}/bought.parquet" for name in names]
 
 
+def claimed_by(table):
+    """Return the tables whose inputs the verdicts need, none for another table."""
+    return SPECS.claimed if table == "verdicts" else []
+
+
+def decided_by(table, dataset):
+    """Return the parts of tables that the study's bars are held against, for the verdicts."""
+    names = SPECS.decided_by if table == "verdicts" else []
+    return [f"{OUT}/statistics/{name}/{dataset}.parquet" for name in names]
+
+
 def built_for(table, dataset):
     """Return what the statistics of graded sets are made from, beside their texts."""
     found = []
     sets = [SPECS.known(dataset, name) for name, _ in PLAN.perturbed(dataset, "graded")]
-    if table in {"perspectives", "construction"}:
+    if table in {"perspectives", "construction"} or "perspectives" in claimed_by(table):
         found += [one["file"] for one in sets]
     if table == "construction":
         found += [f"{OUT}/collected/{dataset}/bought.parquet"]
@@ -246,7 +268,7 @@ def built_for(table, dataset):
 
 def marked_for(table, dataset):
     """Return the errors that judges list, and those that people marked, for their table."""
-    if table != "spans":
+    if table != "spans" and "spans" not in claimed_by(table):
         return []
     gold = SPECS.gold(dataset)
     return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]

@@ -15,6 +15,7 @@ rule statistics:
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
         lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
         lambda wildcards: lessons_for(wildcards.table),
+        lambda wildcards: decided_by(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:
@@ -63,6 +64,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        joined_files(),
         annotated_files(),
         [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:

@@ -317,8 +317,8 @@ class Draft:
     def _notices(self) -> Iterator[str]:
         for (kind, first, name), places in sorted(self._respelled.items()):
             rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
-            used, read = apart(first, name)
-            yield f"the {kind} {read!r} is read as {used!r}: {rows}"
+            kept, other = apart(first, name)
+            yield f"the {kind} {other!r} is read as {kept!r}: {rows}"
         for (_, aspect), places in sorted(self._missing.items()):
             count = len(places)
             rows = rows_of([place._replace(file=Path(place.file).name) for place in places])

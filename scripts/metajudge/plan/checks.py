@@ -126,6 +126,13 @@ def check_judge(
             got=judge.against,
             todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
         )
+    if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
+        raise UserError(
+            "recorded comparisons of two texts cannot be read",
+            where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
+            got=judge.form if judge.form == COMPARE else judge.pairs,
+            todo="record a score of each text, or call the form otherwise",
+        )
     if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
         raise UserError(
             "two texts are compared with each other, not with a reference",

@@ -1,7 +1,6 @@
 """Paired permutation tests: would two judges differ so if nobody knew whose scores are whose?"""
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -53,11 +52,6 @@ def flips_of(rng: np.random.Generator, units: int, permutations: int = PERMUTATI
     return rng.random((permutations, units)) < 0.5
 
 
-def all_flips(units: int) -> Flips:
-    """Return every assignment, the one that swaps nothing among them: (2 ** units, units)."""
-    return np.array(list(product((False, True), repeat=units)))
-
-
 def permutation_tests(
     x1: Floats,
     x2: Floats,
@@ -70,14 +64,13 @@ def permutation_tests(
     permute: Permute = "inputs",
     statistics: Collection[Statistic] = STATISTICS,
     standardise: bool = True,
-    exact: bool = False,
 ) -> Mapping[Statistic, PairedTest]:
     """Return, for each statistic at one level, that of x1 minus that of x2 and its p-values.
 
     Under the null hypothesis the two judges' scores may be swapped: all of a source (PERM-INPUTS),
     all of a system (PERM-SYSTEMS), or of any target (PERM-BOTH). p = (k + 1) / (B + 1), k
-    permutations of B being at least as extreme; `exact`: flips are `all_flips`, p = k / B. p is
-    two-sided, p_greater that of x1 being no better.
+    permutations of B being at least as extreme. p is two-sided, p_greater that of x1 being no
+    better.
 
     x1, x2, y (targets,), NaN = missing: targets without all three are left out; source and system
     (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
@@ -93,10 +86,10 @@ def permutation_tests(
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
     n = int(there.sum())
     if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
-        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n, exact))
+        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
     found = _both(data, swapped, level, statistics)
-    return {name: _test(found[name][0] - found[name][1], n, exact) for name in statistics}
+    return {name: _test(found[name][0] - found[name][1], n) for name in statistics}
 
 
 def kappa_test(
@@ -121,7 +114,7 @@ def kappa_test(
     )
     moved = dot(swapped.astype(np.float64), second - first)
     own = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
-    return _test(own, int(there.sum()), exact=False)
+    return _test(own, int(there.sum()))
 
 
 def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:
@@ -132,7 +125,7 @@ def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> Pai
     gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
     signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
     found = dot(signs, gaps) / max(first.size, 1)
-    return _test(found, first.size, exact=False)
+    return _test(found, first.size)
 
 
 def _standardised(values: Floats) -> Floats:
@@ -140,7 +133,7 @@ def _standardised(values: Floats) -> Floats:
     return (values - values.mean()) / spread if spread > 0 else values * 0.0
 
 
-def _test(differences: Floats, n: int, exact: bool) -> PairedTest:
+def _test(differences: Floats, n: int) -> PairedTest:
     """Return the test of differences[0] against the others; an undefined one is as extreme."""
     observed, others = differences[0], differences[1:]
     if np.isnan(observed):
@@ -149,9 +142,8 @@ def _test(differences: Floats, n: int, exact: bool) -> PairedTest:
     more = lost | (np.abs(others) >= abs(observed) - NEAR)
     greater = lost | (others >= observed - NEAR)
     k, k_greater = int(more.sum()), int(greater.sum())
-    own = 0 if exact else 1
-    size = others.size + own
-    return PairedTest(float(observed), (k + own) / size, (k_greater + own) / size, n)
+    size = others.size + 1
+    return PairedTest(float(observed), (k + 1) / size, (k_greater + 1) / size, n)
 
 
 def _both(

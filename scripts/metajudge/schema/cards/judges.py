@@ -125,10 +125,12 @@ class Judge(Decoding):
         description="The share of each dataset's items that it judges, drawn by the study's seed: "
         "the same items for all judges of one share, and within those of a larger one.",
     )
-    estimator: Literal["mean", "mode", "logprob_mean"] = Field(
+    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
         "mean",
-        description="How draws become a score, which needs half of them parsed. logprob_mean: the "
-        "mean of the scale's values, weighted by the probabilities of the tokens that say them.",
+        description="How draws become a score, which needs half of them parsed. first: the first "
+        "draw; the others only show how often a reply changes by itself, as the base of a hint "
+        "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
+        "the tokens that say them.",
     )
     top_logprobs: int = Field(
         20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."

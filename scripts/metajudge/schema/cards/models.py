@@ -4,7 +4,13 @@ import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from metajudge.schema.cards.base import Card, Columns, Files, Hashes, Slug
 
@@ -39,9 +45,18 @@ class RecordedRows(Card):
     source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
     text: str | None = Field(None, description="Join by text: the judged text's column.")
     aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
+    aspects: dict[Slug, str] = Field(
+        {}, description="Aspect -> what the rows call it under `aspect`; default: its id or name."
+    )
     reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
     scores: dict[str, str] = Field(
         {}, description="Scores that exist: aspect -> column; * stands for every aspect."
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no reply or score.")
+    repeated: Literal["stop", "first", "last", "mean"] = Field(
+        "stop",
+        description="Which of several rows about one text counts, where they say different things "
+        "(scores differ by more than 0.00001 of their size); mean: of their scores.",
     )
     lists: bool = Field(
         False,
@@ -59,7 +74,28 @@ class RecordedRows(Card):
             )
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
+        if self.repeated == "mean" and self.reply is not None:
+            raise ValueError("repeated: mean is of scores: replies have no mean")
+        if self.aspects and self.aspect is None:
+            raise ValueError("`aspects` says what rows call aspects: map the column `aspect` too")
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_text(cls, rows: Any) -> Any:
+        if isinstance(rows, dict) and (unread := sorted({"text_b", "system_b"} & rows.keys())):
+            raise ValueError(
+                f"`{unread[0]}`: recorded comparisons of two texts cannot be read; a row is about "
+                "one text"
+            )
+        return rows
+
+    @model_serializer(mode="wrap")
+    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out keys that came later where they are not set: keys and hashes stay."""
+        later = {"aspects": {}, "missing": [], "repeated": "stop"}
+        told: dict[str, Any] = dump(self)
+        return {name: value for name, value in told.items() if later.get(name, ...) != value}
 
 
 class RecordedModel(Card):
@@ -75,6 +111,9 @@ class RecordedModel(Card):
         "forms read the role `data`."
     )
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = Field(
+        None, description="What the files are, where the ending of their names does not tell."
+    )
     rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
 
     @model_validator(mode="after")

@@ -84,7 +84,7 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
             calls.append((threading.current_thread() is threading.main_thread(), most))
             return self.real.decompress(data, most)
 
-    monkeypatch.setattr(wire.zlib, "decompressobj", Watched)
+    monkeypatch.setattr("metajudge.engines.wire.zlib.decompressobj", Watched)
     unpacked(gzip.compress(bytes(AT_ONCE - 1)), "gzip")
     assert calls == [(True, AT_ONCE)]
     calls.clear()

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +44,11 @@ AVERAGE = "average"
 """The aspect of means over aspects."""
 
 
-def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
+def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """Return per dataset each judge's pooled Spearman correlation and its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
-    `plan` returns the study's plan; it is called where a warning needs it.
+    `warnings` stand before the report's place.
     """
     agreement = _rows(out, "agreement")
     sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
@@ -70,7 +70,7 @@ def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
     parts += _unjoined(out)
     parts += _bars(_rows(out, "verdicts"))
     parts += _between_steps(_rows(out, "coverage"))
-    parts += _unpriced(_rows(out, "cost"), plan)
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
@@ -132,9 +132,13 @@ def _bars(verdicts: Rows) -> list[str]:
     return ["\nbars that the study states:", *lines] if lines else []
 
 
-def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:
-    """Return a warning for each model without a price: its card, and what it was asked for."""
-    prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
+def unpriced(out: Path, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for.
+
+    `plan` returns the study's plan; it is called only where a price lacks.
+    """
+    costs = _rows(out, "cost")
+    prices = [row for row in costs if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
     if not names:
         return []

@@ -138,6 +138,12 @@ class Study(Caps):
     distill: Distillation | None = Field(
         None, description="Train the model of a judge on what another judge says."
     )
+    as_rater_margin: float = Field(
+        0.05,
+        gt=0,
+        description="A judge is as good as one more rater where it is less than this worse, in "
+        "units of the statistic.",
+    )
     exclude_reference_systems: bool = Field(
         True,
         description="Rate judges that compare with references without the systems whose texts are "

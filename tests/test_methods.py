@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from deleted import jackknife_t
 from metajudge import __version__
 from metajudge.methods import agreement, comparison, pairwise, repeatability
 from metajudge.methods.agreement import BIASES, below_controls
@@ -38,7 +39,6 @@ from metajudge.statistics.estimate import (
 from metajudge.statistics.kappa import ON_CLASSES
 from metajudge.statistics.multiple import benjamini_hochberg, holm
 from metajudge.statistics.repeatability import spearman_brown
-from metajudge.statistics.resampling import percentile_interval
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -106,6 +106,7 @@ def study(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+            "as_rater": {"margin": 0.05, "raters": "expert"},
             "aspects": {
                 aspect: {
                     "values": values,
@@ -318,7 +319,9 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
     found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
     assert found["value"] == pytest.approx(r_of(GOOD["true"], RATINGS["true"].mean(axis=0)))
-    assert found["method"].startswith("against the raters' mean; bootstrap over 15 sources")
+    assert found["method"].startswith(
+        "against the raters' mean; jackknife-t on atanh over 15 sources"
+    )
     classes = of(agreed(), *ON_CLASSES, "alpha_pair", judge="good", aspect="true")
     assert len(classes) == 4
     for each in classes:
@@ -337,7 +340,7 @@ def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
     assert {(row["value"], row["note"]) for row in rows} == {(None, CONSTANT_JUDGE)}
 
 
-def test_the_average_is_that_of_the_aspects_resample_by_resample() -> None:
+def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     told = study(FIELD)
     each = [ranked(told, told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
     averages = of(agreed(), judge="good", aspect=AVERAGE)
@@ -346,7 +349,9 @@ def test_the_average_is_that_of_the_aspects_resample_by_resample() -> None:
         place = (row["statistic"], row["level"])
         mean = np.mean([one[place].rows for one in each], axis=0)
         assert row["value"] == pytest.approx(mean[0])
-        assert (row["lo"], row["hi"]) == pytest.approx(percentile_interval(mean[1:]))
+        ends = (0.0, 1.0) if row["statistic"] in ("acc_eq", "spa") else (-1.0, 1.0)
+        expected = jackknife_t(float(mean[0]), mean[1:].tolist(), ends=ends)
+        assert (row["lo"], row["hi"]) == pytest.approx(expected)
         assert row["n"] == 2 and row["method"].startswith("mean over aspects; ")
 
 
@@ -507,7 +512,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     assert pairs == 2 * 10 * 6 + 9  # aspects, places, statistics of a pair; means over aspects
 
 
-def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resample() -> None:
+def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> None:
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = comparison.rows(told)
     place = ("pearson", "pooled")
@@ -525,7 +530,8 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resam
     replicates = means[0] - means[1]
     assert (gap["judge"], gap["n"]) == ("good", 2)
     assert gap["value"] == pytest.approx(replicates[0])
-    assert (gap["lo"], gap["hi"]) == pytest.approx(percentile_interval(replicates[1:]))
+    expected = jackknife_t(float(replicates[0]), replicates[1:].tolist())
+    assert (gap["lo"], gap["hi"]) == pytest.approx(expected)
     lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
     assert len(lost) == 9
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"

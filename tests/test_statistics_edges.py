@@ -1,10 +1,11 @@
-"""Statistics at their edges: counts beside a value, resamples of two rows, what just counts."""
+"""Statistics at their edges: counts beside a value, few deletions, what just counts."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.statistics import resampling
+from deleted import proportion as clustered
+from metajudge.statistics import jackknife, proportion
 from metajudge.statistics.accuracy import acc_eq
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.anchors import (
@@ -25,6 +26,7 @@ from metajudge.statistics.estimate import (
     UNDEFINED_JUDGE,
     Estimate,
 )
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import independent_mean, mean_over
 from metajudge.statistics.outliers import outliers
@@ -42,7 +44,10 @@ Floats = NDArray[np.float64]
 @pytest.fixture
 def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give intervals to what has two sources, so that they can be computed by hand."""
-    monkeypatch.setattr(resampling, "FEWEST_SOURCES", 2)
+    monkeypatch.setattr(jackknife, "FEWEST_SOURCES", 2)
+    monkeypatch.setattr(jackknife, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(proportion, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(jackknife, "LEAST_EVEN", 1)
 
 
 def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
@@ -68,14 +73,13 @@ def test_a_last_source_without_a_target_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     ratings = rng.integers(1, 4, (3, 24)).astype(float)
     judge, source = rng.integers(1, 4, 24).astype(float), np.repeat(np.arange(6), 4)
-    whole = rng.multinomial(6, np.ones(6) / 6, 50)
     keys = {"closeness": "rmse"}
-    short = alternative_annotator(judge, ratings, source, weights=whole, **keys)  # type: ignore[arg-type]
-    longer = alternative_annotator(  # a seventh source is drawn, and it has no text
+    short = alternative_annotator(judge, ratings, source, weights=deletions(6), **keys)  # type: ignore[arg-type]
+    longer = alternative_annotator(  # a seventh source is deleted, and it has no text
         judge,
         ratings,
         source,
-        weights=np.hstack([whole, np.ones((50, 1), dtype=np.int64)]),
+        weights=deletions(7),
         **keys,  # type: ignore[arg-type]
     )
     assert longer == short
@@ -138,15 +142,16 @@ def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
 
 
 @pytest.mark.usefixtures("two_are_enough")
-def test_a_pair_counts_as_often_as_its_sources_are_drawn() -> None:
-    outcomes, better = np.array([1.0, -1, 1]), np.ones(3)
-    sources = np.array([[0, 0, 1], [0, 1, 1]])
-    weights = np.array([[2, 1], [1, 3], [0, 2], [3, 1]])
-    # times: 2 1*2 1 -> 3/5; 1 3 3 -> 4/7; 0 0 2 -> 1; 3 3 1 -> 4/7
-    found = comparator_accuracy(outcomes, better, np.ones(3, dtype=bool), sources, weights)
-    replicates = np.array([3 / 5, 4 / 7, 1, 4 / 7])
-    assert found.value == pytest.approx(2 / 3)
-    assert (found.lo, found.hi) == pytest.approx(tuple(np.quantile(replicates, [0.025, 0.975])))
+def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
+    outcomes, better = np.array([1.0, -1, 1, 1, -1, 1]), np.ones(6)
+    sources = np.array([[0, 0, 1, 2, 2, 0], [0, 1, 1, 2, 1, 2]])
+    # without 0 the pairs 2, 3, 4 are left; without 1 those of 0, 3, 5; without 2 those of 0, 1, 2
+    found = comparator_accuracy(outcomes, better, np.ones(6, dtype=bool), sources, deletions(3))
+    assert found.value == pytest.approx(4 / 6)
+    # one deletion is 1, so that it is the proportion with residuals (p - v)(N - m)
+    deleted, m = [2 / 3, 1.0, 2 / 3], [1.5, 1.5, 1.5]
+    hits = [4 / 6 * 4.5 - v * (4.5 - own) for v, own in zip(deleted, m, strict=True)]
+    assert (found.lo, found.hi) == pytest.approx(clustered(hits, m))
 
 
 def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
@@ -227,12 +232,11 @@ def test_values_are_classes_whatever_is_missing() -> None:
 
 
 def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
-    found = mean_over([rows(1.0), rows(2.0)], 9, of="aspects")
+    found = mean_over([rows(1.0), rows(2.0)], of="aspects")
     assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
     assert found.rows.tolist() == [1.5]
-    assert mean_over([rows(1.0, 3.0), rows(2.0, 4.0)], 20, of="aspects").estimate.hi == 3.5
     lost = mean_over(
-        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], 9, of="a"
+        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], of="a"
     )
     assert np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
     assert lost.estimate.n == 1
@@ -272,11 +276,10 @@ def test_one_vote_is_a_verdict_and_none_is_not() -> None:
 @pytest.mark.usefixtures("two_are_enough")
 def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
     first, second = np.array([1.0, 1, -1, NAN]), np.array([1.0, -1, 1, 1])
-    weights = np.tile([[1, 1], [2, 0], [0, 2], [1, 1]], (30, 1))
-    found = order_consistency(first, second, np.array([0, 0, 1, 1]), weights)
+    found = order_consistency(first, second, np.array([0, 0, 1, 1]), deletions(2))
     # of source 0 one of two stays, of source 1 none
     assert (found.value, found.n, found.n_missing) == (1 / 3, 3, 1)
-    assert (found.lo, found.hi) == (0, 1 / 2)
+    assert (found.lo, found.hi) == pytest.approx(clustered([1, 0], [2, 1]))
 
 
 def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
@@ -309,14 +312,12 @@ def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
 
 
 @pytest.mark.usefixtures("two_are_enough")
-def test_pairs_without_votes_are_in_every_resample_and_count_in_none() -> None:
+def test_pairs_without_votes_can_change_nothing() -> None:
     votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
-    weights = np.tile([[1, 1, 1], [2, 1, 0], [0, 1, 2], [1, 2, 0]], (30, 1))
-    found = vote_consistency(votes, np.arange(3), weights)
+    found = vote_consistency(votes, np.arange(3), deletions(3))
     assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
-    # of the resamples a quarter each has 3/4, 5/6, 1/2 and 2/3
-    assert (found.lo, found.hi) == pytest.approx((1 / 2, 5 / 6))
-    assert "bootstrap over 2 pairs" in found.method
+    assert (found.lo, found.hi) == pytest.approx(clustered([1, 1 / 2], [1, 1]))
+    assert "over 2 pairs" in found.method
 
 
 def test_what_nothing_is_expected_of_is_missing() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 from deleted import proportion as clustered
 from metajudge.statistics import jackknife, proportion
@@ -52,7 +53,8 @@ def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
     """Return a statistic with the replicates that follow its value."""
-    return Replicated(Estimate(values[0], n=n, n_missing=missing), np.array(values))
+    found = Estimate(values[0], n=n, n_missing=missing)
+    return Replicated(found, np.array(values), np.ones(len(values) - 1))
 
 
 # --- the alternative annotator ---
@@ -149,9 +151,14 @@ def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
     found = comparator_accuracy(outcomes, better, np.ones(6, dtype=bool), sources, deletions(3))
     assert found.value == pytest.approx(4 / 6)
     # one deletion is 1, so that it is the proportion with residuals (p - v)(N - m)
-    deleted, m = [2 / 3, 1.0, 2 / 3], [1.5, 1.5, 1.5]
-    hits = [4 / 6 * 4.5 - v * (4.5 - own) for v, own in zip(deleted, m, strict=True)]
-    assert (found.lo, found.hi) == pytest.approx(clustered(hits, m))
+    deleted, m = [2 / 3, 1.0, 2 / 3], [2.0, 2.0, 2.0]  # a pair of two sources counts half to each
+    squares = sum(((2 / 3 - v) * (6 - own)) ** 2 for v, own in zip(deleted, m, strict=True))
+    deff = 3 / 2 * squares / 6 / (2 / 9)
+    n = 6 / deff * float(stats.t.ppf(0.975, 5) / stats.t.ppf(0.975, 2)) ** 2
+    expected = [
+        stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up) for q, up in ((0.025, 0), (0.975, 1))
+    ]
+    assert (found.lo, found.hi) == pytest.approx(expected)
 
 
 def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
@@ -180,18 +187,19 @@ def test_a_ceiling_names_what_raters_stand_against() -> None:
     def gap(x: Floats, y: Floats) -> dict[str, Replicated]:
         return {"gap": rows(float(np.abs(x - y).sum()))}
 
-    mean = ceilings(gap, ratings, against="mean", n_sources=3)["gap"]
-    each = ceilings(gap, ratings, against="each", n_sources=3)["gap"]
+    mean = ceilings(gap, ratings, against="mean")["gap"]
+    each = ceilings(gap, ratings, against="each")["gap"]
     assert mean.method == "each rater against the mean of the others"
     assert each.method == "each rater against every other"
     assert (mean.value, mean.lo, mean.note) == (2, None, "") == (each.value, each.lo, each.note)
 
 
 def test_a_difference_needs_replicates_for_its_interval() -> None:
-    assert difference(rows(3.0), rows(1.0), 9) == Estimate(2, n=4)
+    assert difference(rows(3.0), rows(1.0)).estimate == Estimate(2, n=4)
     none = Replicated(Estimate.undefined("no", n=3, n_missing=1), np.array([NAN]))
-    assert difference(rows(3.0), none, 9, why="no") == Estimate.undefined("no", n=3, n_missing=1)
-    one = difference(rows(3.0, 3.0), rows(1.0, 2.0), 9)
+    lost = difference(rows(3.0), none, why="no").estimate
+    assert lost == Estimate.undefined("no", n=3, n_missing=1)
+    one = difference(rows(3.0, 3.0), rows(1.0, 2.0)).estimate
     assert one.value == 2 and (one.lo, one.note) != (None, "")
 
 
@@ -201,16 +209,16 @@ def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
     assert [one.value for one in found] == [2, None, 1] and {one.n for one in found} == {2}
 
 
-def test_what_could_be_seen_needs_two_replicates_that_differ() -> None:
+def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
     flat = rows(*[0.0] * 101)
     assert detectable(rows(1.0), rows(0.0)) is None
     assert detectable(rows(0.0, 1.0), rows(0.0, 0.0)) is None
-    two = detectable(rows(0.0, -1.0, 1.0), rows(0.0, 0.0, 0.0))
-    assert two == pytest.approx((1.959963985 + 0.841621234) * 2**0.5)
     spread = rows(0.0, *np.linspace(-1, 1, 100))
-    # 100 values 2/99 apart have the standard deviation 2/99 sqrt(100 * 101 / 12)
+    # of 100 values 2/99 apart the squares sum to (2/99)² 100 (100² - 1) / 12; SE² = 99/100 of it
+    error = (2 / 99) * (100 * (100**2 - 1) / 12 * 99 / 100) ** 0.5
     z = 1.959963985 + 0.841621234
-    assert detectable(spread, flat) == pytest.approx(z * 2 / 99 * (100 * 101 / 12) ** 0.5)
+    assert detectable(spread, flat) == pytest.approx(z * error)
+    assert detectable(flat, flat) == 0
 
 
 def test_williams_at_the_ends_of_its_range() -> None:

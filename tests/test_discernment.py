@@ -253,9 +253,9 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
 
 
 def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None:
-    judge = scored(1, 0.8)
-    judge["cuts.single"] = {name: values + 0.7 for name, values in judge["cuts.single"].items()}
-    rows = discernment.rows(study({"some": judge}))
+    falls = dropped(clear=[1, 2, -1, 3], true=[1, 1, -1])
+    falls["cuts.single"] = dropped(clear=[1, -1, 1], true=[1, -1, -1, 2])["cuts.single"]
+    rows = discernment.rows(study({"some": falls}))
     cells = of(rows, "D_exact", aspect="")
     least = min(cells, key=lambda row: row["value"])
     found = one(rows, "D_min_exact")

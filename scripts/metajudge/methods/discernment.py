@@ -195,7 +195,7 @@ class Discerning:
             nothing = Estimate.undefined(reasons + which)
             empty = np.full(1 + len(self.study.weights), np.nan)
             return dict.fromkeys(SCORES, Replicated(nothing, empty))
-        weights, which, given = self._weights(perturbation)
+        weights, which, given = aspect_weights(self.study, perturbation)
         told = [tests[aspect] for aspect in aspects]
         scored = discernment(
             np.stack([test.asymptotic for test in told], axis=-1),
@@ -221,19 +221,6 @@ class Discerning:
             name: _replicated(name, _by(counted, self._test_of(name)), own, sizes, flat=flat[name])
             for name, own in rows.items()
         }
-
-    def _weights(self, perturbation: str) -> tuple[Floats, str, bool]:
-        """Return the weights of the aspects, which these are, and whether experts gave them.
-
-        They are uniform where none are given.
-        """
-        aspects, given = list(self.study.spec["aspects"]), self.study.spec["weights"]
-        if given and perturbation in given["of"]:
-            own = given["of"][perturbation]
-            shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
-            return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
-        beside = f" ({given['id']} has none for it)" if given else ""
-        return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
     def _noted(
         self, judge: str, statistic: str, found: Estimate, scores: dict[str, Replicated]
@@ -346,6 +333,20 @@ class Discerning:
             method=f"{len(known)} perturbations",
             note=f"without {', '.join(gaps)}: renormalised within the level" if gaps else "",
         )
+
+
+def aspect_weights(study: DatasetStudy, perturbation: str) -> tuple[Floats, str, bool]:
+    """Return the weights of the aspects, which these are, and whether experts gave them.
+
+    They are uniform where none are given.
+    """
+    aspects, given = list(study.spec["aspects"]), study.spec["weights"]
+    if given and perturbation in given["of"]:
+        own = given["of"][perturbation]
+        shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
+        return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
+    beside = f" ({given['id']} has none for it)" if given else ""
+    return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
 
 def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:

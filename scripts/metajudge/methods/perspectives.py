@@ -28,7 +28,7 @@ Row = dict[str, Any]
 Found = Mapping[Place, Replicated]
 
 
-class _Field:
+class Views:
     """All judges on the rated texts of a dataset; what is computed is kept."""
 
     def __init__(self, study: DatasetStudy, panel: Panel) -> None:
@@ -103,7 +103,7 @@ class _Field:
 def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of perspectives.csv: people, judges, ranks and differences."""
     systems, panel = study.shared_panel(study.spec["judges"])
-    field = _Field(study, panel)
+    field = Views(study, panel)
     if not field.people:
         return [*known_rating.rows(study), *known_order.rows(study)]
     found = list(_people(field))
@@ -117,7 +117,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [*known, *(row | {"systems": systems} for row in found)]
 
 
-def _people(field: _Field) -> Iterator[Row]:
+def _people(field: Views) -> Iterator[Row]:
     """Yield how many texts have each rating, of those of which all raters agree."""
     for plain, people in {split(name)[0]: one for name, one in field.people.items()}.items():
         if people.why:
@@ -130,7 +130,7 @@ def _people(field: _Field) -> Iterator[Row]:
             yield field.study.row("human", plain, "class_count", DIRECT, one, k=k)
 
 
-def _judge(field: _Field, judge: str) -> Iterator[Row]:
+def _judge(field: Views, judge: str) -> Iterator[Row]:
     """Yield a judge's measures on every aspect, and their averages."""
     judged = False
     for aspect in field.people:
@@ -146,7 +146,7 @@ def _judge(field: _Field, judge: str) -> Iterator[Row]:
             yield field.study.row(judge, name, statistic, level, told)
 
 
-def _beside(field: _Field, judge: str) -> Iterator[Row]:
+def _beside(field: Views, judge: str) -> Iterator[Row]:
     """Yield what stands beside: ties, the confusion of classes, texts rated further apart."""
     for aspect in field.people:
         if not (view := field.view(aspect, judge)):
@@ -160,7 +160,7 @@ def _beside(field: _Field, judge: str) -> Iterator[Row]:
             yield field.study.row(judge, aspect, "accuracy_apart", DIRECT, found, k=k)
 
 
-def _ranks(field: _Field, criterion: str | None) -> Iterator[Row]:
+def _ranks(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield each judge's rank by every measure's average, on what all judges were given."""
     study, name = field.study, joined(AVERAGE, criterion)
     judges = [judge for judge in study.spec["judges"] if _judges(field, criterion, judge)]
@@ -176,12 +176,12 @@ def _ranks(field: _Field, criterion: str | None) -> Iterator[Row]:
             yield study.row(judge, name, f"rank_{place[0]}", place[1], own)
 
 
-def _judges(field: _Field, criterion: str | None, judge: str) -> bool:
+def _judges(field: Views, criterion: str | None, judge: str) -> bool:
     """Return whether a judge judges anything in one wording."""
     return any(field.view(name, judge) for name in field.people if split(name)[1] == criterion)
 
 
-def _differences(field: _Field, criterion: str | None) -> Iterator[Row]:
+def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield what the averages of a judge are above those of the next, on the same resamples."""
     study, name = field.study, joined(AVERAGE, criterion)
     for judge, other in compared(study, "systems"):

@@ -114,6 +114,17 @@ class DatasetStudy:
             panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
         return {systems: panel.given(judge) for systems, panel in panels.items()}
 
+    def fair(self, judge: str, *, whole: bool = False) -> tuple[str | None, "Panel"]:
+        """Return the panel on which a judge's claims rest, after its column `systems`.
+
+        Without the texts that are the references where the judge compares with these; `whole`:
+        with the items that it was not given, too.
+        """
+        card = self.spec["judges"][judge]
+        apart = self.spec["reference_systems"] and card["references"]
+        panel = self.without_references if apart else self.systems
+        return (WITHOUT_REFERENCES if apart else None), panel if whole else panel.given(judge)
+
     def items_given(self, *judges: str) -> frozenset[str]:
         """Return the items that every one of some judges was given: the smallest share's."""
         share = min((self.spec["judges"][name]["share"] for name in judges), default=1.0)

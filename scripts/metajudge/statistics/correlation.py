@@ -163,7 +163,7 @@ def _by_source(pairs: _Pairs, statistics: Collection[Statistic], weights: Weight
     if why:
         return _undefined(statistics, Estimate.undefined(why, n_missing=missing), weights)
     n_sources = whole_and_resamples(pairs.source, weights).shape[1]
-    x, y = (_one_row_per_source(v, pairs.source, n_sources) for v in (pairs.x, pairs.y))
+    x, y = (one_row_per_source(v, pairs.source, n_sources) for v in (pairs.x, pairs.y))
     each = within_rows(x, y, statistics)
     group = pairs.source * pairs.x.size + np.unique(pairs.x, return_inverse=True)[1]
     return {
@@ -221,7 +221,7 @@ def _shared(values: NDArray[Any]) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
+def one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
     """Return (sources, most targets of a source), filled from the left, NaN where there is none."""
     counts = np.bincount(source, minlength=n_sources)
     order = np.argsort(source, kind="stable")

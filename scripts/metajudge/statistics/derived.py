@@ -82,6 +82,14 @@ ROBUST: dict[str, Statistic] = {
         SHARE,
         OURS,
     ),
+    "hint_effect": Statistic(
+        "Moved by the hint",
+        "percent",
+        "of texts first scored otherwise: that equal the hint once it is told, less those that "
+        "equal it when asked again without",
+        SIGNED,
+        OURS,
+    ),
     "match_share": Statistic(
         "Unmoved",
         "percent",

@@ -107,7 +107,7 @@ class Jackknife:
         """Return what to call the interval."""
         if self.proportion is not None:
             return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
-        if self.error == 0:
+        if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
             return "all alike: exact bound on the share of others"
         on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
         return f"jackknife-t{on}"

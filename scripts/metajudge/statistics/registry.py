@@ -4,6 +4,7 @@ A listed name never changes its meaning. docs/statistics.md is generated from th
 """
 
 from metajudge.statistics.annotated import ANNOTATED
+from metajudge.statistics.claimed import CLAIMED
 from metajudge.statistics.derived import (
     ANY,
     APART,
@@ -163,6 +164,13 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "mean_drop": Statistic(
         "Mean drop", "amount", "original minus damaged, in points of the judge", ANY, OURS
+    ),
+    "net_share": Statistic(
+        "Net share noticed",
+        "percent",
+        "items scored lower for the damage less items scored higher",
+        SIGNED,
+        "Tango 1998",
     ),
     "p_wilcoxon": Statistic(
         "p", "p_value", "exact one-sided Wilcoxon test", SHARE, "Wilcoxon 1945"
@@ -383,6 +391,7 @@ STATISTICS: dict[str, Statistic] = {
     **ENSEMBLE,
     **TRAINED,
     **ANNOTATED,
+    **CLAIMED,
 }
 
 

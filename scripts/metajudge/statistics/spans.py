@@ -72,6 +72,30 @@ def token_counts(
     return Counts(len(ours & golds), len(ours), len(golds))
 
 
+def placed_at_random(
+    spans: Sequence[Span],
+    gold: Sequence[Span],
+    tokens: Sequence[Stretch],
+    rng: np.random.Generator,
+    placements: int,
+) -> Codes:
+    """Return |P ∩ G| and |P| in tokens where spans of the same lengths lie anywhere in the text.
+
+    Each span keeps its number of tokens and starts at any token from which it fits, whatever the
+    others do. Shape (placements, 2). This project.
+    """
+    found = np.zeros((placements, len(tokens)), dtype=bool)
+    people = np.zeros(len(tokens), dtype=bool)
+    people[[place for place, _ in _touched(gold, tokens, category=False)]] = True
+    for span in spans:
+        size = len(_touched([span], tokens, category=False))
+        if not size:
+            continue
+        start = rng.integers(len(tokens) - size + 1, size=(placements, 1))
+        found[np.arange(placements)[:, None], start + np.arange(size)] = True
+    return np.stack([(found & people).sum(axis=1), found.sum(axis=1)], axis=1)
+
+
 def _keys(spans: Sequence[Span], category: bool) -> list[tuple[int, int, str | None]]:
     return [(span.start, span.end, span.category if category else None) for span in spans]
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import NOTHING, Estimate
-from metajudge.statistics.resampling import CONFIDENCE, Bounds
+from metajudge.statistics.jackknife import Bounds
+from metajudge.statistics.proportion import CONFIDENCE
 
 FEWEST_CLUSTERS: Final = 5
 """Of fewer sources no interval is given (Korn and Graubard 1998 need a variance over sources)."""

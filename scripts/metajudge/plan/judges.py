@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from metajudge.canonical import canonical
+from metajudge.cells import split
 from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
@@ -123,13 +124,14 @@ def scale_of(
     The oracle has classes of texts of every rating, and more steps than these of texts in a row.
     """
     card = plan.judges[judge]
-    rated = card.own_scale or plan.scale_of(dataset, aspect)
+    own = card.own_scale_on(split(aspect)[0])
+    rated = own or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
     if parser == COMPUTED:
         return continuous
-    if card.own_scale is not None:
-        return card.own_scale
+    if own is not None:
+        return own
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None

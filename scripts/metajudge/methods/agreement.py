@@ -10,6 +10,7 @@ from metajudge.cells import joined, split
 from metajudge.methods.measures import (
     AVERAGE,
     Place,
+    as_raters,
     categorical,
     human,
     lower_median,
@@ -74,6 +75,7 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             one = one.with_note(flag) if flag and level == "pooled" else one
             yield study.row(judge, aspect, statistic, level, one)
         others = (
+            *as_raters(study, panel, judge, aspect, scores, ratings),
             *categorical(study, panel, judge, aspect, scores, lower_median(ratings)),
             *replacement(study, panel, judge, aspect, scores, ratings),
             *swayed(study, panel, judge, aspect, scores, mean),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from metajudge.methods.claims.base import BAR, DAMAGE, HINTED, P_HOLM
+from metajudge.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, P_HOLM
 from metajudge.report.elements import (
     Block,
     Body,
@@ -188,7 +188,7 @@ def number(claim: Claim) -> str:
         return ""
     small = row.n < FEWEST_FOR_NUMBER
     told = f"n = {count(row.n)}" if small else f"{label(row.statistic)} {figures(row)}"
-    gap = claim.others.get("as_rater")
+    gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
     if gap is not None and gap.value is not None and not small:
         told += f"; against one more rater {figures(gap)}"
     return told

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.jackknife import PLAIN, SLACK, Bounds, Jackknife, Scale, jackknife
+from metajudge.statistics.resampling import Replicated
 
-Floats = NDArray[np.float64]from metajudge.statistics.resampling import Replicated
-
+Floats = NDArray[np.float64]
 DIFFERENCE: Final = Scale("plain", -2.0, 2.0)
 """Of the difference of two correlations."""
 GAP: Final = Scale("plain", -1.0, 1.0)

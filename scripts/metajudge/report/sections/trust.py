@@ -264,7 +264,11 @@ def _cells(claim: Claim) -> Iterator[Cell]:
     yield words_cell("; ".join(reasons(claim)))
     rows = [
         claim.row,
-        *(claim.others[name] for name in ("as_rater", P_HOLM) if name in claim.others),
+        *(
+            claim.others[name]
+            for name in (f"{AS_RATER}_{claim.row.statistic}", P_HOLM)
+            if name in claim.others
+        ),
     ]
     told = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
     yield words_cell("; ".join(told) if claim.row.n else "")

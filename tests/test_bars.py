@@ -69,9 +69,12 @@ def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
         ]
     )
     assert 0.78 <= reached <= 0.88
-    below = more_needed("coverage", share(0.7, 50), 0.8, 50)
-    assert below is not None and below.more == more_needed("coverage", share(0.3, 50), 0.2, 50).more
-    assert more_needed("coverage", share(0.802, 50), 0.8, 50) == type(below)(None, below.how)
+    below, mirrored, near = (
+        more_needed("coverage", share(value, 50), bar, 50)
+        for value, bar in ((0.7, 0.8), (0.3, 0.2), (0.802, 0.8))
+    )
+    assert below == mirrored and below is not None and below.more is not None
+    assert near is not None and near.more is None
 
 
 def test_cases_of_one_source_count_for_less() -> None:
@@ -88,7 +91,8 @@ def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
     error = 0.2 / 1.959964 * sqrt(40 / (40 + found.more))
     power = (1 + erf(((0.1 - 1.959964 * error) / error) / sqrt(2))) / 2
     assert power == pytest.approx(0.8, abs=0.005)
-    assert more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40).more is None
+    near = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40)
+    assert near is not None and near.more is None
     assert more_needed("spearman", Estimate(0.5, n=40), 0.4, 40) is None
 
 

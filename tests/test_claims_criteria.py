@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from metajudge.methods.claims import criteria
-from metajudge.methods.claims.base import Claim, verdict_rows
-from metajudge.methods.claims.criteria import INDEX, Apart
+from metajudge.methods.claims.base import INDEX, Claim, verdict_rows
+from metajudge.methods.claims.criteria import Apart
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.statistics.verdict import Outcome, verdicts

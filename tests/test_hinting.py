@@ -38,8 +38,8 @@ def hinted(
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
     cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
-    hint = {"told": {"base": "base", "tells": "wrong"}}
-    return study({}, cards=cards, hinted=hint, rationales=str(path))
+    hint = {"base": "base", "tells": "wrong"}
+    return study({}, cards=cards, rationales=str(path), hinted={"told": hint})
 
 
 def pairs(own: DatasetStudy) -> Any:

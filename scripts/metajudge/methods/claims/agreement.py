@@ -162,17 +162,17 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if found.estimate.value is None:
         return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(found.estimate.note,))
-    nulls = _nulls(field, x, found)
+    nulls = nulls_of(field, x, found)
     p = field.p_systems(x)
     if p is not None:
         nulls[SYSTEMS] = p
     if claim.lost > FEW_LOST:
         worst = at_the_worst_end(x, field.people, field.panel.source)
-        nulls[LOST] = max(_nulls(field, worst, field.number(worst)).values())
+        nulls[LOST] = max(nulls_of(field, worst, field.number(worst)).values())
     return losses.checked(replace(claim, nulls=nulls, reasons=field.rests_on))
 
 
-def _nulls(field: Field, x: Floats, found: Number) -> dict[str, float]:
+def nulls_of(field: Field, x: Floats, found: Number) -> dict[str, float]:
     """Return the p of chance and of both lengths, on the texts that the judge scored."""
     nulls = {CHANCE: found.p_above(0.0)}
     length = np.where(np.isnan(x), np.nan, field.panel.lengths)

@@ -26,15 +26,19 @@ from metajudge.statistics.permutation import flips_of, kappa_test, permutation_t
 from metajudge.statistics.resampling import RESAMPLES, source_weights
 
 JUDGES, ASPECTS, SOURCES, SYSTEMS, DRAWS, RATERS = 16, 9, 100, 64, 10, 3
-TARGETS = SOURCES * SYSTEMS
-SOURCE, SYSTEM = (v.ravel() for v in np.indices((SOURCES, SYSTEMS)))
 SEED = 20261121
 
 
 def rating(rng: np.random.Generator, quality: Any, noise: float, times: int) -> Any:
     """Return (times, targets) of ratings 1 to 5 of a quality."""
-    noisy = 3 + quality + rng.normal(0, noise, (times, TARGETS))
+    noisy = 3 + quality + rng.normal(0, noise, (times, quality.size))
     return np.clip(np.round(noisy), 1, 5)
+
+
+def places() -> tuple[Any, Any]:
+    """Return the source and the system of each target: (targets,) twice."""
+    source, system = np.indices((SOURCES, SYSTEMS)).reshape(2, -1)
+    return source, system
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -64,7 +68,7 @@ def peak() -> float:
 
 def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
     """Print what the tests between all judges take; means (judges, aspects, targets)."""
-    flips = flips_of(rng, SOURCES)
+    flips, (source, system) = flips_of(rng, SOURCES), places()
     pairs = list(combinations(range(JUDGES), 2))[:12]
 
     def tests() -> None:
@@ -73,15 +77,15 @@ def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
                 means[first, 0],
                 means[second, 0],
                 people,
-                SOURCE,
-                SYSTEM,
+                source,
+                system,
                 flips,
                 level="pooled",
             )
         gold = np.round(people)
         for first, second in pairs:
             one, other = (np.round(means[judge, 0]) for judge in (first, second))
-            kappa_test(one, other, gold, [1, 2, 3, 4, 5], SOURCE, flips)
+            kappa_test(one, other, gold, [1, 2, 3, 4, 5], source, flips)
 
     all_pairs = JUDGES * (JUDGES - 1) // 2 * ASPECTS
     paired = timed(tests) * all_pairs / len(pairs)
@@ -94,17 +98,18 @@ def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
 def main() -> None:
     """Print a line per figure."""
     rng = np.random.default_rng(SEED)
+    source, system = places()
     cells = []
-    judgments = np.empty((JUDGES, ASPECTS, TARGETS, DRAWS))
+    judgments = np.empty((JUDGES, ASPECTS, source.size, DRAWS))
     for aspect in range(ASPECTS):
-        quality = rng.normal(size=TARGETS)
+        quality = rng.normal(size=source.size)
         people = rating(rng, quality, 0.7, RATERS).mean(axis=0)
         for judge in range(JUDGES):
             judgments[judge, aspect] = rating(rng, 0.6 * quality, 0.8, DRAWS).T
             cells.append((judge, aspect, people))
     flat = judgments.reshape(-1, DRAWS)
     planned = np.full(len(flat), DRAWS)
-    means = np.empty((JUDGES, ASPECTS, TARGETS))
+    means = np.empty((JUDGES, ASPECTS, source.size))
 
     def aggregate() -> None:
         means.reshape(-1)[:] = scores(flat, planned, "mean")[0]
@@ -115,7 +120,7 @@ def main() -> None:
 
     def intervals() -> None:
         for judge, aspect, people in cells:
-            correlations(means[judge, aspect], people, SOURCE, SYSTEM, weights=weights)
+            correlations(means[judge, aspect], people, source, system, weights=weights)
 
     spent = timed(intervals)
     count = len(cells) * 3 * len(LEVELS)

@@ -1,11 +1,20 @@
 """The short table that ends a run in the terminal."""
 
+import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from metajudge.engines.joins import join_lines
 from metajudge.methods.claims.base import BAR, VERDICT
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
 from metajudge.statistics.verdict import Outcome
+
+if TYPE_CHECKING:
+    from metajudge.plan import Plan
 
 Rows = list[dict[str, Any]]
 VIEWS = {
@@ -35,10 +44,11 @@ AVERAGE = "average"
 """The aspect of means over aspects."""
 
 
-def summary(out: Path) -> str:
+def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
     """Return per dataset each judge's pooled Spearman correlation and its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
+    `plan` returns the study's plan; it is called where a warning needs it.
     """
     agreement = _rows(out, "agreement")
     sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
@@ -57,9 +67,41 @@ def summary(out: Path) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _unjoined(out)
     parts += _bars(_rows(out, "verdicts"))
-    parts += _unpriced(_rows(out, "cost"))
+    parts += _between_steps(_rows(out, "coverage"))
+    parts += _unpriced(_rows(out, "cost"), plan)
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _unjoined(out: Path) -> list[str]:
+    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    return [
+        f"\n{path.parent.name}: {line}"
+        for path in sorted((out / "joined").glob("*/*.json"))
+        for line in join_lines(
+            [
+                join
+                for join in json.loads(path.read_text(encoding="utf-8"))
+                if (path.parent.name, join["judge"]) in judges
+            ],
+            poor=True,
+        )
+    ]
+
+
+def _between_steps(coverage: Rows) -> list[str]:
+    """Return a warning for each judge whose values lie between the steps of its scale."""
+    counts = Counter[str]()
+    for row in coverage:
+        if row["statistic"] == f"count_{OFF_GRID}":
+            counts[row["judge"]] += round(row["value"])
+    return [
+        f"\nwarning: {count:,} values of {judge} lie between the steps of its scale and are "
+        f"missing: {OFF_GRID_REMEDY}"
+        for judge, count in sorted(counts.items())
+    ]
 
 
 def _bars(verdicts: Rows) -> list[str]:
@@ -90,14 +132,35 @@ def _bars(verdicts: Rows) -> list[str]:
     return ["\nbars that the study states:", *lines] if lines else []
 
 
-def _unpriced(cost: Rows) -> list[str]:
-    """Return one warning for all judges and writers whose price is not known."""
+def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for."""
     prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
-    told = (
-        f"\nwarning: the price of {', '.join(names)} is not known: give the model's card a `price`"
-    )
-    return [told] if names else []
+    if not names:
+        return []
+    cards: dict[str, list[str]] = {}
+    for name in names:
+        for model in models_of(plan(), name):
+            cards.setdefault(model, []).append(name)
+    return [
+        f"\nwarning: models/{model}.yaml has no `price`: what {', '.join(asked)} cost is not known"
+        for model, asked in sorted(cards.items())
+    ]
+
+
+def models_of(plan: "Plan", name: str) -> set[str]:
+    """Return the models without a price behind a judge, an ensemble or a writer of texts."""
+    made = {
+        spender(made): model
+        for dataset in plan.datasets
+        for made, model in made_of(plan, dataset).items()
+    }
+    judges = plan.derived[name].members if name in plan.derived else [name]
+    models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
+    models |= {model for writer, model in made.items() if writer == name}
+    if name in plan.derived and (supervisor := plan.derived[name].supervisor):
+        models.add(supervisor.model)
+    return {model for model in models if getattr(plan.models.get(model), "price", 0) is None}
 
 
 def _rows(out: Path, table: str) -> Rows:
@@ -109,8 +172,8 @@ def _table(dataset: str, rows: Rows, about: str) -> str:
     judges = sorted({row["judge"] for row in rows})
     cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    told = about if any(row["statistic"] not in SUMS for row in rows) else ""
-    lines = [f"\n{dataset}: {told}95 % intervals"]
+    heading = about if any(row["statistic"] not in SUMS for row in rows) else ""
+    lines = [f"\n{dataset}: {heading}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
         values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]

@@ -153,6 +153,14 @@ class Judge(Decoding):
         "annotation for judges that annotate, score for other replies; result: the rating behind "
         "[RESULT]; errors: a list of errors, whose severities make the score.",
     )
+    off_grid: Literal["drop", "keep", "round"] = Field(
+        "drop",
+        description="What becomes of a value between the steps of the scale, such as 4.5 where the "
+        "step is 1. drop: it is missing, with the status `off_grid`; keep: it counts as it is, and "
+        "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
+        "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
+        "anything again.",
+    )
     severities: Severities = Field(
         Severities(),
         description="For the parser errors: what an error takes off the score. Another one asks "
@@ -187,11 +195,40 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        [],
+        max_length=4,
+        description="Up to four texts at which a reply ends; for models that read prompts.",
+    )
+    cut: Literal["unread", "read"] = Field(
+        "unread",
+        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
+        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
+    )
+
+    @model_validator(mode="after")
+    def _cut_behind_a_verdict(self) -> Self:
+        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        return self
 
     @model_validator(mode="after")
     def _falls_back_from_something(self) -> Self:
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
+        return self
+
+    @model_validator(mode="after")
+    def _has_values_of_a_scale(self) -> Self:
+        """Only values that a reply states may lie between steps."""
+        if self.off_grid == "drop":
+            return self
+        if self.parser in {"chiang-lee", "choice", "errors"}:
+            raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+        if self.estimator == "logprob_mean":
+            raise ValueError("off_grid is for the estimators mean and mode")
         return self
 
     @model_validator(mode="after")

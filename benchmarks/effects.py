@@ -4,7 +4,6 @@ python benchmarks/effects.py                  # 1,000 studies per rule, some min
 python benchmarks/effects.py --studies 20 misses_a_quarter
 """
 
-import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +30,6 @@ from metajudge.statistics.verdict import LEVEL, Outcome, verdicts
 from metajudge.statistics.wilcoxon import log_p_exact
 
 Floats = NDArray[np.float64]
-SEED = 20261123
 ITEMS, ASPECTS, CELLS = 24, 4, 7
 
 
@@ -227,34 +225,3 @@ RULES: dict[str, Rule] = {
     **{one.__name__: Rule(one) for one in FALSE},
     **{one.__name__: Rule(one, true=True) for one in TRUE},
 }
-
-
-def simulated(name: str, studies: int) -> float:
-    """Return the share of studies in which the claim is made."""
-    streams = (np.random.default_rng([SEED, at, *name.encode()]) for at in range(studies))
-    return sum(map(RULES[name].world, streams)) / studies
-
-
-def most(level: float, studies: int) -> float:
-    """Return the largest share of false alarms: the level + 2 SE."""
-    return level + 2 * (level * (1 - level) / studies) ** 0.5
-
-
-def main() -> None:
-    """Print a Markdown table, a line per rule."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rules", nargs="*", help=f"of {', '.join(RULES)}; default: all")
-    parser.add_argument("--studies", type=int, default=1000, help="default: 1,000")
-    args = parser.parse_args()
-    print("| world | claimed in | at most |\n|---|---|---|")
-    for name in args.rules or RULES:
-        rule, share = RULES[name], simulated(name, args.studies)
-        bound = "power" if rule.true else f"{most(rule.level, args.studies):.3f}"
-        print(
-            f"| {' '.join((rule.world.__doc__ or '').split())} | {share:.3f} | {bound} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from metajudge.methods.claims.base import Claim
 from metajudge.methods.study import Codes, DatasetStudy, Floats
 from metajudge.statistics.verdict import MOST_LOST, Outcome
 
-TOO_MANY_LOST: Final = "lost"
+TOO_MANY_LOST: Final = "too_many_lost"
 """The reason where more than a fifth of the planned judgments are lost."""
 NOT_PLANNED: Final = "not_applicable"
 

@@ -146,6 +146,12 @@ class Study(Caps):
         "`spearman.pooled` names the level. A verdict says of each judge whether it meets the bar, "
         "misses it, or how many more ratings would tell.",
     )
+    as_rater_margin: float = Field(
+        0.05,
+        gt=0,
+        description="A judge is as good as one more rater where it is less than this worse, in "
+        "units of the statistic.",
+    )
     exclude_reference_systems: bool = Field(
         True,
         description="Rate judges that compare with references without the systems whose texts are "

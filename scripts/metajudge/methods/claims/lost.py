@@ -47,8 +47,7 @@ class Losses:
         """Return the claim, or none where more than a fifth is lost."""
         if claim.lost <= MOST_LOST:
             return claim
-        reasons = (TOO_MANY_LOST, *claim.reasons)
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=reasons)
+        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(TOO_MANY_LOST,))
 
 
 def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:

@@ -40,7 +40,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
 }
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
 BARS = {
-    Outcome.MEETS: "May be trusted by the stated bar of",
+    Outcome.MEETS: "May be trusted for the stated bar of",
     Outcome.CANNOT_TELL: "Cannot be told whether it meets the stated bar of",
     Outcome.MISSES: "Misses the stated bar of",
 }

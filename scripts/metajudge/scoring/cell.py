@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
+from metajudge.parsing import NO_SETTINGS, Judgment, Scale, Settings, parse
 from metajudge.parsing.locate import locate_errors
 from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
 from metajudge.scoring.estimators import scores
@@ -28,7 +28,7 @@ def score_cell(
     parser: str,
     estimator: str,
     samples: bool = False,
-    settings: Mapping[str, float] = NO_SETTINGS,
+    settings: Settings = NO_SETTINGS,
     texts: Mapping[str, str] = NO_TEXTS,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
@@ -89,7 +89,7 @@ def _expectations(
 
 
 def _verdicts(
-    answers: pa.Table, scale: Scale | None, parser: str, settings: Mapping[str, float]
+    answers: pa.Table, scale: Scale | None, parser: str, settings: Settings
 ) -> list[Judgment]:
     """Parse every reply; equal replies are parsed once."""
     seen: dict[tuple[Any, ...], Judgment] = {}

@@ -150,7 +150,8 @@ def test_a_choice_is_read_where_it_is_clear(
     found = parse(text, scale=None, finish="stop", parser="choice", settings=settings)
     assert (found.value, found.rule) == (value, rule)
     assert found.status == ("unparsed" if value is None else "ok")
-    assert found.label == {1: "a", -1: "b", 0: "tie", None: None}[value]
+    labels: dict[float | None, str | None] = {1: "a", -1: "b", 0: "tie", None: None}
+    assert found.label == labels[value]
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:

@@ -31,6 +31,7 @@ from metajudge.statistics.estimate import (
     CONSTANT_JUDGE,
     CONTINUOUS,
     DIFFERENT_SCALES,
+    OFF_JUDGE_SCALE,
     OFF_SCALE,
     UNDEFINED_JUDGE,
     UNRELIABLE,
@@ -220,10 +221,33 @@ def test_the_classes_of_a_judge_are_its_values_and_peoples(
 ) -> None:
     told = study(clear(judge=np.ones(N)), cards={"judge": card}, values=values)
     assert classes_of(told, "judge", "clear") == classes
-    gold = np.array([1.0, 5.0, NAN])
-    assert classes_with(told, "judge", "clear", gold) == (classes, "" if classes else CONTINUOUS)
+    gold, out = np.array([1.0, 5.0, NAN]), np.array([1.0, 8.0, NAN])
+    on = (classes, "" if classes else CONTINUOUS)
+    assert classes_with(told, "judge", "clear", gold, gold) == on
     off = (None, OFF_SCALE if classes else CONTINUOUS)
-    assert classes_with(told, "judge", "clear", np.array([1.0, 2.25])) == off
+    assert classes_with(told, "judge", "clear", np.array([1.0, 2.25]), gold) == off
+    odd = (None, OFF_JUDGE_SCALE if classes else CONTINUOUS)
+    assert classes_with(told, "judge", "clear", gold, out) == odd
+
+
+def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_else() -> None:
+    """Chiang and Lee's parser reads 8 on a scale of 1 to 5, as its authors did."""
+    odd = np.array(GOOD["clear"])
+    odd[3] = 8.0
+    told = study(
+        clear(odd=odd, fair=FAIR["clear"]),
+        cards={"odd": {"draws": 2}},
+        draws=draws_of("odd", np.stack([odd, GOOD["clear"]])),
+        comparison={"statistics": ["pearson", "kappa_linear"], "levels": ["pooled"]},
+    )
+    rows = [*agreement.rows(told), *comparison.rows(told), *repeatability.rows(told)]
+    for name in (*ON_CLASSES, "alpha_pair", "alpha_draws"):
+        found = of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        assert found and {row["note"] for row in found} == {OFF_JUDGE_SCALE}
+    for name in ("pearson", "flip_rate", "reliability", "attainable_share"):
+        found = of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        assert found and all(row["value"] is not None for row in found)
+    assert one(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")["value"]
 
 
 # Agreement: warnings

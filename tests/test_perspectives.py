@@ -13,7 +13,7 @@ from metajudge.methods.overall import OVERALL
 from metajudge.methods.study import WITHOUT_REFERENCES
 from metajudge.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
 from metajudge.schema.tables import KEYS, table_of
-from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE
+from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from metajudge.statistics.kappa import on_classes
 from metajudge.statistics.resampling import percentile_interval
 from test_methods import (
@@ -303,3 +303,13 @@ def test_intervals_are_those_of_the_replicates(rows: list[Row]) -> None:
         "kappa_linear"
     ]
     assert (row["lo"], row["hi"]) == percentile_interval(told_again.rows[1:])
+
+
+def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:
+    odd = np.array(GOOD["clear"])
+    odd[3] = 8.0
+    found = told({"odd": {"clear": odd}})
+    kappa = one(found, "kappa_linear", judge="odd", aspect="clear", level="direct")
+    assert (kappa["value"], kappa["note"]) == (None, OFF_JUDGE_SCALE)
+    order = one(found, "accuracy_adjacent", judge="odd", aspect="clear", level="direct")
+    assert order["value"] is not None

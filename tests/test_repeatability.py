@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
+from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
 from metajudge.statistics.repeatability import curve, repeatability, spearman_brown
 from metajudge.statistics.resampling import source_weights
 
@@ -48,6 +48,13 @@ def test_what_cannot_be_told() -> None:
     assert constant["draws_needed"].value is None
     noise = of(np.array([[1, 5, 1, 5, 1, 5], [5, 1, 5, 1, 5, 1]]))
     assert (noise["reliability"].value or 0) < 0 and noise["draws_needed"].value is None
+
+
+def test_a_draw_off_the_scale_leaves_alpha_alone_undefined() -> None:
+    found = of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=[1.0, 2.0, 3.0])
+    assert found["alpha_draws"].note == OFF_JUDGE_SCALE and found["alpha_draws"].n == 4
+    assert found["flip_rate"].value == 0.5 and found["reliability"].value is not None
+    assert of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=None)["alpha_draws"].value is not None
 
 
 @pytest.mark.parametrize("reliability", [0.3, 0.6, 0.9])

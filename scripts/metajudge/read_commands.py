@@ -135,6 +135,8 @@ def _match(row: Row) -> tuple[Any, ...]:
 
 def summary(rows: Iterable[Row]) -> list[str]:
     """Return per judge how many replies there are, what became of them, and what they cost."""
+    from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+
     by_judge: dict[str, list[Row]] = {}
     for row in rows:
         by_judge.setdefault(row["judge"], []).append(row)
@@ -147,7 +149,9 @@ def summary(rows: Iterable[Row]) -> list[str]:
         price = f"{sum(known):.4f}" if len(known) == len(own) else "-"
         numbers = [f"{count:,}" for count in tokens]
         body.append([plain(judge), f"{len(own):,}", statuses, *numbers, price])
-    return aligned([["judge", "replies", "read as", "tokens in", "tokens out", "US$"], *body])
+    table = aligned([["judge", "replies", "read as", "tokens in", "tokens out", "US$"], *body])
+    off_grid = any(row["status"] == OFF_GRID for own in by_judge.values() for row in own)
+    return [*table, *([f"{OFF_GRID}: {OFF_GRID_REMEDY}"] if off_grid else [])]
 
 
 def listed(rows: list[Row], most: int) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """The short table that ends a run in the terminal."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from metajudge.engines.joins import join_lines
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.schema.tables import read_table
 
 Rows = list[dict[str, Any]]
@@ -50,14 +52,15 @@ def summary(out: Path) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
-    parts += _unjoined(out)
+    parts += _unjoined(out, coverage := _rows(out, "coverage"))
+    parts += _between_steps(coverage)
     parts += _unpriced(_rows(out, "cost"))
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unjoined(out: Path) -> list[str]:
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
-    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    judges = {(row["dataset"], row["judge"]) for row in coverage}
     return [
         f"\n{path.parent.name}: {line}"
         for path in sorted((out / "joined").glob("*/*.json"))
@@ -69,6 +72,19 @@ def _unjoined(out: Path) -> list[str]:
             ],
             poor=True,
         )
+    ]
+
+
+def _between_steps(coverage: Rows) -> list[str]:
+    """Return a warning for each judge whose values lie between the steps of its scale."""
+    counts = Counter[str]()
+    for row in coverage:
+        if row["statistic"] == f"count_{OFF_GRID}":
+            counts[row["judge"]] += round(row["value"])
+    return [
+        f"\nwarning: {count:,} values of {judge} lie between the steps of its scale and are "
+        f"missing: {OFF_GRID_REMEDY}"
+        for judge, count in sorted(counts.items())
     ]
 
 

@@ -31,9 +31,10 @@ def read_score(text: str, scale: Scale | None) -> Reading:
     """Return the last labelled verdict, else the one that the first matching form gives.
 
     Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3), what is quoted, and what a text
-    is said to claim are no verdicts. A value with another denominator than the scale's top, outside
-    the scale or off its grid is out of range, and never moved into it. Unlabelled verdicts that
-    contradict each other are none. Source: methods.md 6. ValueError without a scale.
+    is said to claim are no verdicts. A value with another denominator than the scale's top, or
+    outside the scale, is out of range, and never moved into it; one between its steps is off the
+    grid (`Scale.read`). Unlabelled verdicts that contradict each other are none. Source: methods.md
+    6. ValueError without a scale.
     """
     if scale is None:
         raise ValueError("the parser score needs a scale: min, max and step")
@@ -83,25 +84,23 @@ def _value(match: re.Match[str], scale: Scale, forms: Grammar) -> float:
 def _reading(
     rule: Rule, match: re.Match[str], answer: str, scale: Scale, forms: Grammar
 ) -> Reading:
-    value = _value(match, scale, forms)
-    fault = _fault(value, match, scale)
-    if fault:
-        return Reading("out_of_range", f"{rule.name}.{fault}")
+    if not _of_the_top(match, scale):
+        return Reading("out_of_range", f"{rule.name}.denominator")
+    read = scale.read(_value(match, scale, forms), rule.name)
+    if read.status != "ok":
+        return read
     label = match["label"] and scale.labels[forms.labels[" ".join(match["label"].split())]]
     rationale = _rationale(answer, match.start(), match.end())
     start = max(match.start("number"), match.start("word"), match.start("label"))
-    return Reading("ok", rule.name, value, label, rationale, answer[start:])
+    return read._replace(label=label, rationale=rationale, tail=answer[start:])
 
 
-def _fault(value: float, match: re.Match[str], scale: Scale) -> str | None:
+def _of_the_top(match: re.Match[str], scale: Scale) -> bool:
+    """Return whether the value has no denominator, or the top of the scale as its denominator."""
     top, percent = match.group("top", "percent")
-    if percent or top:
-        denominator = 100.0 if percent else WORDS[top] if top in WORDS else float(top)
-        if denominator != scale.max:
-            return "denominator"
-    if not scale.contains(value):
-        return "outside"
-    return None if scale.on_grid(value) else "off_grid"
+    if not (percent or top):
+        return True
+    return scale.max == (100.0 if percent else WORDS[top] if top in WORDS else float(top))
 
 
 def _rationale(answer: str, start: int, end: int) -> str | None:

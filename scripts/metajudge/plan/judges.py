@@ -36,8 +36,8 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = ("spotlight", "same_names", "kind")
-"""Keys that came later: a card without them has the hash that it always had."""
+LATER = {"spotlight": False, "off_grid": "drop", "same_names": None, "kind": None}
+"""Keys that came later, with their defaults: a card without them keeps its hash."""
 
 
 def card_hash(*cards: BaseModel) -> str:
@@ -49,10 +49,7 @@ def card_hash(*cards: BaseModel) -> str:
 
 
 def _unset(card: BaseModel) -> set[str]:
-    fields = type(card).model_fields
-    return {
-        name for name in LATER if name in fields and getattr(card, name) == fields[name].default
-    }
+    return {name for name, default in LATER.items() if getattr(card, name, default) == default}
 
 
 def prompt_hash(
@@ -97,6 +94,11 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "score"
     words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
     return "score" if words else "number"
+
+
+def off_grid_of(plan: Plan, judge: str) -> str:
+    """Return what becomes of the judge's values between steps; controls compute what they mean."""
+    return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
 
 
 def annotators(plan: Plan) -> list[str]:
@@ -290,7 +292,10 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "references": uses_references(card),
         "temperature": card.temperature if plan.is_prompted(card.model) else None,
         # the values that one reply can have; null: any number
-        "grid": {aspect: scale and scale.values() for aspect, scale in scales.items()},
+        "grid": {
+            aspect: scale.values() if scale and card.off_grid != "keep" else None
+            for aspect, scale in scales.items()
+        },
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
         "weighted": card.estimator == "logprob_mean",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from metajudge.parsing import NO_VALUE
 from metajudge.report.charts import Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,
@@ -34,7 +35,6 @@ HINTED = ("follow_rate", "already_share", "difference_follow_rate", "sway", "mat
 SHIFT = "hint_shift"
 REASONS = ("sentiment", "reason_words")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_reason_words")
-ENDS = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
 LEAD = (
     "A judge is asked about the same texts in several forms; some forms tell it a rating first, a "
     "wrong one or people's own. How far do its ratings agree with each other, with people, and "
@@ -200,7 +200,7 @@ def _reasons(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str
         found.append(figure)
     changed = [one for one in CHANGES if len(rows.where(statistic=one))]
     tables = [per_judge(one) for one in (*REASONS, *changed)]
-    ends = [f"share_{one}" for one in ENDS if _any(rows, f"share_{one}")]
+    ends = [f"share_{one}" for one in NO_VALUE if _any(rows, f"share_{one}")]
     found.append(Fold(f"{dataset.name}: the reasons of judges", tables))
     if ends:
         told = [per_judge(one, counts=True) for one in ends]

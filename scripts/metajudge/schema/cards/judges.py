@@ -151,6 +151,14 @@ class Judge(Decoding):
         "annotation for judges that annotate, score for other replies; result: the rating behind "
         "[RESULT]; errors: a list of errors, whose severities make the score.",
     )
+    off_grid: Literal["drop", "keep", "round"] = Field(
+        "drop",
+        description="What becomes of a value between the steps of the scale, such as 4.5 where the "
+        "step is 1. drop: it is missing, with the status `off_grid`; keep: it counts as it is, and "
+        "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
+        "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
+        "anything again.",
+    )
     severities: Severities = Field(
         Severities(),
         description="For the parser errors: what an error takes off the score. Another one asks "
@@ -190,6 +198,17 @@ class Judge(Decoding):
     def _falls_back_from_something(self) -> Self:
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
+        return self
+
+    @model_validator(mode="after")
+    def _has_values_of_a_scale(self) -> Self:
+        """Only values that a reply states may lie between steps."""
+        if self.off_grid == "drop":
+            return self
+        if self.parser in {"chiang-lee", "choice", "errors"}:
+            raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+        if self.estimator == "logprob_mean":
+            raise ValueError("off_grid is for the estimators mean and mode")
         return self
 
     @model_validator(mode="after")

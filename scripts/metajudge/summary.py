@@ -89,16 +89,16 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         parts.append(
             f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
         )
-    parts += _unjoined(out)
+    parts += _unjoined(out, coverage := _rows(out, "coverage"))
     parts += _bars(_rows(out, "verdicts"))
-    parts += _between_steps(_rows(out, "coverage"))
+    parts += _between_steps(coverage)
     parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unjoined(out: Path) -> list[str]:
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
-    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    judges = {(row["dataset"], row["judge"]) for row in coverage}
     return [
         f"\n{path.parent.name}: {line}"
         for path in sorted((out / "joined").glob("*/*.json"))

@@ -190,7 +190,7 @@ def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Pat
         told[0]["note"] = note
         found = report_of(tmp_path / str(explained), {"agreement": told})
         text = document(found, grids(found, "agreement", {}))
-        assert ("\\textdegree{} No width: all resamples" in text) == explained
+        assert ("\\textdegree{} No width: " in text) == explained
         assert text.count("\\textdegree{}") == 2 * explained and ".." not in text
         assert len(table_rows(text)) == 3
 

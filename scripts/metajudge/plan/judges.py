@@ -37,7 +37,7 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = ("spotlight", "off_grid", "same_names", "kind")
+LATER = ("spotlight", "off_grid", "tie", "same_names", "kind")
 """Keys that came later: a card without them has the hash that it always had."""
 
 
@@ -110,10 +110,13 @@ def annotators(plan: Plan) -> list[str]:
     return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
 
 
-def settings_of(plan: Plan, judge: str) -> dict[str, float]:
-    """Return the numbers that the judge's parser is told."""
-    told: dict[str, float] = plan.judges[judge].severities.model_dump()
-    return told if parser_of(plan, judge) == COMPUTED else {}
+def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
+    """Return what the judge's parser is told beside the scale."""
+    card, parser = plan.judges[judge], parser_of(plan, judge)
+    if parser == COMPUTED:
+        penalties: dict[str, float | str] = card.severities.model_dump()
+        return penalties
+    return {"tie": card.tie} if parser == "choice" and card.tie else {}
 
 
 def scale_of(

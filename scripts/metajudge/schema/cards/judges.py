@@ -178,6 +178,12 @@ class Judge(Decoding):
         "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
         "anything again.",
     )
+    tie: str = Field(
+        "",
+        pattern="^[C-Zc-z]?$",
+        description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
+        "the word `tie` always is one. Another one asks nothing again.",
+    )
     severities: Severities = Field(
         Severities(),
         description="For the parser errors: what an error takes off the score. Another one asks "

@@ -97,10 +97,8 @@ class Severities(Card):
 
 def _kind_of_scale(value: object) -> str:
     """Return whether a judge's scale is that of every aspect, or one for each that is named."""
-    named = isinstance(value, dict) and value
-    return (
-        "named" if named and all(isinstance(one, dict | Scale) for one in value.values()) else "one"
-    )
+    scales = list(value.values()) if isinstance(value, dict) else []
+    return "named" if scales and all(isinstance(one, dict | Scale) for one in scales) else "one"
 
 
 JudgeScale = Annotated[

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from metajudge.statistics.dependent import williams
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -19,7 +20,6 @@ from metajudge.statistics.anchors import (
 )
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.comparison import detectable, difference, ranks
-from metajudge.statistics.dependent import williams
 from metajudge.statistics.estimate import (
     FEW_SOURCES,
     NO_EXPECTATION,

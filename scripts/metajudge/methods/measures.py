@@ -150,20 +150,30 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
-def as_raters(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
-) -> Named:
-    """Yield what a judge reaches as one more rater, at the levels of its statistics."""
-    told = study.spec["as_rater"]
+def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
+    """Return people's ratings as one table of raters or several, as the data's card says.
+
+    None where nobody rated, or more raters than LARGEST_CEILING did.
+    """
+    ratings = panel.ratings(aspect)
     if study.spec["ratings"] != "human" or len(ratings) > LARGEST_CEILING:
-        return
-    place, weights = (panel.source, panel.system), study.weights
-    slots = {"slots": True, "persons": False}.get(told["raters"])
+        return []
+    slots = {"slots": True, "persons": False}.get(study.spec["as_rater"]["raters"])
 
     def shuffle() -> np.random.Generator:
         return stream(study.spec["seed"], "as rater", study.dataset, split(aspect)[0])
 
-    tables = rating_tables(ratings, panel.source, slots, shuffle)
+    return rating_tables(ratings, panel.source, slots, shuffle)
+
+
+def as_raters(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
+) -> Named:
+    """Yield what a judge reaches as one more rater, at the levels of its statistics."""
+    tables = tables_of(study, panel, aspect)
+    if not tables:
+        return
+    place, weights = (panel.source, panel.system), study.weights
 
     def free(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
         key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
@@ -189,7 +199,7 @@ def as_raters(
 
         found |= as_rater(on_scale, x, tables, against="each")
     for (name, level), one in found.items():
-        said = decided(one.difference, told["margin"])
+        said = decided(one.difference, study.spec["as_rater"]["margin"])
         yield (f"as_rater_{name}", level), one.difference.estimate.with_note(said)
         yield (f"as_rater_share_{name}", level), one.share
 

@@ -294,7 +294,7 @@ class Specs(DistilledSpecs):
             "exclude_reference_systems": plan.study.exclude_reference_systems,
             **(
                 {"as_rater": {"margin": plan.study.as_rater_margin, "raters": card.raters}}
-                if table == "agreement"
+                if table in {"agreement", "verdicts"}
                 else {}
             ),
             "targets": sets,

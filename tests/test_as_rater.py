@@ -191,11 +191,11 @@ def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:
     rng = np.random.default_rng(8)
     a, b = rng.normal(3, 1, 15), rng.normal(4, 1, 15)
     rows = [np.array([v.mean(), *(np.delete(v, s).mean() for s in range(15))]) for v in (a, b)]
-    found = fieller(*rows, np.ones(15))
+    found = fieller(rows[0], rows[1], np.ones(15))
     assert found is not None
     for rho in found:
         assert stats.ttest_1samp(a - rho * b, 0).pvalue == pytest.approx(0.05)
-    assert fieller(*rows, np.append(np.ones(9), np.zeros(6))) is None
+    assert fieller(rows[0], rows[1], np.append(np.ones(9), np.zeros(6))) is None
 
 
 def difference(mean: float, error: float) -> Replicated:

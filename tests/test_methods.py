@@ -386,7 +386,7 @@ def test_a_number_that_hangs_on_an_item_names_it() -> None:
 
 def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
-    told = study(clear(good=GOOD["clear"]), ratings={"clear": [ratings] * 3})
+    told = study(clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
     row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
     assert row["lo"] is not None and "warning: 9 sources hold a rating other" in row["note"]
 

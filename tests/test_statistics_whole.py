@@ -20,11 +20,12 @@ from metajudge.statistics.correlation import correlations
 from metajudge.statistics.kappa import on_classes
 from metajudge.statistics.permutation import flips_of, permutation_tests
 from metajudge.statistics.jackknife import deletions
+from metajudge.statistics.resampling import source_weights
 from metajudge.statistics.soft import soft_pairwise_accuracy
 
 rng = np.random.default_rng(5)
 source, system = (v.ravel() for v in np.indices((60, 16)))
-weights = deletions(60)
+weights, drawn = deletions(60), source_weights(np.random.default_rng(6), 60)
 for discrete in (True, False):
     truth = rng.normal(3, 1, source.size)
     x, z, y = (truth + rng.normal(0, spread, source.size) for spread in (1, 0.8, 0.6))
@@ -34,6 +35,8 @@ for discrete in (True, False):
             sys.stdout.write(one.rows.tobytes().hex())
     for one in correlations(x, y, source, system, weights=weights).values():
         sys.stdout.write(one.rows.tobytes().hex() + repr(one.estimate))
+    for one in correlations(x, y, source, system, weights=drawn).values():  # for ranks
+        sys.stdout.write(one.rows.tobytes().hex())
     sys.stdout.write(acc_eq(x, y, source, weights=weights)[0].rows.tobytes().hex())
     soft = soft_pairwise_accuracy(x, y, source, system, weights=weights)
     sys.stdout.write(soft.rows.tobytes().hex())

@@ -2,9 +2,9 @@
 
     python benchmarks/statistics.py
 
-Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws, three raters,
-1,000 resamples. The peer is the algorithm of nlpstats, in our own lines: a loop over resamples that
-writes each out as a matrix of sources x systems and calls scipy; it is timed on a part and scaled.
+Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws, three raters.
+The peer is the algorithm of nlpstats, in our own lines: a loop over deletions that writes each out
+as a matrix of sources x systems and calls scipy; it is timed on a part and scaled.
 """
 
 import resource
@@ -25,8 +25,8 @@ from metajudge.methods import comparison
 from metajudge.methods.study import DatasetStudy
 from metajudge.scoring.estimators import scores
 from metajudge.statistics.correlation import LEVELS, correlations
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.permutation import flips_of, kappa_test, permutation_tests
-from metajudge.statistics.resampling import RESAMPLES, source_weights
 
 WMT = (1912, 9, 8)
 """Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208 texts."""
@@ -54,7 +54,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def loop(x: Any, y: Any, weights: Any) -> None:
-    """Compute the nine correlations of each resample by writing it out."""
+    """Compute the nine correlations of each deletion by writing it out."""
     tables = [v.reshape(SOURCES, SYSTEMS) for v in (x, y)]
     functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     for row in weights:
@@ -187,7 +187,7 @@ def main() -> None:
     def aggregate() -> None:
         means.reshape(-1)[:] = scores(flat, planned, "mean")[0]
 
-    weights = source_weights(rng, SOURCES)
+    weights = deletions(SOURCES)
     before = peak()
     print(f"judgments to scores, {flat.size / 1e6:.1f} M: {timed(aggregate):.2f} s (limit 1 s)")
 
@@ -197,14 +197,14 @@ def main() -> None:
 
     spent = timed(intervals)
     count = len(cells) * 3 * len(LEVELS)
-    print(f"{count} correlations with intervals: {spent:.1f} s, {spent / 12:.2f} of the 12 s limit")
+    print(f"{count} correlations with intervals: {spent:.1f} s, {spent / 5:.2f} of the 5 s limit")
     part = 5
     judge, aspect, people = cells[0]
     slow = timed(lambda: loop(means[judge, aspect], people, weights[:part]))
-    scaled = slow * RESAMPLES / part * len(cells)
+    scaled = slow * SOURCES / part * len(cells)
     print(
-        f"the loop over resamples: {scaled:,.0f} s, scaled from {part} resamples of one cell in "
-        f"{slow:.2f} s; ratio {scaled / spent:,.0f} (target 500)"
+        f"the loop over deletions: {scaled:,.0f} s, scaled from {part} of one cell in "
+        f"{slow:.2f} s; ratio {scaled / spent:,.0f} (target 50)"
     )
     paired_tests(rng, means, cells[0][2])
     print(f"peak memory: {peak():,.0f} MB, {before:,.0f} MB of it the data (limit 1,024 MB)")

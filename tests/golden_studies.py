@@ -205,6 +205,7 @@ FORMS = [
     *("analyze-five-shot", "analyze-one-shot", "analyze-rate", "analyze-rate-greedy"),
     *("annotator", "annotator-exchanged", "annotator-integers", "annotator-no-rules"),
     *("annotator-severity-words", "critique", "error-list", "hundred-points", "knowledge"),
+    "knowledge-twice",
     *("knowledge-spotlight", "nameless-hint", "own-understanding", "pairwise"),
     *("rate-explain", "rate-explain-greedy", "reasoning", "right-hint", "rubric"),
     *("score-five-shot", "score-one-shot", "score-only", "score-only-greedy"),

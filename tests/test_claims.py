@@ -134,10 +134,9 @@ def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
 
 def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     world = World(unanimous=True)
-    world.quality = np.tile(np.arange(-2.0, 4.0), ITEMS) / 1.3
-    world.ratings = np.stack([points(world.quality)] * 3)
+    world.ratings = np.stack([points(1.5 * world.quality)] * 3)
     world.lengths = world.item + 1  # length tells nothing of the order
-    coarse = np.where(world.ratings[0] >= 3, 5.0, 1.0)  # right or tied, never wrong
+    coarse = np.where(world.ratings[0] >= 5, 5.0, 1.0)  # right or tied, never wrong
     [claim] = [one for one in order.claims(world.study({"coarse": coarse})) if one.kind == ORDER]
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
@@ -201,7 +200,7 @@ def test_lost_judgments_are_held_at_the_worst_end(
     lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
     row = told(world.study({"j": lost}))["j", AGREEMENT]
     said = outcome(row).replace("as_rater", "better")
-    assert (said, "lost" in reasons(row)) == wanted
+    assert (said, any("lost" in one for one in reasons(row))) == wanted
 
 
 def test_a_taste_for_systems_is_no_agreement() -> None:

@@ -112,9 +112,10 @@ def run(study: Path | None, passed: list[str]) -> int:
                 return status
         if dry:
             return 0
-        from metajudge.summary import summary
+        from metajudge.summary import summary, unpriced
 
-        print(summary(out, lambda: plan_of_study(study or DEMO, passed)), flush=True)
+        warnings = unpriced(out, lambda: plan_of_study(study or DEMO, passed))
+        print(summary(out, warnings), flush=True)
         if before is not None and before == _stamp(out):
             print("Nothing had changed: nothing was run.", flush=True)
     return 0

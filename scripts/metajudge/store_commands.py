@@ -261,8 +261,17 @@ def import_batch(told: Arguments) -> int:
             looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
             readers.append((card, store, looked))
         done = batch.read(told.files, readers)
+    empty = [path for path in told.files if not done.of_files[path]]
     print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.there:,} were there")
     print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")
+    if empty:
+        raise UserError(
+            "a file has no result of a request of this study",
+            where=", ".join(map(str, empty)),
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} that are no result",
+            allowed=["a line for each request of `metajudge batch export`, with its custom_id"],
+            todo="name the file of results, not that of requests, and the study that it belongs to",
+        )
     return 0

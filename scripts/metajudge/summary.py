@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 VIEWS = {
     ("kappa_linear", "direct"): "linear κ, people",
-    ("accuracy_adjacent", "direct"): "ordered, people",
+    ("accuracy_adjacent_half", "direct"): "ordered, people",
     ("kappa_linear", "global"): "linear κ, every rating",
-    ("accuracy_adjacent", "local"): "ordered, in a row",
+    ("accuracy_adjacent_half", "local"): "ordered, in a row",
     ("alpha_pair", ""): "alpha with people",
     ("sway", ""): "swayed by the hint",
     ("error_correlation_mean", "pooled"): "error correlation",
     ("effective_judges", "pooled"): "effective judges",
 }
 """Statistic and level of perspectives, robustness or ensemble -> the heading of its column."""
+OF_PEOPLE = {
+    *(("kappa_linear", "direct"), ("accuracy_adjacent_half", "direct"), ("alpha_pair", "")),
+}
+"""Those that say how well a judge agrees with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
@@ -39,23 +43,35 @@ ON_BAR = {
     Outcome.NO_CLAIM: "no claim",
 }
 """Outcome of a stated bar -> how the judges that have it are listed."""
-RATED = "Spearman correlation with the ratings, all targets pooled; "
+RATED = "Spearman correlation with the ratings, {}; "
+LEVELS = {"by_source": "mean over sources", "pooled": "all targets pooled"}
 AVERAGE = "average"
 """The aspect of means over aspects."""
+FEWEST = 10
+"""Of fewer a correlation prints no number."""
+MISSING = 0.05
+"""Where more is missing, n stands beside the number."""
+HINTED = "hint"
+"""What stands for a number of agreement of a judge that is given a rating of the very text."""
 
 
-def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
-    """Return per dataset each judge's pooled Spearman correlation and its sums, and the report.
+def summary(out: Path, warnings: Sequence[str] = ()) -> str:
+    """Return per dataset the agreement that decides each judge's claim, its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
-    `plan` returns the study's plan; it is called where a warning needs it.
+    `warnings` stand before the report's place.
     """
-    agreement = _rows(out, "agreement")
+    verdicts = [row for row in _rows(out, "verdicts") if row["form"] == "agreement"]
+    hinted = {
+        (row["dataset"], row["judge"])
+        for row in verdicts
+        if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
+    }
     sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
     headline = [row for row in sums if row["statistic"] in SUMS]
-    shown = [row for row in agreement if (row["statistic"], row["level"]) == ("spearman", "pooled")]
+    shown = [row for row in verdicts if row["statistic"] == "spearman"]
     parts = [
-        _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], RATED)
+        _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], hinted)
         for dataset in sorted({row["dataset"] for row in shown + headline})
     ]
     for table in ("perspectives", "robustness", "ensemble"):
@@ -66,17 +82,23 @@ def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
         ]
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
-            parts.append(_table(dataset, own, f"{table}, means over aspects; "))
-    parts += _unjoined(out)
+            about = f"{table}, means over aspects; "
+            parts.append(_table(dataset, own, hinted, about))
+    if hinted:
+        names = ", ".join(sorted({judge for _, judge in hinted}))
+        parts.append(
+            f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
+        )
+    parts += _unjoined(out, coverage := _rows(out, "coverage"))
     parts += _bars(_rows(out, "verdicts"))
-    parts += _between_steps(_rows(out, "coverage"))
-    parts += _unpriced(_rows(out, "cost"), plan)
+    parts += _between_steps(coverage)
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unjoined(out: Path) -> list[str]:
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
-    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    judges = {(row["dataset"], row["judge"]) for row in coverage}
     return [
         f"\n{path.parent.name}: {line}"
         for path in sorted((out / "joined").glob("*/*.json"))
@@ -132,9 +154,13 @@ def _bars(verdicts: Rows) -> list[str]:
     return ["\nbars that the study states:", *lines] if lines else []
 
 
-def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:
-    """Return a warning for each model without a price: its card, and what it was asked for."""
-    prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
+def unpriced(out: Path, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for.
+
+    `plan` returns the study's plan; it is called only where a price lacks.
+    """
+    costs = _rows(out, "cost")
+    prices = [row for row in costs if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
     if not names:
         return []
@@ -168,12 +194,14 @@ def _rows(out: Path, table: str) -> Rows:
     return read_table("results", path).to_pylist() if path.is_file() else []
 
 
-def _table(dataset: str, rows: Rows, about: str) -> str:
+def _table(dataset: str, rows: Rows, hinted: set[tuple[str, str]], about: str = "") -> str:
     judges = sorted({row["judge"] for row in rows})
-    cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
+    cells = {(row["judge"], _column(row)): _shown(row, hinted) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    heading = about if any(row["statistic"] not in SUMS for row in rows) else ""
-    lines = [f"\n{dataset}: {heading}95 % intervals"]
+    levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
+    told = about or (RATED.format(" or ".join(LEVELS[one] for one in sorted(levels))))
+    told = told if levels or about else ""
+    lines = [f"\n{dataset}: {told}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
         values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]
@@ -192,9 +220,17 @@ def _column(row: dict[str, Any]) -> str:
     return f"{name}, {row['criterion']}" if row["criterion"] else name
 
 
-def _shown(row: dict[str, Any]) -> str:
+def _shown(row: dict[str, Any], hinted: set[tuple[str, str]]) -> str:
+    """Return a number as the table has it: with its interval, and n where much is missing."""
+    agrees = row["form"] == "agreement" or (row["statistic"], row["level"]) in OF_PEOPLE
+    if agrees and (row["dataset"], row["judge"]) in hinted:
+        return HINTED
     if row["value"] is None:
         return "-"
+    n, missing = row["n"] or 0, row["n_missing"] or 0
+    if row["statistic"] == "spearman" and n < FEWEST:
+        return f"n = {n}"
+    beside = f" n = {n}" if missing > MISSING * (n + missing) else ""
     if row["lo"] is None:
-        return f"{row['value']:.2f}"
-    return f"{row['value']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}]"
+        return f"{row['value']:.2f}{beside}"
+    return f"{row['value']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}]{beside}"

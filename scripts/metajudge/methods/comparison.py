@@ -214,8 +214,13 @@ def _averages(study: DatasetStudy, gaps: Mapping[_Gap, list[Replicated]]) -> Ite
 
 
 def _judges(study: DatasetStudy) -> list[str]:
+    """Return the judges that are compared: none that is given a rating of the very text."""
     wanted = study.spec["comparison"]["judges"]
-    return [name for name in study.spec["judges"] if not wanted or name in wanted]
+    return [
+        name
+        for name, card in study.spec["judges"].items()
+        if (not wanted or name in wanted) and not card.get("hint")
+    ]
 
 
 def _flips(study: DatasetStudy, panel: Panel) -> Flips:

@@ -163,7 +163,11 @@ def _beside(field: Views, judge: str) -> Iterator[Row]:
 def _ranks(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield each judge's rank by every measure's average, on what all judges were given."""
     study, name = field.study, joined(AVERAGE, criterion)
-    judges = [judge for judge in study.spec["judges"] if _judges(field, criterion, judge)]
+    judges = [
+        judge
+        for judge, card in study.spec["judges"].items()
+        if _judges(field, criterion, judge) and not card.get("hint")
+    ]
     if not judges:
         return
     for place in MEASURES:
@@ -185,7 +189,10 @@ def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield what the averages of a judge are above those of the next, on the same resamples."""
     study, name = field.study, joined(AVERAGE, criterion)
     for judge, other in compared(study, "systems"):
-        if not all(_judges(field, criterion, one) for one in (judge, other)):
+        pair = (judge, other)
+        if any(study.spec["judges"][one].get("hint") for one in pair):
+            continue
+        if not all(_judges(field, criterion, one) for one in pair):
             continue
         first, second = (
             field.average(criterion, judge, other),

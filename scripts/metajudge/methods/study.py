@@ -18,7 +18,7 @@ from metajudge.shares import share_of
 from metajudge.statistics.derived import tie_rule
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.jackknife import HANGS, deletions
-from metajudge.statistics.resampling import source_weights
+from metajudge.statistics.resampling import Replicated, source_weights
 from metajudge.streams import stream
 
 WITHOUT_REFERENCES = "without references"
@@ -66,6 +66,11 @@ class DatasetStudy:
         """Return the bootstrap weights over items, for ranks: the same for every judge."""
         rng = stream(self.spec["seed"], "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
+
+    @cached_property
+    def reached(self) -> dict[bytes, Mapping[tuple[str, str], Replicated]]:
+        """Return what `measures.as_raters` keeps: hash of two arrays -> their correlations."""
+        return {}
 
     @cached_property
     def _shares(self) -> dict[float, frozenset[str]]:

@@ -34,7 +34,8 @@ MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
-    return list(verdict_rows(study, _claims(study)))
+    people = agreement.people(study) if "agreement" in study.spec["claimed"] else ()
+    return [*people, *verdict_rows(study, _claims(study))]
 
 
 def _claims(study: DatasetStudy) -> Iterator[Claim]:

@@ -292,6 +292,11 @@ class Specs(DistilledSpecs):
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,
+            **(
+                {"as_rater": {"margin": plan.study.as_rater_margin, "raters": card.raters}}
+                if table in {"agreement", "verdicts"}
+                else {}
+            ),
             "targets": sets,
             "results": self.out,
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",

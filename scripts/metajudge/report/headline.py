@@ -88,8 +88,11 @@ class Measure:
     def above(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
         """Return whether one judge is better than another: intervals apart, and no test against it.
 
-        Without an interval nobody is better or worse; a control's bare value is still a hurdle.
+        Without an interval nobody is better or worse; a control's bare value is still a hurdle. A
+        judge that is given a rating of the very text is neither.
         """
+        if judge.hint or other.hint:
+            return False
         mine = self._ends(self.row(report, dataset, judge))
         theirs = self._ends(self.row(report, dataset, other), bare=other.control)
         if not mine or not theirs or mine[0] <= theirs[1]:
@@ -125,7 +128,7 @@ class Measure:
 
 
 def without_width(row: Row) -> bool:
-    """Return whether resampling tells nothing of how sure a number is."""
+    """Return whether deletions tell nothing of how sure a number is."""
     return NO_WIDTH in row.note
 
 

@@ -63,7 +63,7 @@ def partial_correlation(
         np.clip(values, -1, 1),
         LENGTH_IS_ALL,
         sizes=sizes_of(source[there], whole),
-        scale=scale_of(f"partial_{statistic}"),
+        scale=scale_of(statistic),
         n=n,
         n_missing=missing,
     )

@@ -306,11 +306,25 @@ OF_OTHERS: dict[str, Statistic] = {
         SIGNED,
         OURS,
     ),
+    "as_rater": Statistic(
+        "{} as one more rater",
+        "amount",
+        "what the judge reaches with the other raters less what a rater does; 0: as much",
+        ANY,
+        OURS,
+    ),
+    "as_rater_share": Statistic(
+        "{}, share of a rater's",
+        "percent",
+        "what the judge reaches with the other raters, of what a rater does",
+        ANY,
+        OURS,
+    ),
     "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
 }
 """Prefix -> a statistic about another one, whose label stands for {}."""
-APART = {"difference", "contribution", "student_difference", "detectable"}
+APART = {"difference", "contribution", "student_difference", "detectable", "as_rater"}
 """Those of two values of the other, written as it is."""
 
 

@@ -5,14 +5,16 @@ left out. The judge must beat chance (0), both lengths of the texts and, where t
 systems, a taste for systems.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import nan
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metajudge.cells import split
 from metajudge.methods.claims.base import (
     AGREEMENT,
     BREVITY,
@@ -21,13 +23,24 @@ from metajudge.methods.claims.base import (
     LOST,
     SYSTEMS,
     Claim,
+    Row,
 )
 from metajudge.methods.claims.lost import Losses, at_the_worst_end
 from metajudge.methods.claims.numbers import DIFFERENCE, Number, mean_of_sources, number
-from metajudge.methods.measures import BY_SOURCE, POOLED, against, mean_rating
+from metajudge.methods.measures import (
+    BY_SOURCE,
+    LARGEST_CEILING,
+    POOLED,
+    against,
+    mean_rating,
+    tables_of,
+    unrated,
+)
 from metajudge.methods.study import Codes, DatasetStudy, Floats, Panel
+from metajudge.statistics.as_rater import as_rater
+from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import CONSTANT_JUDGE, NO_SOURCE
+from metajudge.statistics.estimate import CONSTANT_JUDGE, NO_SOURCE, Estimate
 from metajudge.statistics.jackknife import CORRELATION, FEWEST_SOURCES, deletions
 from metajudge.statistics.nulls import (
     FEWEST_SYSTEMS,
@@ -37,6 +50,7 @@ from metajudge.statistics.nulls import (
     source_correlations,
     system_permutations,
 )
+from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.verdict import FEW_LOST, Outcome
 from metajudge.streams import stream
 
@@ -96,6 +110,30 @@ class Field:
         n = int(both.sum())
         why = found.estimate.note or NO_SOURCE
         return number(found.rows, sizes, CORRELATION, n=n, n_missing=missing, why=why)
+
+    @cached_property
+    def _tables(self) -> list[Floats]:
+        """Return people's ratings as those of raters, as the card says who they are."""
+        return tables_of(self.study, self.panel, self.aspect)
+
+    def as_rater(self, x: Floats) -> tuple[Estimate, float] | None:
+        """Return what a judge reaches less what one more rater does, and p of being worse."""
+        if not self._tables:
+            return None
+
+        def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
+            key = a.tobytes(), b.tobytes()
+            if key not in self._reached:  # raters reach the same beside every judge
+                self._reached[key] = self.number(a, b).replicated
+            return {STATISTIC: self._reached[key]}
+
+        gap = as_rater(value, x, self._tables, against="mean")[STATISTIC].difference
+        p = gap.p_above(-self.study.spec["as_rater"]["margin"])
+        return gap.estimate, nan if p is None else p
+
+    @cached_property
+    def _reached(self) -> dict[tuple[bytes, bytes], Replicated]:
+        return {}
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -162,17 +200,34 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if found.estimate.value is None:
         return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(found.estimate.note,))
-    nulls = _nulls(field, x, found)
+    nulls = nulls_of(field, x, found)
     p = field.p_systems(x)
     if p is not None:
         nulls[SYSTEMS] = p
     if claim.lost > FEW_LOST:
         worst = at_the_worst_end(x, field.people, field.panel.source)
-        nulls[LOST] = max(_nulls(field, worst, field.number(worst)).values())
-    return losses.checked(replace(claim, nulls=nulls, reasons=field.rests_on))
+        nulls[LOST] = max(nulls_of(field, worst, field.number(worst)).values())
+    rater, p_rater = field.as_rater(x) or (None, nan)
+    own = replace(claim, nulls=nulls, reasons=field.rests_on, rater=rater, p_rater=p_rater)
+    return losses.checked(own)
 
 
-def _nulls(field: Field, x: Floats, found: Number) -> dict[str, float]:
+def people(study: DatasetStudy) -> Iterator[Row]:
+    """Yield what a rater reaches in a judge's place: the mean of each against the others."""
+    for aspect in dict.fromkeys(split(name)[0] for name in study.spec["aspects"]):
+        ratings = study.systems.ratings(aspect)
+        if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
+            continue
+        field = Field(study, study.systems, aspect)
+
+        def value(a: Floats, b: Floats, field: Field = field) -> Mapping[str, Replicated]:
+            return {STATISTIC: field.number(a, b).replicated}
+
+        for name, found in ceilings(value, ratings, against="mean").items():
+            yield study.row("human", aspect, name, field.level, found, form=AGREEMENT)
+
+
+def nulls_of(field: Field, x: Floats, found: Number) -> dict[str, float]:
     """Return the p of chance and of both lengths, on the texts that the judge scored."""
     nulls = {CHANCE: found.p_above(0.0)}
     length = np.where(np.isnan(x), np.nan, field.panel.lengths)

@@ -32,6 +32,8 @@ INDEX: Final = "index"
 HINTED: Final = "hinted"
 """The reason of a judge that is given a rating of the very text."""
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
+AS_RATER: Final = "as_rater"
+"""Begins the name of the difference from one more rater."""
 Row = dict[str, Any]
 
 
@@ -112,7 +114,8 @@ def _rows(study: DatasetStudy, claim: Claim, verdict: Verdict) -> Iterator[Row]:
     if claim.lost:
         numbers[LOST_SHARE] = Estimate(claim.lost, n=n, n_missing=missing)
     if claim.rater is not None:
-        numbers |= {"as_rater": claim.rater, "p_rater": _p(claim.p_rater, n)}
+        numbers[f"{AS_RATER}_{claim.statistic}"] = claim.rater
+        numbers["p_rater"] = _p(claim.p_rater, n)
     where: Row = {
         "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,

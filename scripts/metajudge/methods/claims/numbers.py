@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.jackknife import PLAIN, SLACK, Bounds, Jackknife, Scale, jackknife
+from metajudge.statistics.resampling import Replicated
 
 Floats = NDArray[np.float64]
 DIFFERENCE: Final = Scale("plain", -2.0, 2.0)
@@ -41,6 +42,11 @@ class Number:
         if found.error == 0 and found.proportion is None and abs(found.value - null) <= SLACK:
             return 0.5
         return found.p_above(null)
+
+    @property
+    def replicated(self) -> Replicated:
+        """Return the same for functions that combine numbers."""
+        return Replicated(self.estimate, self.rows, self.sizes, PLAIN)
 
     def less(self, other: "Number", scale: Scale = PLAIN) -> "Number":
         """Return the paired difference; both delete the same sources."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from metajudge.methods.claims.base import BAR, DAMAGE, HINTED, HINTS, P_HOLM
+from metajudge.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, HINTS, P_HOLM
 from metajudge.report.elements import (
     Block,
     Body,
@@ -40,7 +40,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
 }
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
 BARS = {
-    Outcome.MEETS: "May be trusted by the stated bar of",
+    Outcome.MEETS: "May be trusted for the stated bar of",
     Outcome.CANNOT_TELL: "Cannot be told whether it meets the stated bar of",
     Outcome.MISSES: "Misses the stated bar of",
 }
@@ -206,7 +206,7 @@ def number(claim: Claim) -> str:
         return ""
     small = row.n < FEWEST_FOR_NUMBER
     told = f"n = {count(row.n)}" if small else f"{label(row.statistic)} {figures(row)}"
-    gap = claim.others.get("as_rater")
+    gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
     if gap is not None and gap.value is not None and not small:
         told += f"; against one more rater {figures(gap)}"
     return told
@@ -293,7 +293,11 @@ def _cells(claim: Claim) -> Iterator[Cell]:
     yield words_cell("; ".join(reasons(claim)))
     rows = [
         claim.row,
-        *(claim.others[name] for name in ("as_rater", P_HOLM) if name in claim.others),
+        *(
+            claim.others[name]
+            for name in (f"{AS_RATER}_{claim.row.statistic}", P_HOLM)
+            if name in claim.others
+        ),
     ]
     told = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
     yield words_cell("; ".join(told) if claim.row.n else "")

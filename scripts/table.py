@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from metajudge.command import run
+from metajudge.command import about, run
 from metajudge.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 
 
@@ -20,7 +20,8 @@ def main(spec: dict[str, Any]) -> None:
     write_table("results", whole, f"{spec['output']}.parquet")
     used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
     names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
-    csv.write_csv(whole.select(names), f"{spec['output']}.csv")
+    with about(f"{spec['output']}.csv"):
+        csv.write_csv(whole.select(names), f"{spec['output']}.csv")
 
 
 if __name__ == "__main__":

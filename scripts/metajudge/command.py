@@ -5,7 +5,8 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -75,8 +76,15 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    with about(path):
         path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def about(path: str | Path) -> Iterator[None]:
+    """Let an OSError of the block name the file that it is about."""
+    try:
+        yield
     except OSError as error:
         error.filename = str(path)
         raise

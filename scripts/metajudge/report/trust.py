@@ -103,7 +103,7 @@ def _of_kind(
         if VERDICT not in own:
             continue
         verdict = own[VERDICT]
-        outcome, *reasons = verdict.note.split("; ")
+        outcome, reasons = _read(verdict.note)
         others = {name: row for name, row in own.items() if name not in NUMBERS.get(kind, ())}
         row = next((own[name] for name in NUMBERS.get(kind, own) if name in own), verdict)
         yield Claim(
@@ -112,8 +112,8 @@ def _of_kind(
             kind,
             _respect(dataset, kind, row),
             _subject(report, kind, row),
-            Outcome(outcome),
-            tuple(reasons),
+            outcome,
+            reasons,
             row,
             others,
         )
@@ -129,6 +129,14 @@ NUMBERS = {
     HINTS: ("hint_effect",),
 }
 """Kind -> the deciding number's statistic; of a bar it stands in the kind."""
+
+
+def _read(note: str) -> tuple[Outcome, tuple[str, ...]]:
+    """Return outcome and reasons of a verdict; of a note that has none, no claim, with the note."""
+    outcome, *reasons = note.split("; ")
+    if outcome not in {*Outcome}:
+        return Outcome.NO_CLAIM, (note,)
+    return Outcome(outcome), tuple(reasons)
 
 
 def _respect(dataset: Dataset, kind: str, row: Row) -> str:

@@ -9,15 +9,19 @@ level where it is claimed in at most .025 + 2 SE of the studies in which it is n
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from effects import RULES as EFFECTS
+from effects import Rule
 
 from metajudge.methods.claims.agreement import Field, nulls_of
 from metajudge.methods.claims.base import CHANCE, LOST, SYSTEMS
@@ -182,14 +186,8 @@ def order_70(rng: np.random.Generator) -> bool:
     return claimed(_orders(np.full(SOURCE.size, 0.45), rng))
 
 
-class Rule(NamedTuple):
-    """One world, and whether the claim is true in it."""
-
-    world: Callable[[np.random.Generator], bool]
-    true: bool
-
-
 RULES: dict[str, Rule] = {
+    **EFFECTS,
     **{
         one.__name__: Rule(one, true=False)
         for one in (
@@ -212,9 +210,9 @@ def simulated(name: str, studies: int) -> float:
     return made / studies
 
 
-def most(studies: int) -> float:
-    """Return the largest share of false alarms: .025 + 2 SE."""
-    return LEVEL + 2 * (LEVEL * (1 - LEVEL) / studies) ** 0.5
+def most(studies: int, level: float = LEVEL) -> float:
+    """Return the largest share of false alarms: the rule's level + 2 SE."""
+    return level + 2 * (level * (1 - level) / studies) ** 0.5
 
 
 def table(names: list[str], studies: int) -> list[str]:
@@ -222,7 +220,7 @@ def table(names: list[str], studies: int) -> list[str]:
     lines = ["| world | claimed in | at most / what it is |", "|---|---|---|"]
     for name in names:
         rule, share = RULES[name], simulated(name, studies)
-        bound = "power" if rule.true else f"{most(studies):.3f}"
+        bound = "power" if rule.true else f"{most(studies, rule.level):.3f}"
         what = " ".join((rule.world.__doc__ or "").split())
         lines.append(f"| {name.replace('_', ' ')}: {what} | {share:.3f} | {bound} |")
         print(lines[-1], flush=True)

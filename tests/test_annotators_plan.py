@@ -123,7 +123,8 @@ def test_a_score_in_percent_has_twenty_one_values_and_no_words(
     assert facts["ends"]["naturalness"] == [0, 100]
     assert facts["grid"]["naturalness"] == [*range(0, 101, 5)]
     spec = Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred", "naturalness")
-    assert json.loads(spec)["scale"] == {"min": 0, "max": 100, "step": 5, "labels": []}
+    told = {"min": 0, "max": 100, "step": 5, "labels": [], "off_grid": "drop"}
+    assert json.loads(spec)["scale"] == told
 
 
 def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:

@@ -25,6 +25,7 @@ from metajudge.statistics.required import (
     on_bar,
 )
 from metajudge.statistics.verdict import Outcome
+from metajudge.summary import summary
 from test_methods import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
@@ -68,9 +69,12 @@ def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
         ]
     )
     assert 0.78 <= reached <= 0.88
-    below = more_needed("coverage", share(0.7, 50), 0.8, 50)
-    assert below is not None and below.more == more_needed("coverage", share(0.3, 50), 0.2, 50).more
-    assert more_needed("coverage", share(0.802, 50), 0.8, 50) == type(below)(None, below.how)
+    below, mirrored, near = (
+        more_needed("coverage", share(value, 50), bar, 50)
+        for value, bar in ((0.7, 0.8), (0.3, 0.2), (0.802, 0.8))
+    )
+    assert below == mirrored and below is not None and below.more is not None
+    assert near is not None and near.more is None
 
 
 def test_cases_of_one_source_count_for_less() -> None:
@@ -87,7 +91,8 @@ def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
     error = 0.2 / 1.959964 * sqrt(40 / (40 + found.more))
     power = (1 + erf(((0.1 - 1.959964 * error) / error) / sqrt(2))) / 2
     assert power == pytest.approx(0.8, abs=0.005)
-    assert more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40).more is None
+    near = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40)
+    assert near is not None and near.more is None
     assert more_needed("spearman", Estimate(0.5, n=40), 0.4, 40) is None
 
 
@@ -98,9 +103,9 @@ def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> Data
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
     told = [{"level": None, "aspect": None, **bar} for bar in bars]
-    cards = {"j": {"hint": None}, "control": {"engine": "control"}}
-    own = {"required": {"bars": told, "parts": [str(path)]}, "claimed": [], **spec}
-    return study({}, cards=cards, **own)
+    cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
+    required = {"bars": told, "parts": [str(path)]}
+    return study({}, cards=cards, required=required, claimed=[], **spec)
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:
@@ -168,7 +173,7 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
     [
         (3, 0.6, ["meets"]),
         (6, 0.6, ["cannot_tell", "lost"]),
-        (13, 0.6, ["no_claim", "lost"]),
+        (13, 0.6, ["no_claim", "too_many_lost"]),
     ],
 )
 def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[str]) -> None:
@@ -189,6 +194,29 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
             table_of("statuses", lost(6)),
         )  # fmt: skip
         assert said(told) == {(ASPECTS[0], "pooled"): wanted}
+
+
+def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
+    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"lo": None, "hi": None}]
+    for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
+        own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
+        assert said(own) == {(ASPECTS[0], ""): wanted}
+    rows = [{**rows[0], "statistic": "accuracy_comparison"}]
+    own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}])
+    assert said(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
+
+
+def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
+    rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    told = list(verdict_rows(own, bars.claims(own)))
+    path = tmp_path / "tables" / "verdicts.parquet"
+    path.parent.mkdir()
+    write_table("results", table_of("results", told), str(path))
+    lines = summary(tmp_path, lambda: pytest.fail("no warning needs the plan")).splitlines()
+    for aspect, outcome in ((ASPECTS[0], "met: j"), (ASPECTS[1], "missed: j")):
+        [line] = [one for one in lines if f"on {aspect}" in one]
+        assert "spearman by_source at least 0.5" in line and line.endswith(outcome)
 
 
 def card(require: dict[str, Any]) -> Study:

@@ -22,7 +22,9 @@ BENCHMARK = loaded()
 
 @pytest.mark.parametrize("name", [name for name, rule in BENCHMARK.RULES.items() if not rule.true])
 def test_a_claim_that_is_not_true_is_rarely_made(name: str) -> None:
-    assert BENCHMARK.simulated(name, 20) <= BENCHMARK.most(20)
+    """Of 20 studies 3 may be at a level of .025: more come in one of 700 tests."""
+    level = BENCHMARK.RULES[name].level
+    assert BENCHMARK.simulated(name, 20) <= level + 4 * (level * (1 - level) / 20) ** 0.5
 
 
 @pytest.mark.parametrize("name", [name for name, rule in BENCHMARK.RULES.items() if rule.true])

@@ -200,7 +200,7 @@ def test_lost_judgments_are_held_at_the_worst_end(
     lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
     row = told(world.study({"j": lost}))["j", AGREEMENT]
     said = outcome(row).replace("as_rater", "better")
-    assert (said, "lost" in reasons(row)) == wanted
+    assert (said, any("lost" in one for one in reasons(row))) == wanted
 
 
 def test_a_taste_for_systems_is_no_agreement() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from metajudge.methods.claims import criteria
-from metajudge.methods.claims.base import Claim, verdict_rows
-from metajudge.methods.claims.criteria import INDEX, Apart
+from metajudge.methods.claims.base import INDEX, Claim, verdict_rows
+from metajudge.methods.claims.criteria import Apart
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.statistics.verdict import Outcome, verdicts
@@ -69,7 +69,7 @@ def test_lost_drops_at_the_worst_end() -> None:
     assert told(made(strong))[0] == Outcome.BETTER
     most = np.where(np.arange(N) < 20, NAN, 1.0)
     outcome, reasons, _ = told(made(judge(typos_clear=most, typos_true=most, cuts_true=most)))
-    assert outcome == Outcome.NO_CLAIM and "lost" in reasons
+    assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
 
 
 def test_rows_name_the_wording() -> None:

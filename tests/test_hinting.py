@@ -37,9 +37,9 @@ def hinted(
     ]
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
-    cards = {"base": {"draws": 2, "first_draw": True}, "told": {}}
-    own = {"hinted": {"told": {"base": "base", "tells": "wrong"}}, "rationales": str(path)}
-    return study({}, cards=cards, **own)
+    cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
+    hint = {"base": "base", "tells": "wrong"}
+    return study({}, cards=cards, rationales=str(path), hinted={"told": hint})
 
 
 def pairs(own: DatasetStudy) -> Any:
@@ -108,7 +108,7 @@ def verdict(own: DatasetStudy) -> tuple[str, list[str]]:
         ([1.0] * 60, [1.0] * 60, ("not_shown", ["chance"])),  # 15 items show nothing
         ([5.0] * 60, [5.0] * 60, ("not_shown", ["chance"])),  # it says so without a hint, too
         ([5.0] * 30 + [1.0] * 30, None, ("no_claim", ["asked_once"])),
-        ([5.0] * 40 + [None] * 20, [1.0] * 60, ("no_claim", ["lost"])),
+        ([5.0] * 40 + [None] * 20, [1.0] * 60, ("no_claim", ["too_many_lost"])),
     ],
 )
 def test_claims(

@@ -151,7 +151,7 @@ def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
     found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@2")
+    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@3")
 
 
 NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
@@ -208,9 +208,9 @@ NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
     ("0 out of 5", FIVE, "out_of_range", "bare.outside"),
     ("Score: -1", FIVE, "out_of_range", "labelled.outside"),
     ("Score -4", FIVE, "out_of_range", "labelled.outside"),
-    ("4.5", FIVE, "out_of_range", "bare.off_grid"),
-    ("Score: 4.5", FIVE, "out_of_range", "labelled.off_grid"),
-    ("Score: 4.3", HALVES, "out_of_range", "labelled.off_grid"),
+    ("4.5", FIVE, "off_grid", "bare.off_grid"),
+    ("Score: 4.5", FIVE, "off_grid", "labelled.off_grid"),
+    ("Score: 4.3", HALVES, "off_grid", "labelled.off_grid"),
     ("4/10", FIVE, "out_of_range", "bare.denominator"),
     ("Rating: 4/10", FIVE, "out_of_range", "labelled.denominator"),
     ("Rating: 4 out of 7", FIVE, "out_of_range", "labelled.denominator"),
@@ -368,7 +368,8 @@ def test_long_replies_are_read_without_backtracking(unit: str) -> None:
         ("4", None, "ok", 4.0),
         (" 0.25\n", None, "ok", 0.25),
         ("-3.5e-2", None, "ok", -0.035),
-        ("2.6666666667", FIVE, "ok", 2.6666666667),
+        ("2.6666666667", Scale(1, 5), "ok", 2.6666666667),
+        ("2.6666666667", FIVE, "off_grid", None),
         ("5.1", FIVE, "out_of_range", None),
         ("nan", FIVE, "empty", None),
         ("NaN", None, "empty", None),

@@ -1,9 +1,20 @@
 """The short table that ends a run in the terminal."""
 
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from metajudge.engines.joins import join_lines
+from metajudge.methods.claims.base import BAR, VERDICT
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
+from metajudge.statistics.verdict import Outcome
+
+if TYPE_CHECKING:
+    from metajudge.plan import Plan
 
 Rows = list[dict[str, Any]]
 VIEWS = {
@@ -25,6 +36,13 @@ SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
 
+ON_BAR = {
+    Outcome.MEETS: "met",
+    Outcome.MISSES: "missed",
+    Outcome.CANNOT_TELL: "not known",
+    Outcome.NO_CLAIM: "no claim",
+}
+"""Outcome of a stated bar -> how the judges that have it are listed."""
 RATED = "Spearman correlation with the ratings, {}; "
 LEVELS = {"by_source": "mean over sources", "pooled": "all targets pooled"}
 AVERAGE = "average"
@@ -37,10 +55,11 @@ HINTED = "hint"
 """What stands for a number of agreement of a judge that is given a rating of the very text."""
 
 
-def summary(out: Path) -> str:
+def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """Return per dataset the agreement that decides each judge's claim, its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
+    `warnings` stand before the report's place.
     """
     verdicts = [row for row in _rows(out, "verdicts") if row["form"] == "agreement"]
     hinted = {
@@ -70,18 +89,104 @@ def summary(out: Path) -> str:
         parts.append(
             f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
         )
-    parts += _unpriced(_rows(out, "cost"))
+    parts += _unjoined(out, coverage := _rows(out, "coverage"))
+    parts += _bars(_rows(out, "verdicts"))
+    parts += _between_steps(coverage)
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unpriced(cost: Rows) -> list[str]:
-    """Return one warning for all judges and writers whose price is not known."""
-    prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
+    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    judges = {(row["dataset"], row["judge"]) for row in coverage}
+    return [
+        f"\n{path.parent.name}: {line}"
+        for path in sorted((out / "joined").glob("*/*.json"))
+        for line in join_lines(
+            [
+                join
+                for join in json.loads(path.read_text(encoding="utf-8"))
+                if (path.parent.name, join["judge"]) in judges
+            ],
+            poor=True,
+        )
+    ]
+
+
+def _between_steps(coverage: Rows) -> list[str]:
+    """Return a warning for each judge whose values lie between the steps of its scale."""
+    counts = Counter[str]()
+    for row in coverage:
+        if row["statistic"] == f"count_{OFF_GRID}":
+            counts[row["judge"]] += round(row["value"])
+    return [
+        f"\nwarning: {count:,} values of {judge} lie between the steps of its scale and are "
+        f"missing: {OFF_GRID_REMEDY}"
+        for judge, count in sorted(counts.items())
+    ]
+
+
+def _bars(verdicts: Rows) -> list[str]:
+    """Return a line for each bar that the study states: which judges meet it, and which do not."""
+    bars: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    limits: dict[tuple[str, ...], str] = {}
+    for row in verdicts:
+        kind, _, statistic = (row["form"] or "").partition(" ")
+        if kind != BAR or not statistic:
+            continue
+        aspect = ".".join(filter(None, (row["aspect"], row["criterion"])))
+        place = (row["dataset"], statistic, row["level"] or "", aspect)
+        if row["statistic"] == BAR:
+            limits[place] = f"{row['note']} {row['value']:g}"
+        if row["statistic"] == VERDICT:
+            outcome = Outcome(row["note"].split("; ")[0])
+            bars.setdefault(place, {}).setdefault(outcome, []).append(row["judge"])
+    lines = []
+    for place, judges in bars.items():
+        dataset, statistic, level, aspect = place
+        what = " ".join(
+            filter(None, (statistic, level, limits.get(place), aspect and f"on {aspect}"))
+        )
+        told = "; ".join(
+            f"{ON_BAR[one]}: {', '.join(judges[one])}" for one in ON_BAR if one in judges
+        )
+        lines.append(f"  {dataset}, {what}: {told}")
+    return ["\nbars that the study states:", *lines] if lines else []
+
+
+def unpriced(out: Path, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for.
+
+    `plan` returns the study's plan; it is called only where a price lacks.
+    """
+    costs = _rows(out, "cost")
+    prices = [row for row in costs if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
-    told = (
-        f"\nwarning: the price of {', '.join(names)} is not known: give the model's card a `price`"
-    )
-    return [told] if names else []
+    if not names:
+        return []
+    cards: dict[str, list[str]] = {}
+    for name in names:
+        for model in models_of(plan(), name):
+            cards.setdefault(model, []).append(name)
+    return [
+        f"\nwarning: models/{model}.yaml has no `price`: what {', '.join(asked)} cost is not known"
+        for model, asked in sorted(cards.items())
+    ]
+
+
+def models_of(plan: "Plan", name: str) -> set[str]:
+    """Return the models without a price behind a judge, an ensemble or a writer of texts."""
+    made = {
+        spender(made): model
+        for dataset in plan.datasets
+        for made, model in made_of(plan, dataset).items()
+    }
+    judges = plan.derived[name].members if name in plan.derived else [name]
+    models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
+    models |= {model for writer, model in made.items() if writer == name}
+    if name in plan.derived and (supervisor := plan.derived[name].supervisor):
+        models.add(supervisor.model)
+    return {model for model in models if getattr(plan.models.get(model), "price", 0) is None}
 
 
 def _rows(out: Path, table: str) -> Rows:

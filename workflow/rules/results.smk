@@ -64,6 +64,7 @@ rule report:
         expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
         expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
         expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
+        joined_files(),
         annotated_files(),
         [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
     output:
@@ -92,7 +93,9 @@ rule report:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
+        spec=lambda wildcards: SPECS.report(
+            f"metajudge run {without_folders(SOURCE, HOME)}"
+        ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
 

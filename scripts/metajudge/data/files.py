@@ -13,14 +13,15 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from metajudge.bounded import bounded_memory
 from metajudge.data import hub
 from metajudge.schema.cards import Hub
 from metajudge.schema.errors import UserError, UserErrors
@@ -29,6 +30,8 @@ Row = dict[str, Any]
 Found = list[tuple[Path, dict[str, str]]]
 
 DATA = "{data}/"
+MOST_UNFOLDED = 4 << 30
+"""Bytes of memory that the rows of one Parquet file may take."""
 SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -183,14 +186,15 @@ def verify(
     return hashes
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
 
-    Row numbers are what an editor shows: the line of a JSONL file, the row of a spreadsheet (its
-    header is row 1), else the position, from 1. Raises UserError for other endings, for bytes that
-    are not UTF-8, and for what is not rows.
+    `kind` tells which of these it is, where the ending of its name does not. Row numbers are what
+    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1), else
+    the position, from 1. Raises UserError for other endings, for bytes that are not UTF-8, and for
+    what is not rows.
     """
-    reader = _READERS.get(path.suffix.lower())
+    reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
         raise UserError(
             "this kind of file is not read", where=str(path), got=path.suffix, allowed=_READERS
@@ -278,10 +282,10 @@ def _object(row: object, path: Path, number: int) -> Row:
     return row
 
 
-def _csv(path: Path) -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, sign: str = ",") -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
     lines = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    reader = csv.reader(lines, delimiter=sign)
     header = next(reader, [])
     if len(header) == 1 and (other := next((sign for sign in SIGNS if sign in header[0]), "")):
         raise UserError(
@@ -311,31 +315,49 @@ def _check_columns(names: list[str], where: str) -> None:
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
     try:
+        with bounded_memory(MOST_UNFOLDED):
+            names, columns = _columns(path)
+    except OverflowError as error:
+        raise UserError(
+            f"this file unfolds into too much: {error}",
+            where=str(path),
+            got=f"{path.stat().st_size:,} bytes",
+            todo="split it, or leave out rows and columns that the study does not need",
+        ) from None
+    for number, cells in enumerate(zip(*columns, strict=True), start=1):
+        yield number, dict(zip(names, cells, strict=True))
+
+
+def _columns(path: Path) -> tuple[list[str], list[list[Any]]]:
+    """Return the names of a Parquet file's columns, and their cells; MemoryError for too many."""
+    try:
         with pq.ParquetFile(path) as file:
-            table = file.read()
+            table = file.read(use_threads=False)  # no thread can begin where memory has run out
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"this is not a Parquet file: {error}", where=str(path)) from error
     names = table.column_names
     _check_columns(names, str(path))
-    columns = [_cells(table[name], f"{path}, column {name}") for name in names]
-    for number, cells in enumerate(zip(*columns, strict=True), start=1):
-        yield number, dict(zip(names, cells, strict=True))
+    return names, [_cells(table[name], f"{path}, column {name}") for name in names]
 
 
 def _cells(column: pa.ChunkedArray, where: str) -> list[Any]:
     try:
         found: list[Any] = column.to_pylist()
+    except MemoryError:
+        raise
     except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates far away
         raise UserError(f"a value cannot be read: {error}", where=where) from error
     return found
 
 
-_READERS = {
+_READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".json": _json,
     ".csv": _csv,
-    ".tsv": _csv,
+    ".tsv": partial(_csv, sign="\t"),
     ".parquet": _parquet,
 }
 

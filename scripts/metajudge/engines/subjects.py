@@ -4,15 +4,14 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 from metajudge.cells import joined
+from metajudge.data.rated import BY_REFERENCE, Names
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
 from metajudge.shares import share_of
-
-BY_REFERENCE = ":reference."
-"""Between an item and the number of one of its references: the id of a text that gets errors."""
 
 
 class Subjects:
@@ -28,6 +27,7 @@ class Subjects:
         self.items = {row["item"]: row for row in rows}
         self.ratings = f"{out}/ratings/{dataset}.parquet"
         self.analysed = f"{out}/analyses/{dataset}/{{}}.parquet"
+        self._report = Path(f"{out}/items/{dataset}.json")
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
@@ -47,6 +47,13 @@ class Subjects:
             return found
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
         return [one for one in found if one.item in chosen]
+
+    @property
+    def names(self) -> Names:
+        """Return the names of items and systems in the data."""
+        items = {name: json.loads(row["meta"]).get("id", name) for name, row in self.items.items()}
+        report = json.loads(self._report.read_text(encoding="utf-8"))
+        return Names(items, report["systems"])
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
@@ -107,11 +114,11 @@ class Subjects:
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
-    """Return which of an item's references a target was made from, None of a system's text."""
-    if row["perturbation"] == "systems":
-        return None
+    """Return which of an item's references a target is or was made from, None of another text."""
     _, told, number = (row["parent"] or "").rpartition(BY_REFERENCE)
     if told:
         return int(number)
+    if row["perturbation"] == "systems":
+        return None
     own: int | None = json.loads(item["meta"]).get("original_reference")
     return own

@@ -75,7 +75,9 @@ class _Field:
         ]
         scores = {name: panel.scores(name, aspect) for name in _judges(study)}
         self.scores = {name: x for name, x in scores.items() if x is not None}
-        classes = {name: classes_with(study, name, aspect, self.gold) for name in self.scores}
+        classes = {
+            name: classes_with(study, name, aspect, self.gold, x) for name, x in self.scores.items()
+        }
         self.classes = {name: own for name, (own, _) in classes.items()}
         self.why = {name: reason for name, (_, reason) in classes.items()}
         if KAPPA[0] in self.wanted["statistics"] and any(self.classes.values()):

@@ -4,12 +4,9 @@ from collections import defaultdict
 from typing import Any
 
 from metajudge.methods.study import DatasetStudy
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from metajudge.statistics.estimate import Estimate
 
-STATUSES = (
-    *("ok", "unparsed", "out_of_range", "refused", "truncated", "empty", "error"),
-    "not_applicable",
-)
 EXPLAINED = 6
 """So many rules or reasons are named in a note."""
 
@@ -60,12 +57,17 @@ def _estimates(statuses: dict[str, dict[str, int]]) -> list[tuple[str, Estimate]
     counted = [
         (
             f"count_{status}",
-            Estimate(float(counts[status]), n=planned, note=_explained(statuses[status])),
+            Estimate(float(counts[status]), n=planned, note=_note(status, statuses[status])),
         )
         for status in STATUSES
         if status in counts
     ]
     return [("coverage", share), *counted]
+
+
+def _note(status: str, rules: dict[str, int]) -> str:
+    """Return the rules behind a count, and what to do where the judge's card can mend it."""
+    return "; ".join([_explained(rules), *([OFF_GRID_REMEDY] if status == OFF_GRID else [])])
 
 
 def _explained(rules: dict[str, int]) -> str:

@@ -16,7 +16,7 @@ from metajudge.statistics.as_rater import as_rater, decided, rating_tables
 from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
+from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
 from metajudge.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.soft import soft_pairwise_accuracy
@@ -54,7 +54,7 @@ def categorical(
     study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, gold: Floats
 ) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
-    classes, reason = classes_with(study, judge, aspect, gold)
+    classes, reason = classes_with(study, judge, aspect, gold, x)
     if classes is None:
         yield from (
             ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
@@ -100,14 +100,20 @@ def on_their_scale(study: DatasetStudy, judge: str, aspect: str) -> bool:
 
 
 def classes_with(
-    study: DatasetStudy, judge: str, aspect: str, gold: Floats
+    study: DatasetStudy, judge: str, aspect: str, gold: Floats, scores: Floats
 ) -> tuple[list[float] | None, str]:
-    """Return the classes of judge and gold ratings, or None and the reason why there are none."""
+    """Return the classes of a judge's scores and gold ratings, or None and why there are none.
+
+    gold and scores: any shape, NaN = missing. Scores off the judge's scale, which a parser without
+    a range check gives, belong to no class.
+    """
     classes = classes_of(study, judge, aspect)
     if classes is None:
         return None, CONTINUOUS if on_their_scale(study, judge, aspect) else OTHER_SCALE
     if not are_classes(gold, classes):
         return None, OFF_SCALE
+    if not are_classes(scores, classes):
+        return None, OFF_JUDGE_SCALE
     return classes, ""
 
 
@@ -184,7 +190,7 @@ def as_raters(
         return study.reached[key]
 
     found = as_rater(free, x, tables, against="mean")
-    classes, _ = classes_with(study, judge, aspect, lower_median(ratings))
+    classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
         def on_scale(a: Floats, b: Floats) -> Mapping[Place, Replicated]:

@@ -5,7 +5,7 @@ A hint is a rating that the judge is told of the very text: a wrong one, or peop
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from metajudge.methods.measures import (
 )
 from metajudge.methods.rationales import Rationales
 from metajudge.methods.study import DatasetStudy, Floats, Panel
+from metajudge.parsing import NO_VALUE
 from metajudge.statistics.alpha import alpha_replicated
 from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 from metajudge.statistics.jackknife import Bounds
@@ -33,8 +34,6 @@ from metajudge.statistics.resampling import Replicated
 from metajudge.streams import stream
 
 HUMAN = "human"
-ENDS: Final = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
-"""How a judgment without a value may have ended."""
 SEVERAL = "a mean of several draws equals no rating"
 NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
@@ -133,7 +132,7 @@ def _alphas(
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
     if scores is None:
         return
-    classes, why = classes_with(study, judge, aspect, lower_median(people))
+    classes, why = classes_with(study, judge, aspect, lower_median(people), scores)
     if classes is None or not are_classes(people, classes):
         nothing = np.full(len(study.weights) + 1, np.nan)
         for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):
@@ -164,7 +163,7 @@ def _reasons(study: DatasetStudy, told: Rationales, judge: str, aspect: str) -> 
     """Yield how judgments ended, and the sentiment and the length of their reasons."""
     if not told.asked(judge, aspect):
         return
-    for end in ENDS:
+    for end in NO_VALUE:
         values = told.ended(judge, aspect, end)
         one = _of(_mean(told, values, ~np.isnan(values)).estimate, "the texts that it was asked of")
         yield study.row(judge, aspect, f"share_{end}", "", one)

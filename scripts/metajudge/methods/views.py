@@ -18,7 +18,7 @@ from metajudge.methods.measures import Place, against, mean_rating, unrated
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.scoring.estimators import scores
 from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import CONTINUOUS, OFF_SCALE, Estimate
+from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
 from metajudge.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from metajudge.statistics.order import (
     OrderedPairs,
@@ -124,6 +124,8 @@ class Said:
             tied[given] = tied_modes(draws[:, given]) > 0
         if scale is None or people is None or not (discrete or draws is not None):
             return cls(means, None, tied, CONTINUOUS)
+        if not are_classes(modes, scale):
+            return cls(means, None, tied, OFF_JUDGE_SCALE)
         return cls(means, equal_width(modes, scale, people), tied)
 
 

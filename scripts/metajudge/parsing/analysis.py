@@ -2,7 +2,7 @@
 
 import re
 
-from metajudge.parsing.judgment import Scale
+from metajudge.parsing.judgment import STATED, Scale
 from metajudge.parsing.score import read_score
 
 _LAST = re.compile(
@@ -26,7 +26,7 @@ def problem_of(text: str, rating: float, scale: Scale) -> str | None:
     analysis = without_rating(text)
     if not any(map(str.isalpha, analysis)):
         return "nothing stands before the rating"
-    named = read_score(analysis, scale).status in {"ok", "out_of_range"}
+    named = read_score(analysis, scale).status in STATED
     if named and not _says(analysis, rating, scale):
         return f"it names another rating than {rating:g}"
     return None

@@ -4,7 +4,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from metajudge.parsing.judgment import ErrorSpan, Reading, Scale, Status
+from metajudge.parsing.judgment import STATED, ErrorSpan, Reading, Scale, Status
 from metajudge.parsing.labelled import Entry, Said, is_nothing, read_labelled
 from metajudge.parsing.objects import read_objects
 from metajudge.parsing.score import is_refusal, read_score
@@ -99,7 +99,7 @@ def read_merged(text: str, _: Scale | None) -> Reading:
     """
     found = read_annotation(text)
     read = found.reading._replace(value=None, label=None)
-    if found.status not in ("ok", "unparsed", "out_of_range"):
+    if found.status not in {"unparsed", *STATED}:
         return read
     if not found.errors and not found.clean:
         return read._replace(status="unparsed", rule="no_list")
@@ -167,14 +167,14 @@ def _said(answer: str) -> tuple[Said, str]:
 def _verdict(said: Said, form: str, scale: Scale) -> tuple[Reading, int]:
     """Return the verdict that counts, and how many others have another value."""
     read = [(strong, _verdict_of(text, scale)) for strong, text in said.verdicts]
-    told = [(strong, one) for strong, one in read if one.status in ("ok", "out_of_range")]
+    told = [(strong, one) for strong, one in read if one.status in STATED]
     if told:
         strongest = max(strong for strong, _ in told)
         found = [one for strong, one in told if strong == strongest][-1]
         others = sum(one.value != found.value for _, one in told)
         return found._replace(rule=f"{form}.{found.rule}"), others
     free = read_score("\n".join(said.remarks), scale)
-    if free.status in ("ok", "out_of_range") and free.rule.partition(".")[0] in _FREE:
+    if free.status in STATED and free.rule.partition(".")[0] in _FREE:
         return free._replace(rule=f"free.{free.rule}"), 0
     return Reading("unparsed", "unread_verdict" if said.verdicts else "no_verdict"), 0
 

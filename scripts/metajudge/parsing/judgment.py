@@ -2,18 +2,41 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal[
     "ok",
     "unparsed",
     "out_of_range",
+    "off_grid",
     "refused",
     "truncated",
     "empty",
     "error",
     "not_applicable",
 ]
+
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+NO_VALUE: Final[tuple[Status, ...]] = (
+    "refused",
+    "unparsed",
+    "out_of_range",
+    "off_grid",
+    "truncated",
+    "empty",
+    "error",
+)
+"""How a judgment that was asked for ends without a value, in the order in which tables have it."""
+STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
+"""The reply states one value, whether or not the scale has it."""
+
+OFF_GRID: Final[Status] = "off_grid"
+OFF_GRID_REMEDY: Final = (
+    "to use them, set a finer `scale: {min: …, max: …, step: 0.5}` or `off_grid: keep | round` "
+    "(default: drop) in the judge's card; nothing is asked again"
+)
+OffGrid = Literal["drop", "keep", "round"]
+"""What becomes of a value between the steps of a scale."""
 
 _TOLERANCE = 1e-9
 
@@ -35,12 +58,15 @@ class Scale:
     """The values a verdict may take: min, min + step, ..., max, or any between without a step.
 
     `labels` are category words, worst first and best last, evenly spaced from min to max.
+    `off_grid`: a value between two steps is no value of the scale (drop), is taken as it is (keep),
+    or becomes the nearest step (round).
     """
 
     min: float
     max: float
     step: float | None = None
     labels: tuple[str, ...] = ()
+    off_grid: OffGrid = "drop"
 
     def contains(self, value: float) -> bool:
         """Return min <= value <= max."""
@@ -52,6 +78,24 @@ class Scale:
             return True
         steps = (value - self.min) / self.step
         return abs(steps - round(steps)) < _TOLERANCE
+
+    def read(self, value: float, rule: str) -> "Reading":
+        """Return the reading of a value that `rule` found; its status is ok, or why it is not.
+
+        A value outside the scale is never moved into it. One between two steps is read as
+        `off_grid` says, and the rule's name tells so. Of two steps that are equally near, the
+        value becomes the one an even number of steps above min: halves move no mean.
+        """
+        if not self.contains(value):
+            return Reading("out_of_range", f"{rule}.outside")
+        if self.step is None or self.on_grid(value):
+            return Reading("ok", rule, value)
+        if self.off_grid == "drop":
+            return Reading("off_grid", f"{rule}.off_grid")
+        if self.off_grid == "keep":
+            return Reading("ok", f"{rule}.kept", value)
+        nearest = self.min + round((value - self.min) / self.step) * self.step
+        return Reading("ok", f"{rule}.rounded", round(nearest, 12))
 
     def grid(self) -> list[float] | None:
         """Return the values from worst to best, or None for a continuous scale."""

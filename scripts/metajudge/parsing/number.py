@@ -11,7 +11,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNOR
 def read_number(text: str, scale: Scale | None) -> Reading:
     """Return the one decimal number that the whole text is; `nan` is a missing value, so empty.
 
-    With a scale the range is checked, not the grid: a recorded mean of ratings is off the grid.
+    With a scale the value must be one of it, as `Scale.read` has it: means of ratings need a scale
+    without steps, or one that keeps what is off its grid.
     """
     text = text.strip()
     if text.lower() == "nan":
@@ -19,6 +20,4 @@ def read_number(text: str, scale: Scale | None) -> Reading:
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     if math.isinf(value):
         return Reading("unparsed", "no_number")
-    if scale is not None and not scale.contains(value):
-        return Reading("out_of_range", "number.outside")
-    return Reading("ok", "number", value)
+    return Reading("ok", "number", value) if scale is None else scale.read(value, "number")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from metajudge.engines import ENGINES
-from metajudge.plan.judges import parser_of, scale_of, settings_of
+from metajudge.plan.judges import off_grid_of, parser_of, scale_of, settings_of
 from metajudge.plan.study import Cell
 from metajudge.plan.texts import TextSpecs
 from metajudge.plan.writers import (
@@ -125,11 +125,13 @@ class GradedSpecs(TextSpecs):
         scale = scale_of(self.plan, dataset, judge, aspect, perturbation)
         told = {"min", "max", "step", "labels"}
         return {
-            "scale": scale.model_dump(include=told) if scale else None,
+            "scale": scale
+            and {**scale.model_dump(include=told), "off_grid": off_grid_of(self.plan, judge)},
             "parser": parser_of(self.plan, judge),
             "settings": settings_of(self.plan, judge),
             "estimator": card.estimator,
             "samples": card.fallback is not None,
+            **({"cut": True} if card.cut == "read" else {}),
         }
 
     def compare(self, dataset: str, name: str, part: str) -> str:

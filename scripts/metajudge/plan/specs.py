@@ -6,6 +6,7 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from pydantic_core import to_jsonable_python as jsonable
@@ -36,9 +37,17 @@ from metajudge.plan.judges import (
     weights_of,
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
-from metajudge.plan.study import Cell
+from metajudge.plan.study import Cell, is_selected
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
-from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, Judge, OpenAIModel
+from metajudge.schema.cards import (
+    COMPARE,
+    FOLDERS,
+    CommandModel,
+    Decoding,
+    Judge,
+    OpenAIModel,
+    RecordedModel,
+)
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""
@@ -49,7 +58,8 @@ CLAIMED = {
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
-NAMED_IF_SET = ("annotation", "spotlight")
+NOWHERE: Mapping[str, Any] = MappingProxyType({})
+NAMED_IF_SET = ("annotation", "spotlight", "stop")
 """Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
 
@@ -112,7 +122,20 @@ class Specs(DistilledSpecs):
     def ask(self, dataset: str, model: str) -> str:
         """Return the spec of all that one model answers of a dataset; nothing of parsing."""
         place = f"{self.out}/replies/{dataset}/{{}}.parquet"
-        return self._ask(dataset, model, self.plan.cells_of(dataset, model), place)
+        cells = self.plan.cells_of(dataset, model)
+        path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
+        joined = {"joined": {"path": path, "selected": selected}} if path else {}
+        return self._ask(dataset, model, cells, place, joined)
+
+    def joined(self, dataset: str, model: str) -> str | None:
+        """Return where a recorded model's job tells how many of its rows were joined."""
+        recorded = isinstance(self.plan.models[model], RecordedModel)
+        return f"{self.out}/joined/{dataset}/{model}.json" if recorded else None
+
+    def joins(self, dataset: str) -> list[str]:
+        """Return the files that tell how many rows of a dataset's recorded models were joined."""
+        models = (name for name in self.plan.models if self.plan.cells_of(dataset, name))
+        return [path for name in models if (path := self.joined(dataset, name))]
 
     def rate(self, dataset: str, name: str) -> str:
         """Return the spec of what a judge says of rated texts, before anchors are chosen."""
@@ -122,7 +145,14 @@ class Specs(DistilledSpecs):
         place = self.construction(dataset, name, "rated")
         return self._ask(dataset, self.plan.judges[judge].model, [cell], place)
 
-    def _ask(self, dataset: str, model: str, cells: Sequence[Cell], place: str) -> str:
+    def _ask(
+        self,
+        dataset: str,
+        model: str,
+        cells: Sequence[Cell],
+        place: str,
+        joined: Mapping[str, Any] = NOWHERE,
+    ) -> str:
         """Return the spec of what one model answers; `place` has {} for a cell."""
         plan = self.plan
         card = plan.models[model]
@@ -158,6 +188,7 @@ class Specs(DistilledSpecs):
             **self.sampled(dataset),
             **self.trained(model),
             **self._counted(dataset, cells),
+            **joined,
             "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
             "output": self.out,
@@ -336,7 +367,9 @@ class Specs(DistilledSpecs):
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
+        joined = {name: self.joins(name) for name in self.plan.datasets}
         fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
+        fields |= {"joined": {name: paths for name, paths in joined.items() if paths}}
         return _plain(self._spec("report.py", {**fields, "command": command}))
 
     def judge_cards(self) -> str:

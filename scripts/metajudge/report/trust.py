@@ -23,6 +23,7 @@ from metajudge.methods.claims.base import (
 from metajudge.report.headline import Measure, measures
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
+from metajudge.report.words import LEVELS, label, written
 from metajudge.statistics.verdict import Outcome
 
 FIRST = "first"
@@ -104,13 +105,14 @@ def _of_kind(
             continue
         verdict = own[VERDICT]
         outcome, reasons = _read(verdict.note)
-        others = {name: row for name, row in own.items() if name not in NUMBERS.get(kind, ())}
-        row = next((own[name] for name in NUMBERS.get(kind, own) if name in own), verdict)
+        numbers = NUMBERS.get(kind, tuple(kind.split()[1:]))  # of a bar: "bar spearman"
+        others = {name: row for name, row in own.items() if name not in numbers}
+        row = next((own[name] for name in numbers if name in own), verdict)
         yield Claim(
             judge.id,
             dataset.id,
             kind,
-            _respect(dataset, kind, row),
+            _respect(dataset, kind, own),
             _subject(report, kind, row),
             outcome,
             reasons,
@@ -139,10 +141,19 @@ def _read(note: str) -> tuple[Outcome, tuple[str, ...]]:
     return Outcome(outcome), tuple(reasons)
 
 
-def _respect(dataset: Dataset, kind: str, row: Row) -> str:
+def _respect(dataset: Dataset, kind: str, own: dict[str, Row]) -> str:
+    """Return what a claim is about, with a place for its subject; of a bar, which bar."""
     if kind == AGREEMENT and dataset.planned:
         return PLANNED
-    return RESPECTS.get(kind, "{}")
+    if not kind.startswith(BAR):
+        return RESPECTS[kind]
+    name = kind.split()[1]
+    if BAR not in own:
+        return label(name)
+    bar, aspect = own[BAR], own[VERDICT].judged
+    at = f", {LEVELS[own[VERDICT].level][0]}," if own[VERDICT].level in LEVELS else ""
+    of = " on {}" if aspect else ""
+    return f"{label(name)}{at} {bar.note} {written(name, bar.value or 0.0)}{of}"
 
 
 def _subject(report: Report, kind: str, row: Row) -> str:

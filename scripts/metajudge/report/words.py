@@ -36,6 +36,7 @@ STATUSES = {
     "ok": "ok",
     "unparsed": "unparsed",
     "out_of_range": "out of range",
+    "off_grid": "between steps",
     "refused": "refused",
     "truncated": "truncated",
     "empty": "empty",

@@ -8,6 +8,7 @@ from typing import Final, Self
 CONTINUOUS: Final = "continuous"
 DIFFERENT_SCALES: Final = "the judges have different scales"
 OFF_SCALE: Final = "ratings off the aspect's scale"
+OFF_JUDGE_SCALE: Final = "scores off the judge's scale"
 CONSTANT_JUDGE: Final = "constant judge"
 CONSTANT_RATINGS: Final = "constant ratings"
 FEW_PAIRS: Final = "fewer than 2 pairs"

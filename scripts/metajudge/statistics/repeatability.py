@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.alpha import Measurement, krippendorff_alpha
 from metajudge.statistics.dot import dot
-from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, UNRELIABLE, Estimate
+from metajudge.statistics.estimate import (
+    NO_UNITS,
+    NO_VARIATION,
+    OFF_JUDGE_SCALE,
+    UNRELIABLE,
+    Estimate,
+)
+from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import share
 from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import (
@@ -40,7 +47,7 @@ def repeatability(
     correlation ICC(1), Shrout and Fleiss 1979. `draws_needed`: the least k whose mean has ENOUGH
     of the correlation with people that endless draws would have, sqrt(r_k) with r_k = k r / (1 +
     (k - 1) r), Spearman 1910, Brown 1910. Undefined without a target with 2 draws; what compares
-    variation between targets also where there is none.
+    variation between targets also where there is none; alpha also where a draw is off the scale.
     """
     given = ~np.isnan(draws)
     count = given.sum(axis=0)
@@ -49,19 +56,36 @@ def repeatability(
     if n == 0:
         names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
         return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
-    level: Measurement = "interval" if scale is None else "ordinal"
-    alpha = krippendorff_alpha(draws, level=level, domain=scale, source=source, weights=weights)
     highest = np.nanmax(draws[:, used], axis=0)
     flips = (highest > np.nanmin(draws[:, used], axis=0)).astype(np.float64)
     ones = np.ones(n)
     icc = _icc(draws[:, used], source[used], weights, n, missing)
     return {
-        "alpha_draws": alpha,
+        "alpha_draws": _alpha(draws, source, weights, scale, n, missing),
         "flip_rate": share(flips, ones, source[used], weights, missing),
         "tied_modes": share(tied_modes(draws[:, used]), ones, source[used], weights, missing),
         "reliability": icc.estimate,
         "draws_needed": _needed(icc.estimate),
     }
+
+
+def _alpha(
+    draws: Floats,
+    source: Codes,
+    weights: Weights,
+    scale: Sequence[float] | None,
+    n: int,
+    missing: int,
+) -> Estimate:
+    """Return Krippendorff's alpha over draws, undefined where a draw is no value of the scale.
+
+    A parser without a range check (Chiang and Lee's) may give such values: they have no place in an
+    order of the scale's.
+    """
+    if scale is not None and not are_classes(draws, scale):
+        return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
+    level: Measurement = "interval" if scale is None else "ordinal"
+    return krippendorff_alpha(draws, level=level, domain=scale, source=source, weights=weights)
 
 
 def spearman_brown(reliability: float, draws: int) -> float:

@@ -26,6 +26,15 @@ Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 STEPS: Final = 60
 
 
+COUNTED: Final = frozenset(
+    {
+        *("coverage", "replies", "usd", "usd_per_1000"),
+        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens"),
+    }
+)
+"""Statistics of all that was asked: the number itself decides, as nothing was drawn."""
+
+
 def less_is_better(name: str) -> bool:
     """Return whether a bar for a statistic is the most that is allowed."""
     return name in LESS_IS_BETTER or name.startswith(("share_", "rank_"))
@@ -74,7 +83,7 @@ def more_needed(name: str, found: Estimate, bar: float, sources: int) -> Need | 
         return _cases(found, bar)
     gap = abs(found.value - bar)
     side = found.value - found.lo if found.value >= bar else found.hi - found.value
-    how = "sources like these, by SE ∝ 1/√sources"
+    how = "sources like these, if errors fall with the root of their number"
     ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else float("inf")
     total = sources * ratio**2
     more = None if total > MOST else max(1, ceil(total - sources))
@@ -85,7 +94,7 @@ def _cases(found: Estimate, bar: float) -> Need:
     assert found.value is not None
     above = found.value >= bar
     needed = cases_needed(*((found.value, bar) if above else (1 - found.value, 1 - bar)))
-    how = "cases like these (texts or pairs), by exact binomial limits"
+    how = "cases like these, by exact binomial limits"
     if needed is None:
         return Need(None, how)
     total = needed * max(1.0, found.n / effective_cases(found))

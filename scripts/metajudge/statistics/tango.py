@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import NOTHING, Estimate
-from metajudge.statistics.resampling import CONFIDENCE, Bounds
+from metajudge.statistics.jackknife import Bounds
+from metajudge.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS
 
-FEWEST_CLUSTERS: Final = 5
-"""Of fewer sources no interval is given (Korn and Graubard 1998 need a variance over sources)."""
 STEPS: Final = 60
 """Halvings of [-1, 1]: the ends are exact to 2e-18."""
 

@@ -16,9 +16,16 @@ from metajudge.methods.claims.lost import NOT_PLANNED, Losses
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import read_table
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.required import is_proportion, less_is_better, more_needed, on_bar
+from metajudge.statistics.required import (
+    COUNTED,
+    is_proportion,
+    less_is_better,
+    more_needed,
+    on_bar,
+)
 from metajudge.statistics.verdict import FEW_LOST, Outcome
 
+NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
 """The reason where no table of the study has the statistic for the judge."""
 RATED: Final = "systems"
@@ -77,11 +84,16 @@ def _preferred(row: Row) -> tuple[bool, int, int, str]:
 def _claim(study: DatasetStudy, judge: str, bar: Mapping[str, Any], aspect: str, row: Row) -> Claim:
     name, wanted = bar["statistic"], float(bar["bar"])
     found = Estimate(**{key: row[key] for key in Estimate.__slots__})
-    most = less_is_better(name)
-    outcome, reasons = on_bar(found, wanted, most=most), ()
-    lost = _lost(study, judge, row["aspect"])
+    most, counted = less_is_better(name), name in COUNTED
+    if counted:
+        found = replace(found, lo=found.value, hi=found.value)
+    outcome = on_bar(found, wanted, most=most)
+    reasons: tuple[str, ...] = (
+        (NO_INTERVAL,) if found.value is not None and found.lo is None else ()
+    )
+    lost = 0.0 if counted else _lost(study, judge, row["aspect"])
     if lost > FEW_LOST and not _holds(name, found, wanted, lost, outcome, most=most):
-        outcome, reasons = Outcome.CANNOT_TELL, (LOST,)
+        outcome, reasons = Outcome.CANNOT_TELL, (*reasons, LOST)
     sources = int(np.unique(study.systems.given(judge).source).size)
     beside = {"bar": Estimate(wanted, note="at most" if most else "at least")}
     if outcome is Outcome.CANNOT_TELL and (need := more_needed(name, found, wanted, sources)):

@@ -43,7 +43,7 @@ class Apart:
     @property
     def sizes(self) -> Floats:
         """Return how many drops each item has, (items,)."""
-        return np.isfinite(self.values).sum(axis=1).astype(float)
+        return np.asarray(np.isfinite(self.values).sum(axis=1), dtype=np.float64)
 
     def auc(self) -> Number:
         """Return the AUC with its jackknife interval on the logit."""

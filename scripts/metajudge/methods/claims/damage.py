@@ -121,13 +121,13 @@ def _claim(
     judge: str, cell: Cell, log_p: float, log_holm: float, lengths: tuple[float, float]
 ) -> Claim:
     name, degree = cell.place
-    where = {"perturbation": name, "degree": degree}
     if cell.absent is not None:
         return Claim(
             *(judge, DAMAGE, "D_exact", "", "", cell.absent, {}),
             outcome=Outcome.NO_CLAIM,
             reasons=(NOT_JUDGED,),
-            **where,
+            perturbation=name,
+            degree=degree,
         )
     shares = cell.shares()
     tried = cell.shares(worst=True) if cell.lost_share > FEW_LOST else shares
@@ -148,7 +148,8 @@ def _claim(
             outcome=outcome,
             reasons=why,
             beside=beside,
-            **where,
+            perturbation=name,
+            degree=degree,
         )
     )
 

@@ -11,7 +11,7 @@ from metajudge.methods.claims.base import Claim
 from metajudge.methods.study import Codes, DatasetStudy, Floats
 from metajudge.statistics.verdict import MOST_LOST, Outcome
 
-TOO_MANY_LOST: Final = "lost"
+TOO_MANY_LOST: Final = "too_many_lost"
 """The reason where more than a fifth of the planned judgments are lost."""
 NOT_PLANNED: Final = "not_applicable"
 
@@ -47,8 +47,7 @@ class Losses:
         """Return the claim, or none where more than a fifth is lost."""
         if claim.lost <= MOST_LOST:
             return claim
-        reasons = (TOO_MANY_LOST, *claim.reasons)
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=reasons)
+        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(TOO_MANY_LOST,))
 
 
 def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.report.cards.worst import (
     MOST,
     Bad,
@@ -184,6 +185,8 @@ def _failed(reader: Reader, judge: Judge) -> list[Block]:
         f"In all {told}. Shown: up to {MOST} of each, the first by set of "
         "texts, aspect, the text's id and the draw."
     )
+    if OFF_GRID in counts:
+        said += f" {STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
     title = Text("Replies that came to nothing", style="finding")
     return [title, Text(said), *(_failed_case(reader, judge, one) for one in found)]
 

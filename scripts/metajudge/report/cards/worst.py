@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from metajudge.cells import joined
+from metajudge.parsing import NO_VALUE
 from metajudge.schema.tables import read_table
 
 MOST = 5
@@ -23,8 +24,6 @@ SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
 DONE = ("ok", "short")
 """What becomes of a planned damage that took effect, as wanted or in part."""
-FAILED = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
-"""How judgments end that came to nothing, in the order in which they are shown."""
 
 Ends = Sequence[float] | None
 OfTargets = dict[str, float | None]
@@ -255,7 +254,7 @@ def failures(out: str, dataset: str, judge: str) -> tuple[dict[str, int], list[F
     rows = table.filter(pc.equal(table["judge"], judge)).to_pylist()
     counts: dict[str, int] = {}
     found: list[Failure] = []
-    for status in FAILED:
+    for status in NO_VALUE:
         own = [row for row in rows if row["status"] == status]
         if own:
             counts[status] = sum(row["n"] for row in own)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from metajudge.parsing import NO_VALUE
 from metajudge.report.charts import Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,
@@ -30,11 +31,13 @@ from metajudge.statistics.registry import STATISTICS, statistic
 SOURCE = "tables/robustness.csv"
 AVERAGE = "average"
 ALPHAS = ("alpha_pair", "alpha_joint", "alpha_pairs_mean")
-HINTED = ("follow_rate", "already_share", "difference_follow_rate", "sway", "match_share")
+HINTED = (
+    *("follow_rate", "already_share", "difference_follow_rate", "sway", "hint_effect"),
+    "match_share",
+)
 SHIFT = "hint_shift"
 REASONS = ("sentiment", "reason_words")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_reason_words")
-ENDS = ("refused", "unparsed", "out_of_range", "truncated", "empty", "error")
 LEAD = (
     "A judge is asked about the same texts in several forms; some forms tell it a rating first, a "
     "wrong one or people's own. How far do its ratings agree with each other, with people, and "
@@ -172,7 +175,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     tables = [_per_judge(report, dataset, rows, aspects, one, counts=True) for one in HINTED]
     shift = rows.where(statistic=SHIFT)
     known = [row for row in shift if row.value is not None]
-    found: list[Block] = [tables[0], tables[3]]
+    found: list[Block] = [tables[0], tables[3], tables[4]]
     if known:
         shown = [one for one in report.judges if any(row.judge == one.id for row in known)]
         at = {(row.judge, row.judged): row for row in shift}
@@ -188,7 +191,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
         axis = "points toward the hint, with 95 % interval; the line is no shift"
         table = _numbers(title, shown, cells, names)
         found.append(_figure(title, points, summary, table, line=0, axis=axis))
-    rest = [tables[1], tables[2], tables[4], _per_judge(report, dataset, rows, aspects, SHIFT)]
+    rest = [tables[1], tables[2], tables[5], _per_judge(report, dataset, rows, aspects, SHIFT)]
     return [*found, Fold(f"{dataset.name}: hints in detail", rest)]
 
 
@@ -200,7 +203,7 @@ def _reasons(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str
         found.append(figure)
     changed = [one for one in CHANGES if len(rows.where(statistic=one))]
     tables = [per_judge(one) for one in (*REASONS, *changed)]
-    ends = [f"share_{one}" for one in ENDS if _any(rows, f"share_{one}")]
+    ends = [f"share_{one}" for one in NO_VALUE if _any(rows, f"share_{one}")]
     found.append(Fold(f"{dataset.name}: the reasons of judges", tables))
     if ends:
         told = [per_judge(one, counts=True) for one in ends]

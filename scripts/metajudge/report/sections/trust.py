@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from metajudge.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, P_HOLM
+from metajudge.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, HINTS, P_HOLM
 from metajudge.report.elements import (
     Block,
     Body,
@@ -17,10 +17,12 @@ from metajudge.report.elements import (
 )
 from metajudge.report.numbers import THOUSAND, count, dollars, listed, p_value, plural
 from metajudge.report.report import Judge, Report
+from metajudge.report.rows import Row
 from metajudge.report.sections.cost import free, price_per_1000
 from metajudge.report.sections.coverage import Tally
 from metajudge.report.trust import COUNTED, FIRST, GOOD, Claim, claims
 from metajudge.report.words import STATUSES, label, spoken
+from metajudge.statistics.required import MOST
 from metajudge.statistics.verdict import HOLM, Outcome
 
 FEW = 4
@@ -37,8 +39,20 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.NO_CLAIM,): "No claim about",
 }
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
+BARS = {
+    Outcome.MEETS: "May be trusted for the stated bar of",
+    Outcome.CANNOT_TELL: "Cannot be told whether it meets the stated bar of",
+    Outcome.MISSES: "Misses the stated bar of",
+}
+"""How a sentence about bars begins."""
 FEWEST_FOR_NUMBER = 10
 """A correlation of fewer texts or sources is left out."""
+OF_KIND = {
+    (DAMAGE, "chance"): "p > .05",
+    (DAMAGE, "length"): "noticed; so does the texts' length",
+    (HINTS, "chance"): "neither is shown",
+}
+"""Kind and reason -> its words, where they are other than of most kinds."""
 WHY = {
     "chance": "not above chance",
     "length": "no better than the texts' length",
@@ -52,8 +66,21 @@ WHY = {
     "these_systems": "for these systems alone",
     "few_systems": "rests on fewer than 8 systems",
     HINTED: "it is given a rating of the text",
+    "index": "not shown to take off less where nothing should drop",
+    "rarely": "rarely: for fewer than a quarter of the texts",
+    "asked_once": "the form without a hint was asked once",
+    "not_judged": "some of its scores are missing",
+    "not_computed": "the study does not compute it",
 }
 """Reason -> its words; others are told as they are."""
+WORSE = {
+    "chance": "below chance",
+    "length": "below the texts' length",
+    "brevity": "below minus the texts' length",
+}
+"""Reason of a judge that is worse than this -> its words."""
+RESTS_ON = {"these_systems", "few_systems"}
+"""Reasons that limit what holds: nothing where nothing does."""
 RULES = (
     "Written by rules from the numbers, the same for every study. “Better than chance” says that a "
     "one-sided test at .025 rules out chance, the length of the texts in both directions and, "
@@ -124,8 +151,7 @@ def verdicts(report: Report, own: Sequence[Claim]) -> Iterator[tuple[str, str]]:
             these = [one for one in told if one.kind.startswith(BAR) == bar]
             said = "; ".join(_respects(report, these, outcomes))
             if said:
-                missed = bar and outcomes == (Outcome.MISSES, Outcome.SWAYED)
-                yield ("Misses the stated bar of" if missed else title), said
+                yield (BARS.get(outcomes[0], title) if bar else title), said
 
 
 def _respects(report: Report, own: Sequence[Claim], outcomes: tuple[Outcome, ...]) -> Iterator[str]:
@@ -183,8 +209,8 @@ def _why(these: Sequence[Claim]) -> str:
 
 def number(claim: Claim) -> str:
     """Return the deciding number of a claim; D is no size of anything, few texts give none."""
-    row = claim.row
-    if row.value is None or claim.kind == DAMAGE:
+    row = claim.others.get("net_share", claim.row) if claim.kind == DAMAGE else claim.row
+    if row.value is None or row.statistic == "D_exact":
         return ""
     small = row.n < FEWEST_FOR_NUMBER
     told = f"n = {count(row.n)}" if small else f"{label(row.statistic)} {figures(row)}"
@@ -195,14 +221,28 @@ def number(claim: Claim) -> str:
 
 
 def reasons(claim: Claim) -> Iterator[str]:
-    """Yield the words of a claim's reasons."""
+    """Yield the words of a claim's reasons; on what it rests only where it holds."""
     for code in claim.reasons:
         name, _, more = code.partition(": ")
+        if name in RESTS_ON and claim.outcome not in GOOD:
+            continue
         if name == HOLM and P_HOLM in claim.others:
             p = claim.others[P_HOLM].value
             yield f"p {p_value(p)}, {claim.family}" if p is not None else claim.family
         else:
-            yield WHY.get(name, spoken(name)) + (f": {more}" if more else "")
+            worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
+            told = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
+            yield told + (f": {more}" if more else "")
+    if "more_needed" in claim.others:
+        yield more_needed(claim.others["more_needed"])
+
+
+def more_needed(row: Row) -> str:
+    """Return how much more data would tell whether a bar is met."""
+    if row.value is None:
+        return f"more than {count(MOST)} more needed"
+    units, _, how = row.method.partition(", ")
+    return f"{count(round(row.value))} more {units} would tell, {how}"
 
 
 def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> str:

@@ -1,0 +1,140 @@
+"""Values between the steps of a scale: a status of their own, a key of the card, and a remedy."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from metajudge.methods import coverage
+from metajudge.parsing import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, STATUSES, Scale, parse
+from metajudge.parsing.judgment import OffGrid
+from metajudge.plan.judges import card_hash, facts_of
+from metajudge.plan.loading import load_plan
+from metajudge.plan.specs import Specs
+from metajudge.read_commands import summary as read_summary
+from metajudge.report.words import STATUSES as WORDS
+from metajudge.schema.cards import Judge
+from metajudge.schema.tables import table_of, write_table
+from metajudge.summary import summary
+from running import HOME, write_card
+
+REPLIES = {
+    "score": ("Rating: 4.3", "labelled"),
+    "result": ("It holds. [RESULT] 4.3", "result.labelled"),
+    "annotation": ("Overall score: 4.3", "labelled.labelled"),
+    "number": ("4.3", "number"),
+}
+
+
+@pytest.mark.parametrize("parser", REPLIES)
+@pytest.mark.parametrize(
+    ("off_grid", "status", "ending", "value"),
+    [
+        ("drop", "off_grid", ".off_grid", None),
+        ("keep", "ok", ".kept", 4.3),
+        ("round", "ok", ".rounded", 4),
+    ],
+)
+def test_a_value_between_steps_is_read_as_the_card_says(
+    parser: str, off_grid: OffGrid, status: str, ending: str, value: float | None
+) -> None:
+    text, rule = REPLIES[parser]
+    found = parse(text, scale=Scale(1, 5, 1, (), off_grid), finish="stop", parser=parser)
+    assert (found.status, found.rule.partition("+")[0], found.value) == (
+        status,
+        rule + ending,
+        value,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "scale", "value"),
+    [
+        ("0.5", Scale(0, 1, 1), 0),  # halves go to the even step, so that they move no mean
+        ("1.5", Scale(1, 5, 1), 1),
+        ("2.5", Scale(1, 5, 1), 3),
+        ("3.5", Scale(1, 5, 1), 3),
+        ("4.5", Scale(1, 5, 1), 5),
+        ("4.3", Scale(1, 5, 0.5), 4.5),
+        ("0.33", Scale(0, 1, 0.1), 0.3),
+        ("-0.6", Scale(-2, 2, 1), -1),
+    ],
+)
+def test_rounding_goes_to_the_nearest_step(said: str, scale: Scale, value: float) -> None:
+    rounding = Scale(scale.min, scale.max, scale.step, (), "round")
+    assert parse(f"Score: {said}", scale=rounding, finish="stop").value == value
+
+
+@pytest.mark.parametrize("off_grid", ["drop", "keep", "round"])
+def test_no_choice_moves_a_value_into_the_scale_or_touches_one_on_it(off_grid: OffGrid) -> None:
+    scale = Scale(1, 5, 1, (), off_grid)
+    assert parse("Score: 5.4", scale=scale, finish="stop").status == "out_of_range"
+    assert parse("Score: 4.3/10", scale=scale, finish="stop").rule == "labelled.denominator"
+    assert parse("Score: 4.0", scale=scale, finish="stop").rule == "labelled"
+
+
+def test_every_status_has_its_word_and_its_place() -> None:
+    assert set(STATUSES) == WORDS.keys() == {"ok", "not_applicable", *NO_VALUE}
+    assert OFF_GRID in NO_VALUE
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"parser": "chiang-lee"},
+        {"parser": "choice"},
+        {"parser": "errors"},
+        {"estimator": "logprob_mean"},
+    ],
+)
+def test_a_rule_of_its_own_takes_no_other(keys: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="off_grid"):
+        Judge.model_validate({"judge": "j", "model": "m", "off_grid": "round", **keys})
+    assert Judge.model_validate({"judge": "j", "model": "m", **keys}).off_grid == "drop"
+
+
+def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study: dict[str, Any] = {
+        "study": "s",
+        "datasets": ["demo-dialogue"],
+        "judges": ["score-only", "random"],
+    }
+    asked, scored, facts, hashes = [], [], [], set[str]()
+    monkeypatch.chdir(tmp_path)
+    for off_grid in ({}, {"off_grid": "drop"}, {"off_grid": "keep"}, {"off_grid": "round"}):
+        write_card(tmp_path, "judges", "score-only", **off_grid)
+        plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
+        specs = Specs(plan, HOME, "results")
+        asked.append(specs.ask("demo-dialogue", "judge"))
+        cell = ("demo-dialogue", "systems", "score-only", "naturalness")
+        scored.append(json.loads(specs.score(*cell))["scale"]["off_grid"])
+        facts.append(facts_of(plan, "demo-dialogue", "score-only")["grid"]["naturalness"])
+        hashes.add(card_hash(plan.judges["score-only"]))
+    assert len(set(asked)) == 1 and len(hashes) == 3
+    assert scored == ["drop", "drop", "keep", "round"]
+    assert facts[0] == facts[1] == facts[3] == [1, 2, 3, 4, 5] and facts[2] is None
+    control = json.loads(specs.score("demo-dialogue", "systems", "random", "naturalness"))
+    assert control["scale"]["off_grid"] == "keep"
+
+
+def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:
+    statuses = {"ok": {"labelled": 7}, "off_grid": {"labelled.off_grid": 3}}
+    told = dict(coverage._estimates(statuses))
+    assert told["count_off_grid"].value == 3 and told["coverage"].value == 0.7
+    assert "labelled.off_grid 3" in told["count_off_grid"].note
+    assert OFF_GRID_REMEDY in told["count_off_grid"].note
+    assert OFF_GRID_REMEDY not in told["count_ok"].note
+    row = {"dataset": "d", "judge": "mine", "statistic": "count_off_grid", "value": 3.0}
+    written = table_of("results", [row | {"level": "", "aspect": ""}])
+    write_table("results", written, tmp_path / "tables" / "coverage.parquet")
+    [line] = [line for line in summary(tmp_path).splitlines() if OFF_GRID_REMEDY in line]
+    assert "3 values of mine" in line
+    counts = Counter(tokens_in=1, tokens_out=1, usd=0)
+    assert OFF_GRID_REMEDY in read_summary([{"judge": "m", "status": "off_grid", **counts}])[-1]
+    assert OFF_GRID_REMEDY not in read_summary([{"judge": "m", "status": "ok", **counts}])[-1]
+    assert "step: 0.5" in OFF_GRID_REMEDY and "off_grid: keep | round" in OFF_GRID_REMEDY

@@ -22,7 +22,8 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
         for judge, price in prices.items()
         for name in ("usd", "usd_per_1000")
     ]
-    ours = {"agreement": list(study.agreement()), "cost": rows, **tables}
+    ours = {"agreement": list(study.agreement()), "verdicts": list(study.verdicts())}
+    ours |= {"cost": rows, **tables}
     return Report.load(study.make(folder, ours))
 
 

@@ -124,7 +124,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
 
 
 def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
-    section = unmeasured.section(report(tmp_path, PRICES))
+    section = unmeasured.section(report(tmp_path, PRICES, verdicts=[]))
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, Table)

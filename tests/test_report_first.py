@@ -47,7 +47,7 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
 def test_perspectives_stand_by_their_means(tmp_path: Path) -> None:
     rows = [
         study.row("news", "alpha", name, 0.75, aspect="average", level=level, n=4)
-        for name, level in (("kappa_linear", "direct"), ("accuracy_adjacent", "local"))
+        for name, level in (("kappa_linear", "direct"), ("accuracy_adjacent_half", "local"))
     ]
     table, warned = screen(tmp_path, "perspectives", *rows)
     assert [group for group, _ in table.groups] == ["Perspectives, direct", "Perspectives, local"]

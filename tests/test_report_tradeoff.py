@@ -22,7 +22,8 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
         for judge, price in prices.items()
         for name in ("usd", "usd_per_1000")
     ]
-    ours = {"agreement": list(study.agreement()), "cost": rows, **tables}
+    ours = {"agreement": list(study.agreement()), "verdicts": list(study.verdicts())}
+    ours |= {"cost": rows, **tables}
     return Report.load(study.make(folder, ours))
 
 
@@ -123,7 +124,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
 
 
 def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
-    section = unmeasured.section(report(tmp_path, PRICES))
+    section = unmeasured.section(report(tmp_path, PRICES, verdicts=[]))
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, Table)

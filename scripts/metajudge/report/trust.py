@@ -104,7 +104,7 @@ def _of_kind(
         if VERDICT not in own:
             continue
         verdict = own[VERDICT]
-        outcome, *reasons = verdict.note.split("; ")
+        outcome, reasons = _read(verdict.note)
         numbers = NUMBERS.get(kind, tuple(kind.split()[1:]))  # of a bar: "bar spearman"
         others = {name: row for name, row in own.items() if name not in numbers}
         row = next((own[name] for name in numbers if name in own), verdict)
@@ -114,8 +114,8 @@ def _of_kind(
             kind,
             _respect(dataset, kind, own),
             _subject(report, kind, row),
-            Outcome(outcome),
-            tuple(reasons),
+            outcome,
+            reasons,
             row,
             others,
         )
@@ -131,6 +131,14 @@ NUMBERS = {
     HINTS: ("hint_effect",),
 }
 """Kind -> the deciding number's statistic; of a bar it stands in the kind."""
+
+
+def _read(note: str) -> tuple[Outcome, tuple[str, ...]]:
+    """Return outcome and reasons of a verdict; of a note that has none, no claim, with the note."""
+    outcome, *reasons = note.split("; ")
+    if outcome not in {*Outcome}:
+        return Outcome.NO_CLAIM, (note,)
+    return Outcome(outcome), tuple(reasons)
 
 
 def _respect(dataset: Dataset, kind: str, own: dict[str, Row]) -> str:

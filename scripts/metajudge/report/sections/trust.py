@@ -73,6 +73,14 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words; others are told as they are."""
+WORSE = {
+    "chance": "below chance",
+    "length": "below the texts' length",
+    "brevity": "below minus the texts' length",
+}
+"""Reason of a judge that is worse than this -> its words."""
+RESTS_ON = {"these_systems", "few_systems"}
+"""Reasons that limit what holds: nothing where nothing does."""
 RULES = (
     "Written by rules from the numbers, the same for every study. “Better than chance” says that a "
     "one-sided test at .025 rules out chance, the length of the texts in both directions and, "
@@ -213,14 +221,17 @@ def number(claim: Claim) -> str:
 
 
 def reasons(claim: Claim) -> Iterator[str]:
-    """Yield the words of a claim's reasons."""
+    """Yield the words of a claim's reasons; on what it rests only where it holds."""
     for code in claim.reasons:
         name, _, more = code.partition(": ")
+        if name in RESTS_ON and claim.outcome not in GOOD:
+            continue
         if name == HOLM and P_HOLM in claim.others:
             p = claim.others[P_HOLM].value
             yield f"p {p_value(p)}, {claim.family}" if p is not None else claim.family
         else:
-            told = OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
+            worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
+            told = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
             yield told + (f": {more}" if more else "")
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])

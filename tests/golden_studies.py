@@ -205,7 +205,7 @@ FORMS = [
     *("analyze-five-shot", "analyze-one-shot", "analyze-rate", "analyze-rate-greedy"),
     *("annotator", "annotator-exchanged", "annotator-integers", "annotator-no-rules"),
     *("annotator-severity-words", "critique", "error-list", "hundred-points", "knowledge"),
-    *("knowledge-spotlight", "nameless-hint", "own-understanding", "pairwise"),
+    *("knowledge-spotlight", "knowledge-twice", "nameless-hint", "own-understanding", "pairwise"),
     *("rate-explain", "rate-explain-greedy", "reasoning", "right-hint", "rubric"),
     *("score-five-shot", "score-one-shot", "score-only", "score-only-greedy"),
     *("score-only-spotlight", "step-by-step", "ten-draws", "ten-points", "two-shots"),

@@ -36,9 +36,9 @@ from metajudge.statistics.resampling import (
 
 SIZES = (10, 20, 30, 50, 100)
 TEXTS = 5
-RESAMPLES = 300
+RESAMPLES = 200
 STUDIES = 200
-TRUTH_SOURCES, TRUTH_STUDIES = 400, 60
+TRUTH_SOURCES, TRUTH_STUDIES = 400, 40
 SEED = 20261123
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 TASTE = np.array([0.3, -0.4, 0.3, -0.2, 0.0])
@@ -197,22 +197,24 @@ def coverage(
         yield Coverage(statistic, ratings, n, float(before), float(after), without / studies)
 
 
-def table(found: Sequence[Coverage], sizes: Sequence[int]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown: percentile / jackknife-t (without an interval)."""
-    yield f"| statistic | ratings | {' | '.join(f'{n} sources' for n in sizes)} |"
-    yield "|---|---|" + "---|" * len(sizes)
-    for place in dict.fromkeys((one.statistic, one.ratings) for one in found):
-        cells = [
-            f"{one.percentile:.2f} / {one.jackknife:.3f}"
-            + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
-            for one in found
-            if (one.statistic, one.ratings) == place
-        ]
-        yield f"| {' | '.join([*place, *cells])} |"
+def head(sizes: Sequence[int]) -> str:
+    """Return the first lines of a table in Markdown."""
+    names = " | ".join(f"{n} sources" for n in sizes)
+    return f"| statistic | ratings | {names} |\n|---|---|{'---|' * len(sizes)}"
+
+
+def line(found: Sequence[Coverage]) -> str:
+    """Return the line of one statistic: percentile / jackknife-t (studies without an interval)."""
+    cells = [
+        f"{one.percentile:.2f} / {one.jackknife:.2f}"
+        + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
+        for one in found
+    ]
+    return f"| {' | '.join([found[0].statistic, found[0].ratings, *cells])} |"
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, line by line."""
     studies = int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES
     cases = [(name, "1-5") for name in STATISTICS]
     cases += [
@@ -220,8 +222,9 @@ def main() -> None:
         for ratings in ("skewed", "degenerate")
         for name in ("Pearson, pooled", "linear κ", "half credit")
     ]
-    found = [one for case in cases for one in coverage(*case, SIZES, studies)]
-    print("\n".join(table(found, SIZES)))
+    print(head(SIZES))
+    for case in cases:
+        print(line([*coverage(*case, SIZES, studies)]), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.engines.asking import asking, settled
 from metajudge.replies.asking import complete
 from metajudge.replies.budget import spending
@@ -56,8 +56,7 @@ def _wanted(job: Job, part: str) -> Wanted:
 def _note(path: str, found: Found) -> None:
     """Write down what a part was: the same bytes as long as it asks the same."""
     keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(canonical({"replies": found.count, "keys": keys}) + "\n", "utf-8")
+    write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
 
 
 def _write(spec: dict[str, Any], job: Job, found: Found) -> None:

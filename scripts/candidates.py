@@ -6,9 +6,9 @@ from math import ceil
 from typing import Any
 
 from metajudge.command import run
+from metajudge.data.rated import BY_REFERENCE
 from metajudge.data.tables import REFERENCE
 from metajudge.engines.asked import Request, request_of
-from metajudge.engines.subjects import BY_REFERENCE
 from metajudge.parsing.text import without_reasoning
 from metajudge.perturb.candidates import (
     Base,

@@ -15,7 +15,10 @@ from metajudge.plan.imagined import Imagined
 from metajudge.plan.reading import joins
 from metajudge.plan.specs import Specs
 from metajudge.plan.unjudged import unjudged
+from metajudge.unseen import coded
 
+SHOWN = 12
+"""So many notices of a dataset are told."""
 HOME = Path(__file__).resolve().parents[1]
 
 
@@ -32,6 +35,11 @@ def main(spec: dict[str, Any]) -> None:
         print(f"  {line}")
     left, out = spec["unfetched"], f"results/{study.study.study}"
     for name in (name for name in study.datasets if name not in left):
+        problems = json.loads(Path(f"{out}/items/{name}.json").read_text("utf-8"))["problems"]
+        for line in problems[:SHOWN]:
+            print(coded(f"  {name}: {line}"))
+        if len(problems) > SHOWN:
+            print(f"  {name}: and {len(problems) - SHOWN} more notices")
         for line in join_lines(joins(study, out, name)):
             print(f"  {name}: {line}")
     for name in left:

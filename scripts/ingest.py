@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
-from metajudge.command import Spec, run
+from metajudge.command import Spec, run, write_text
 from metajudge.data import Rated, tables
 from metajudge.data.files import verify
 from metajudge.data.select import Original, originals, read_selected
@@ -24,15 +24,15 @@ def main(spec: Spec) -> None:
     name, wanted = card.dataset, output["original"] is not None
     chosen = originals(rated, card.select, split_sentences, where=where) if wanted else {}
     write_table("items", tables.items(name, rated, chosen), output["items"])
-    write_table("targets", tables.systems(name, rated), output["systems"])
+    references = rated.own_references(card.reference_systems)
+    write_table("targets", tables.systems(name, rated, references), output["systems"])
     write_table("ratings", tables.ratings(name, rated), output["ratings"])
     if card.gives_spans:
         write_table("gold_spans", tables.gold_spans(name, rated), output["spans"])
     if wanted:
         write_table("targets", tables.originals(name, chosen), output["original"])
     path = Path(output["report"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
+    write_text(path, canonical(report(card, hashes, rated, chosen)) + "\n")
 
 
 def report(
@@ -40,6 +40,13 @@ def report(
 ) -> dict[str, Any]:
     """Return what was read, in numbers, with licence, citation and what should be known."""
     bare = [item.item for item in rated.items if not item.references]
+    own = {one.system for one in rated.outputs if one.target in rated.own_references(())}
+    unnamed = sorted(own - {*card.reference_systems})
+    same = [
+        f"all texts of {name} are references, and are not compared with themselves: name it under "
+        "`reference_systems`"
+        for name in unnamed
+    ]
     note = f"without a reference, so without an original: {len(bare)} ({', '.join(bare[:5])})"
     return {
         "dataset": card.dataset,
@@ -50,7 +57,8 @@ def report(
         "ratings": len(rated.ratings),
         "raters": sorted({one.rater for one in rated.ratings}),
         "systems": dict(rated.systems),
-        "problems": rated.problems + ([note] if bare and card.select.original != "none" else []),
+        "problems": [*rated.problems, *same]
+        + ([note] if bare and card.select.original != "none" else []),
         "licence": card.licence,
         "citation": card.citation,
         "ratings_kind": card.ratings,

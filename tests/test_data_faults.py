@@ -2,10 +2,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
-from metajudge.data import read_dataset
+from metajudge.bounded import STATE
+from metajudge.data import files, read_dataset
 from metajudge.schema.errors import UserError
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
@@ -157,3 +160,61 @@ def test_unieval_faults(tmp_path: Path) -> None:
     assert "a text is empty" in text and "row 1" in text
     assert "`scores.fluency`" in text and "nearest: fluence" in text and "row 2" in text
     assert "off the scale" in text and "row 3" in text
+
+
+@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_table_that_unfolds_into_gigabytes_is_refused(
+    nested: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text, thousands of times: kilobytes on disk."""
+    places = pa.array([0] * 4000, pa.int32())
+    column = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 900_000]))
+    if nested:
+        column = pa.ListArray.from_arrays(pa.array([0, 4000], pa.int32()), column)
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": column}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 1 << 16
+    monkeypatch.setattr(files, "MOST_UNFOLDED", 1 << 30)
+    with pytest.raises(UserError, match="unfolds into too much") as error:
+        list(files.read_rows(path))
+    assert error.value.where == str(path) and error.value.todo
+
+
+WORDS = ["nan", "NaN", "None", "#NAME?", "null", "['a', 'b']", '["a", "b"]', "[]"]
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("column", ["text", "source", "gold"])
+def test_what_a_program_wrote_for_lack_of_a_text_is_told_with_its_rows(
+    tmp_path: Path, words: str, column: str
+) -> None:
+    good = {"id": "a", "source": "One.", "gold": "Two.", "text": "Three.", "fluency": 3}
+    rows = [good, good | {"id": "b", column: words}, good | {"id": "c"}]
+    columns = {"item": "id", "source": "source", "references": "gold", "text": "text"}
+    card = table(str(jsonl(tmp_path / "x.jsonl", rows)), columns)
+    if column == "gold" and words == "[]":
+        assert "no reference" in faults(card, tmp_path)
+        return
+    problems = read_dataset(card, tmp_path, tmp_path).problems
+    if column == "gold" and words == '["a", "b"]':  # references of which there are two
+        assert problems == []
+        return
+    kind = "reference" if column == "gold" else column
+    [line] = problems
+    assert line.startswith(f"1 {kind}") and "x.jsonl, row 2" in line
+
+
+def test_a_text_that_shows_nothing_is_empty(tmp_path: Path) -> None:
+    row = {"id": "a", "source": "One.", "text": "\u200b\ufeff \u2060", "fluency": 3}
+    columns = {"item": "id", "source": "source", "text": "text"}
+    message = faults(table(str(jsonl(tmp_path / "x.jsonl", [row])), columns), tmp_path)
+    assert "a text shows nothing" in message and "row 1" in message
+
+
+@pytest.mark.parametrize("words", ["Nancy", "None of them.", "[1] a footnote", "It is #1!"])
+def test_words_are_words(tmp_path: Path, words: str) -> None:
+    row = {"id": "a", "source": "One.", "text": words, "fluency": 3}
+    columns = {"item": "id", "source": "source", "text": "text"}
+    card = table(str(jsonl(tmp_path / "x.jsonl", [row])), columns)
+    assert read_dataset(card, tmp_path, tmp_path).problems == []

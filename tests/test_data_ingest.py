@@ -9,6 +9,7 @@ import pytest
 
 from data_samples import REPOSITORY, jsonl, summeval_row
 from metajudge.command import read_spec
+from metajudge.engines.subjects import _own_reference
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table
 
@@ -156,3 +157,38 @@ def test_a_spec_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
 def test_what_is_no_spec_is_refused(text: str, what: str) -> None:
     with pytest.raises(UserError, match=what):
         read_spec("-", io.StringIO(text))
+
+
+@pytest.mark.parametrize(("texts", "declared"), [(5, False), (2, True)])
+def test_texts_of_a_reference_system_are_their_references(
+    tmp_path: Path, texts: int, declared: bool
+) -> None:
+    """A system that wrote a reference's words now and then is compared with it; this one is it."""
+    names = [f"i{at}" for at in range(texts)]
+    human = [
+        summeval_row(one, "human", decoded=f" Second of {one}. It has two sentences.")
+        for one in names
+    ]
+    copied = {"i0": "First of i0."}
+    other = [
+        summeval_row(one, "m", **({"decoded": copied[one]} if one in copied else {}))
+        for one in names
+    ]
+    jsonl(tmp_path / "x.jsonl", [*human, *other])
+    card = {**CARD, **({"reference_systems": ["human"]} if declared else {})}
+    done = ingest(tmp_path, dataset=card)
+    assert done.returncode == 0, done.stderr
+    parents = {one["target"]: one["parent"] for one in rows(tmp_path, "systems", "targets")}
+    assert parents == {
+        f"{one}:{system}": f"{one}:reference.1" if system == "human" else None
+        for one in names
+        for system in ("human", "m")
+    }
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert any("human" in one for one in report["problems"]) is not declared
+    items = {one["item"]: one for one in rows(tmp_path, "items")}
+    own = {
+        one["target"]: _own_reference(one, items[one["item"]])
+        for one in rows(tmp_path, "systems", "targets")
+    }
+    assert {own[f"{one}:human"] for one in names} == {1} and own["i0:m"] is None

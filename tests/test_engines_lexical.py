@@ -106,13 +106,20 @@ def test_against_the_source() -> None:
 
 def test_a_text_is_never_scored_against_itself() -> None:
     again = TEXT.replace(" ", "  ") + "\n"
-    assert compared(subject(references=(again, "another text")), "references")[0] == (
-        "another text",
-    )
-    assert reply("chrf", subject(references=(again,))) == ("only_reference", "not_applicable")
+    same = subject(perturbation="original", references=(again, "another text"))
+    assert compared(same, "references")[0] == ("another text",)
+    alone = subject(perturbation="original", references=(again,))
+    assert reply("chrf", alone) == ("only_reference", "not_applicable")
     made = subject(perturbation="original", references=())
     assert reply("chrf", made) == ("only_reference", "not_applicable")
     assert reply("chrf", subject(references=())) == ("no_reference", "not_applicable")
+
+
+def test_a_system_that_wrote_the_words_of_a_reference_is_compared_with_it() -> None:
+    same = subject(references=(TEXT, "another text"))
+    assert compared(same, "references")[0] == ("another text", TEXT)
+    assert reply("chrf", subject(references=(TEXT,))) == ("1", "ok")
+    assert reply("rougel", same) == ("1", "ok")
 
 
 def test_draws_repeat_and_subjects_keep_their_order() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import random
 import threading
 import zlib
 from collections import Counter
@@ -83,14 +84,18 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
             calls.append((threading.current_thread() is threading.main_thread(), most))
             return self.real.decompress(data, most)
 
-    monkeypatch.setattr(wire.zlib, "decompressobj", Watched)
+    monkeypatch.setattr("metajudge.engines.wire.zlib.decompressobj", Watched)
     unpacked(gzip.compress(bytes(AT_ONCE - 1)), "gzip")
     assert calls == [(True, AT_ONCE)]
     calls.clear()
     with pytest.raises(NoReplyError, match="unfolds into more"):
         unpacked(gzip.compress(bytes(100 * AT_ONCE)), "gzip")
-    assert calls == [(True, AT_ONCE), (False, 3 * AT_ONCE + 1)]
+    assert calls == [(True, AT_ONCE), *[(False, AT_ONCE)] * 4]
     assert len(unpacked(gzip.compress(bytes(4 * AT_ONCE)), "gzip")) == 4 * AT_ONCE
+    calls.clear()
+    noise = random.Random(1).randbytes(AT_ONCE).hex()  # large as it comes
+    assert unpacked(gzip.compress(noise.encode()), "gzip") == noise
+    assert calls and not any(main for main, _ in calls)
 
 
 def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(

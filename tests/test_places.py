@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines import places as module
 from metajudge.engines.asked import Reply, Work
 from metajudge.engines.openai import OpenAIEngine
 from metajudge.engines.places import Places
@@ -24,7 +23,7 @@ Fork = multiprocessing.get_context("fork")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("metajudge.engines.places.tempfile.gettempdir", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -155,7 +154,7 @@ def test_where_files_cannot_be_locked_the_job_says_so_and_asks(
     def fail(*_: object) -> None:
         raise OSError("no locks here")
 
-    monkeypatch.setattr(module.fcntl, "lockf", fail)
+    monkeypatch.setattr("metajudge.engines.places.fcntl.lockf", fail)
     with serve(lambda _: reply("4")) as endpoint:
         asking(endpoint, "a")
     assert "not shared" in capsys.readouterr().out

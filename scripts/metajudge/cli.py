@@ -2,8 +2,6 @@
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metajudge import (
     annotations_commands,
+    child,
     compare_commands,
     distill_commands,
     export_commands,
@@ -23,6 +22,7 @@ from metajudge import (
     votes_commands,
 )
 from metajudge.examples import add_examples
+from metajudge.living import living, recorded
 from metajudge.passed import apart, is_dry, options_of, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
@@ -112,9 +112,10 @@ def run(study: Path | None, passed: list[str]) -> int:
                 return status
         if dry:
             return 0
-        from metajudge.summary import summary
+        from metajudge.summary import summary, unpriced
 
-        print(summary(out, lambda: plan_of_study(study or DEMO, passed)), flush=True)
+        warnings = unpriced(out, lambda: plan_of_study(study or DEMO, passed))
+        print(summary(out, warnings), flush=True)
         if before is not None and before == _stamp(out):
             print("Nothing had changed: nothing was run.", flush=True)
     return 0
@@ -200,29 +201,34 @@ def snakemake(
     command += [*targets, "--configfile", str(study or DEMO), "--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
         command += options_of(HOME / "profiles" / "default")
-    return _wait([*command, *passed])
+    command += passed
+    if "--unlock" in passed:
+        _check_unlock()
+    if is_dry(passed) or "--unlock" in passed:
+        return child.run(command)[0]
+    return _run(command, results_folder(study, passed).name)
 
 
-def _wait(command: list[str]) -> int:
-    """Run a command to its end; an interrupt is Snakemake's to handle, so that it can tidy up."""
-    stopped = False
+def _run(command: list[str], study: str) -> int:
+    """Run Snakemake, on record as a run of a study; 128 + signal where one stopped it."""
+    with recorded(study) as record:
+        status, stopped = child.run(command, keep_open=[record])
+    if stopped is None:
+        return status
+    print(STOPPED, file=sys.stderr)
+    return 128 + stopped
 
-    def stop(number: int, _: object) -> None:
-        nonlocal stopped
-        stopped = True
-        if number == signal.SIGTERM:  # Ctrl-C reaches the whole process group by itself
-            process.terminate()
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with subprocess.Popen(command) as process:
-        for number in before:
-            signal.signal(number, stop)
-        status = process.wait()
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    if stopped and status:
-        print(STOPPED, file=sys.stderr)
-    return status
+def _check_unlock() -> None:
+    """Raise UserError while a run lives here: unlocked, two would write the same files."""
+    if runs := living():
+        raise UserError(
+            "this folder is locked by a run that lives",
+            where=str(Path.cwd()),
+            got="; ".join(map(str, runs)),
+            todo=f"let it end, or end it (kill {runs[0].process}) and run again: "
+            "a run that was ended needs no --unlock",
+        )
 
 
 def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,11 +55,11 @@ HINTED = "hint"
 """What stands for a number of agreement of a judge that is given a rating of the very text."""
 
 
-def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
+def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """Return per dataset the agreement that decides each judge's claim, its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
-    `plan` returns the study's plan; it is called where a warning needs it.
+    `warnings` stand before the report's place.
     """
     verdicts = [row for row in _rows(out, "verdicts") if row["form"] == "agreement"]
     hinted = {
@@ -89,16 +89,16 @@ def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
         parts.append(
             f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
         )
+    parts += _unjoined(out, coverage := _rows(out, "coverage"))
     parts += _bars(_rows(out, "verdicts"))
-    parts += _unjoined(out)
-    parts += _between_steps(_rows(out, "coverage"))
-    parts += _unpriced(_rows(out, "cost"), plan)
+    parts += _between_steps(coverage)
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unjoined(out: Path) -> list[str]:
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
-    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    judges = {(row["dataset"], row["judge"]) for row in coverage}
     return [
         f"\n{path.parent.name}: {line}"
         for path in sorted((out / "joined").glob("*/*.json"))
@@ -154,9 +154,13 @@ def _bars(verdicts: Rows) -> list[str]:
     return ["\nbars that the study states:", *lines] if lines else []
 
 
-def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:
-    """Return a warning for each model without a price: its card, and what it was asked for."""
-    prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
+def unpriced(out: Path, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for.
+
+    `plan` returns the study's plan; it is called only where a price lacks.
+    """
+    costs = _rows(out, "cost")
+    prices = [row for row in costs if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
     if not names:
         return []

@@ -60,9 +60,12 @@ class LogHandler(LogHandlerBase):
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        """Note that what fails from now on was stopped; then do what was done before."""
-        self.stopped = True
-        if callable(self.interrupt):
+        """Note that what fails from now on was stopped; then do what was done before.
+
+        Once: jobs heed a second one themselves, and Snakemake would no longer tidy up.
+        """
+        before, self.stopped = self.stopped, True
+        if not before and callable(self.interrupt):
             self.interrupt(number, frame)
 
     def _watch(self) -> None:
@@ -104,11 +107,12 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.PROGRESS:
             self._progress(told["done"], told["total"])
         elif event == LogEvent.JOB_ERROR:
-            self.asking.end(told["jobid"])
+            if not self.stopped:
+                self.asking.end(told["jobid"])
             self._failure(told["rule_name"], told["log"])
         elif dead := killed(record.getMessage()):
             self.killed.update(dead)
-        elif self._is_news(record, event):
+        elif self._is_news(record, event) and not self.stopped:
             self._say(reason(record.getMessage()))
 
     def _plan(self, planned: PlannedJobs, record: LogRecord, event: LogEvent | None) -> None:
@@ -124,7 +128,9 @@ class LogHandler(LogHandlerBase):
 
     def _is_news(self, record: LogRecord, event: LogEvent | None) -> bool:
         """Tell whether it is a warning or an error, and not one whose job's log tells more."""
-        echo = self.failures or getattr(record, "exception", None) == "RuleException"
+        echo = (
+            self.failures or self.stopped or getattr(record, "exception", None) == "RuleException"
+        )
         return record.levelno >= WARNING and event in (None, LogEvent.ERROR) and not echo
 
     def _progress(self, done: int, total: int) -> None:
@@ -181,6 +187,9 @@ class LogHandler(LogHandlerBase):
         """Say how many jobs failed."""
         self.over.set()
         self._end_line()
+        if self.stopped:
+            for line in self.asking.cut():
+                self._say(line)
         if self.planned is not None:
             if not self.failures and not self.common_settings.quiet:
                 self._say("\n".join(self.planned.lines()))

@@ -9,6 +9,8 @@ from typing import NamedTuple
 BEGINS = b"replies: "
 OF = b" of "
 """What a line of progress begins with and has in it: see replies/progress.py."""
+STOPPED = b"stopped: "
+"""What the line begins with about requests that were under way: see engines/ending.py."""
 FAILED = b"attempts failed: "
 """What a line about attempts begins with: see engines/setbacks.py."""
 TAIL = 8192
@@ -60,6 +62,14 @@ class Asking:
                 self._told[number] = (self._clock(), line)
                 yield line
 
+    def cut(self) -> Iterator[str]:
+        """Forget all jobs; yield what those say that were stopped of requests under way."""
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
+            for line in _tail(job.log):
+                if line.startswith(STOPPED):
+                    yield f"   {job.name}: {line.decode('utf-8', 'replace')}"
+
     def warnings(self) -> Iterator[str]:
         """Yield each warning once: that most replies of a judge cannot be read."""
         for job in list(self._jobs.values()):
@@ -88,16 +98,20 @@ def last_told(log: Path) -> str | None:
 
     With it comes what a later line, or the only one, says of attempts that failed.
     """
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - TAIL))
-            whole = file.read().rpartition(b"\n")[0]
-    except OSError:
-        return None
     far = failed = b""
-    for line in whole.splitlines():
+    for line in _tail(log):
         if line.startswith(BEGINS) and OF in line:
             far, failed = line.removeprefix(BEGINS), b""
         elif line.startswith(FAILED):
             failed = line
     return b"; ".join(filter(None, (far, failed))).decode("utf-8", "replace") or None
+
+
+def _tail(log: Path) -> list[bytes]:
+    """Return the last whole lines of a log, none where it cannot be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TAIL))
+            return file.read().rpartition(b"\n")[0].splitlines()
+    except OSError:
+        return []

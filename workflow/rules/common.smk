@@ -38,6 +38,7 @@ from metajudge.plan.writers import (
     writer_of,
 )
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import load_yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -59,6 +60,9 @@ SOURCE = (
 )
 
 try:
+    for _file in _files:
+        if Path(_file).suffix in {".yaml", ".yml"}:
+            load_yaml(Path(_file))  # refuses what YAML reads otherwise than it looks
     PLAN = load_plan(config, HOME, source=SOURCE, drafting=DRAFTING)
     OUT = f"results/{PLAN.study.study}"
     SPECS = Specs(PLAN, HOME, OUT)

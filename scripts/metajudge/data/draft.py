@@ -1,6 +1,7 @@
 """Collecting what an adapter reads, and finding everything that is wrong with it in one pass."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,17 @@ ROW_PER_TEXT = (
     "about one source share, and `system` (--system) to who wrote the text"
 )
 SHOWN_ROWS, SHOWN_FAULTS = 5, 20
+FEW_SIGNS = 30
+NO_TEXTS = {
+    name.casefold(): name
+    for name in (
+        *("nan", "None", "null", "NaT", "<NA>", "undefined", "[]", "{}"),
+        *("#NAME?", "#VALUE!", "#REF!", "#N/A", "#DIV/0!", "#NUM!", "#NULL!", "#ERROR!"),
+    )
+}
+"""What programs and spreadsheets write where they have no text."""
+PRINTED = re.compile(r"""\s*\[\s*(['"]).*(['"])\s*\]\s*""", re.DOTALL)
+"""A list of texts as Python or JSON prints it."""
 AROUND = 30
 """Of long names that are almost equal, so many characters on both sides of the difference."""
 
@@ -56,6 +68,7 @@ class Draft:
         self._ratings: dict[tuple[Key, str, str], float] = {}
         self._missing: dict[tuple[str, str], list[Place]] = {}
         self._faults: dict[tuple[str, ...], tuple[UserError, list[Place]]] = {}
+        self._odd: dict[tuple[str, str], list[Place]] = {}
         self._numbers: dict[str, int] = {}
         self._spelled: dict[tuple[str, str], str] = {}
         self._first: dict[tuple[str, str], tuple[str, Place]] = {}
@@ -217,6 +230,10 @@ class Draft:
         if not isinstance(text, str):
             self._fault(f"a {kind} is not a text", got=text)
             return ""
+        if not folded(text[:FEW_SIGNS]) and not folded(text):
+            self._fault(f"a {kind} shows nothing", got=text)
+        elif what := _no_text(text):
+            self._odd.setdefault((kind, what), []).append(self.place)
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -316,12 +333,14 @@ class Draft:
 
     def _notices(self) -> Iterator[str]:
         for (kind, first, name), places in sorted(self._respelled.items()):
-            rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
             kept, other = apart(first, name)
-            yield f"the {kind} {other!r} is read as {kept!r}: {rows}"
+            yield f"the {kind} {other!r} is read as {kept!r}: {_rows(places)}"
+        for (kind, what), places in sorted(self._odd.items()):
+            count = len(set(places))
+            yield f"{count} {_plural(kind, count)} that are {what}, no words: {_rows(places)}"
         for (_, aspect), places in sorted(self._missing.items()):
             count = len(places)
-            rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
+            rows = _rows(places)
             yield f"{count} {_plural('rating', count)} of {aspect} missing: {rows}"
         used = {item for item, _ in self._outputs}
         unused = [name for name in self._items if name not in used]
@@ -361,6 +380,17 @@ def rows_of(places: list[Place]) -> str:
         more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
         told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")
     return "; ".join(told)
+
+
+def _rows(places: list[Place]) -> str:
+    return rows_of([place._replace(file=Path(place.file).name) for place in places])
+
+
+def _no_text(text: str) -> str:
+    """Return what a text is that a program wrote for lack of one, "" for any other text."""
+    if len(text) < FEW_SIGNS and (known := text.strip().casefold()) in NO_TEXTS:
+        return f"`{NO_TEXTS[known]}`"
+    return "a printed list" if PRINTED.fullmatch(text) else ""
 
 
 def apart(one: str, other: str) -> list[str]:

@@ -1,8 +1,13 @@
 """A dataset as read: items, outputs, ratings, with the ids that all tables use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+BY_REFERENCE = ":reference."
+"""Between an item and the number of one of its references: the text that another one is or was."""
+WHOLLY = 5
+"""So many texts at least tell that a system, all of whose texts are references, wrote these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,30 @@ class Rated:
         """Return the names of items and systems in the data."""
         items = {one.item: str(one.meta.get("id", one.item)) for one in self.items}
         return Names(items, self.systems)
+
+    def own_references(self, known: Collection[str]) -> dict[str, int]:
+        """Return target -> which reference of its item it is, for texts of reference systems.
+
+        These are the `known` ones, and systems all of whose texts are references. Another system
+        may have written the words of a reference: that is a text of its own.
+        """
+        numbered = {
+            (item.item, tuple(text.split())): number
+            for item in self.items
+            for number, text in reversed([*enumerate(item.references)])
+        }
+        found = {
+            one.target: numbered.get((one.item, tuple(one.text.split()))) for one in self.outputs
+        }
+        texts: dict[str, list[bool]] = {}
+        for one in self.outputs:
+            texts.setdefault(one.system, []).append(found[one.target] is not None)
+        wholly = {name for name, same in texts.items() if len(same) >= WHOLLY and all(same)}
+        return {
+            one.target: number
+            for one in self.outputs
+            if one.system in wholly | {*known} and (number := found[one.target]) is not None
+        }
 
     def keep(
         self,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from metajudge.canonical import canonical
-from metajudge.data.rated import Rated
+from metajudge.data.rated import BY_REFERENCE, Rated
 from metajudge.data.select import Original
 from metajudge.schema.tables import table_of
 
@@ -35,13 +35,18 @@ def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.T
     return table_of("items", rows)
 
 
-def systems(dataset: str, rated: Rated) -> pa.Table:
-    """Return the table of targets that systems wrote."""
+def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Table:
+    """Return the table of targets that systems wrote.
+
+    `references`: those that are a reference of their item, and which; it is their parent.
+    """
     return table_of(
         "targets",
         [
             _target(dataset, SYSTEMS, one.target, one.item, one.system, one.text)
+            | {"parent": f"{one.item}{BY_REFERENCE}{number}" if number is not None else None}
             for one in rated.outputs
+            for number in [references.get(one.target)]
         ],
     )
 

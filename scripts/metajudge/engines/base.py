@@ -47,17 +47,21 @@ def not_applicable(reason: str) -> Answer:
 def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
     """Return the texts that a subject is compared with, or none and the reason.
 
-    A reference equal to the text (white space normalised) is left out: a text is never scored
-    against itself (methods.md 1 and 5).
+    A text is never scored against what it is, or was made from: a subject has its own reference
+    not among `references`. A text that is made equal to a further reference is not compared with
+    that either (methods.md 1 and 5); a system that wrote the words of a reference is: other
+    references come first.
     """
     if against == "source":
         present = subject.source is not None and subject.source.strip()
         return ((subject.source or "",), "") if present else ((), "no_source")
     own = subject.text.split()
-    others = tuple(text for text in subject.references if text.strip() and text.split() != own)
+    others = [text for text in subject.references if text.strip() and text.split() != own]
+    if subject.perturbation == "systems":
+        others += [text for text in subject.references if own and text.split() == own]
     # texts of no system are made from a reference, which is no longer among the references
     had_any = subject.references or subject.perturbation != "systems"
-    return others, "only_reference" if had_any else "no_reference"
+    return tuple(others), "only_reference" if had_any else "no_reference"
 
 
 def number_text(value: float) -> str:

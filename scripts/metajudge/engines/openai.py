@@ -19,6 +19,7 @@ from yarl import URL
 
 from metajudge.engines import wire
 from metajudge.engines.asked import Budget, Failure, Hold, Keep, RefusedError, Reply, Request, Work
+from metajudge.engines.ending import Ending
 from metajudge.engines.hidden import Hidden, check_key
 from metajudge.engines.pace import LONGEST_WAIT, Gate, asked_wait, drawn_wait, exhausted
 from metajudge.engines.places import Places
@@ -217,7 +218,7 @@ class _Run:
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate = Gate(self.limits)
+        self.gate, self.ending = Gate(self.limits), Ending()
         self.failures: list[Failure] = []
         self.refusals: list[Refusal] = []
         self.most, self.setbacks = self.limits.draws_per_request, Setbacks()
@@ -229,10 +230,12 @@ class _Run:
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, what is under way may still come."""
         work = iter(missing)
-        with self._sharing():
+        with self.ending.heeded(self._end), self._sharing():
             async with self.engine.session() as session, asyncio.TaskGroup() as group:
                 for _ in range(self.limits.concurrency):
                     group.create_task(self._work(session, work))
+        if self.ending.asked_to:
+            raise self.ending.error(f"models/{self.engine.card.model}.yaml")
         if self.stop is None and self.refusals and not self.proven and not self.failures:
             self.stop = self._hopeless()
         if self.stop is not None:
@@ -240,6 +243,9 @@ class _Run:
         if self.proven:
             self._keep_refusals()
         return self.failures
+
+    def _end(self) -> None:
+        self.stop = self.stop or Stopped()
 
     @contextmanager
     def _sharing(self) -> Iterator[None]:
@@ -315,6 +321,9 @@ class _Run:
         try:
             replies += await self.patiently(session, request, draws)
             self._take_all(replies)
+        except asyncio.CancelledError:  # it was sent, and may be billed: it stays set aside
+            hold = None
+            raise
         finally:
             if self.engine.budget and hold:
                 self.engine.budget.settle(hold, replies)
@@ -345,7 +354,9 @@ class _Run:
             try:
                 if self.stop is not None:
                     raise Stopped
-                return self._answered(tokens, *await self.engine.ask(session, request, draws))
+                with self.ending.sending():
+                    answer = await self.engine.ask(session, request, draws)
+                return self._answered(tokens, *answer)
             except Passing as error:
                 failure = error
                 self.setbacks.add(str(error))

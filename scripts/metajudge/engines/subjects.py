@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.cells import joined
-from metajudge.data.rated import Names
+from metajudge.data.rated import BY_REFERENCE, Names
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
 from metajudge.shares import share_of
-
-BY_REFERENCE = ":reference."
-"""Between an item and the number of one of its references: the id of a text that gets errors."""
 
 
 class Subjects:
@@ -117,11 +114,11 @@ class Subjects:
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
-    """Return which of an item's references a target was made from, None of a system's text."""
-    if row["perturbation"] == "systems":
-        return None
+    """Return which of an item's references a target is or was made from, None of another text."""
     _, told, number = (row["parent"] or "").rpartition(BY_REFERENCE)
     if told:
         return int(number)
+    if row["perturbation"] == "systems":
+        return None
     own: int | None = json.loads(item["meta"]).get("original_reference")
     return own

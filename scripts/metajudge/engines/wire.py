@@ -25,6 +25,8 @@ KIND = 80
 
 AT_ONCE = 1 << 18
 """Bytes of an unpacked answer for which no other thread is worth its while."""
+PIECE = 1 << 16
+"""Bytes of a packed answer that are unpacked at a time."""
 UNPACKING = ThreadPoolExecutor(1)
 """One after the other: each may take as much memory as an answer may have."""
 UNPACKED = ("gzip", "x-gzip", "deflate")
@@ -90,19 +92,31 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
         raise NoReplyError(f"an answer packed as nobody asked: {packed[:KIND]!r}")
     plain = packed == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
+    found = bytearray()
     try:
-        found = bytearray(unpacker.decompress(data, AT_ONCE))
+        if len(data) <= PIECE:
+            found += unpacker.decompress(data, AT_ONCE)
+            data = bytearray(unpacker.unconsumed_tail)
         if not unpacker.eof:
-            left, loop = MOST_BYTES + 1 - len(found), asyncio.get_running_loop()
-            rest = unpacker.unconsumed_tail
-            found += await loop.run_in_executor(UNPACKING, unpacker.decompress, rest, left)
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), found)
     except zlib.error:
         raise NoReplyError("an answer that cannot be unpacked") from None
-    if len(found) > MOST_BYTES:
-        raise NoReplyError(f"an answer that unfolds into more than {MOST_BYTES:,} bytes")
     if not unpacker.eof:
         raise NoReplyError("an answer whose packing breaks off")
     return found
+
+
+def _unfold(unpacker: "zlib._Decompress", data: memoryview, found: bytearray) -> None:
+    """Add to `found` what is packed in the data, up to the limit of an answer."""
+    for start in range(0, len(data), PIECE):
+        rest: bytes | memoryview = data[start : start + PIECE]
+        while rest:
+            found += unpacker.decompress(rest, AT_ONCE)
+            rest = unpacker.unconsumed_tail
+            if len(found) > MOST_BYTES:
+                raise NoReplyError(f"an answer that unfolds into more than {MOST_BYTES:,} bytes")
+    found += unpacker.flush()
 
 
 def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Reply]:

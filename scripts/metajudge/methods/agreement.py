@@ -22,7 +22,7 @@ from metajudge.methods.measures import (
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import mean_over
-from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.resampling import Replicated, few_not_modal
 
 THIN = 0.9
 """A value per source that stands for fewer of the sources than this is warned of."""
@@ -79,11 +79,12 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             continue
         mean = mean_rating(ratings)
         told = ranked(study, panel, scores, mean)
-        flag = _degenerate(scores)
+        flag, rare = _degenerate(scores), few_not_modal(mean, panel.source)
         for (statistic, level), found in told.items():
             over_aspects[split(aspect)[1], (statistic, level)].append(found)
             one = _warned(found.estimate, level, panel)
             one = one.with_note(flag) if flag and level == "pooled" else one
+            one = one.with_note(rare) if one.lo is not None else one
             yield study.row(judge, aspect, statistic, level, one)
         others = (
             *as_raters(study, panel, judge, aspect, scores, ratings),
@@ -92,7 +93,8 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             *swayed(study, panel, judge, aspect, scores, mean),
         )
         for (statistic, level), estimate in others:
-            yield study.row(judge, aspect, statistic, level, estimate)
+            noted = estimate.with_note(rare) if estimate.lo is not None else estimate
+            yield study.row(judge, aspect, statistic, level, noted)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
             average = mean_over(each, of="aspects")

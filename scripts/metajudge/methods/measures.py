@@ -190,7 +190,7 @@ def as_raters(
         return study.reached[key]
 
     found = as_rater(free, x, tables, against="mean")
-    classes, _ = classes_with(study, judge, aspect, lower_median(ratings))
+    classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
         def on_scale(a: Floats, b: Floats) -> Mapping[Place, Replicated]:

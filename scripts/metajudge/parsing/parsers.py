@@ -19,26 +19,29 @@ from metajudge.parsing.text import without_reasoning
 class Parser(NamedTuple):
     """A way to read replies; its version changes whenever some reply is read differently.
 
-    `settings` names the numbers that a judge's card has to tell it.
+    `settings` names what a judge's card has to tell it, `options` what it may tell.
     """
 
     version: int
     read: Reader
     settings: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 PARSERS: dict[str, Parser] = {
     "score": Parser(3, read_score),
     "number": Parser(2, read_number),
     "chiang-lee": Parser(1, read_chiang_lee),
-    "choice": Parser(2, read_choice),
+    "choice": Parser(3, read_choice, options=("tie",)),
     "result": Parser(3, read_result),
     "errors": Parser(2, read_errors, (*SEVERITIES, "bottom")),
     "annotation": Parser(3, read_verdict_and_errors),
     "merged": Parser(2, read_merged),
 }
 
-NO_SETTINGS: Final[Mapping[str, float]] = MappingProxyType({})
+Settings = Mapping[str, float | str]
+"""What a judge's card tells its parser: penalties, the letter of a tie."""
+NO_SETTINGS: Final[Settings] = MappingProxyType({})
 CONTEXT: Final = "context"
 """The rule of a judgment that failed because the request was longer than the model's context."""
 CUT: Final = "finish_length"
@@ -58,7 +61,7 @@ def parse(
     finish: str | None,
     parser: str = "score",
     reply_status: str = "ok",
-    settings: Mapping[str, float] = NO_SETTINGS,
+    settings: Settings = NO_SETTINGS,
     cut: bool = False,
 ) -> Judgment:
     """Return what the completion `text` says; never the prompt, never a number it does not say.
@@ -72,8 +75,8 @@ def parse(
     """
     if parser not in PARSERS:
         raise ValueError(f"no parser {parser!r}; there are {', '.join(PARSERS)}")
-    version, read, needed = PARSERS[parser]
-    if settings.keys() != set(needed):
+    version, read, needed, optional = PARSERS[parser]
+    if settings.keys() - set(optional) != set(needed):
         raise ValueError(f"the parser {parser} has the settings {needed}, not {list(settings)}")
     reading = _without_reading(text or "", finish, reply_status)
     if cut and reading and reading.rule == CUT:

@@ -179,7 +179,12 @@ class Found:
     def reply(self, slot: int) -> Reply:
         """Return a reply that is there."""
         row = row_of(self.line(slot))
-        assert row is not None, "a journal was overwritten"
+        if row is None:
+            raise UserError(
+                "a reply was changed in the store while it was needed",
+                where=str(self.shard),
+                todo="metajudge replies verify names the line; fetch its file from a backup",
+            )
         return reply_of(row)
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:

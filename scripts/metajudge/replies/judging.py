@@ -16,7 +16,15 @@ from metajudge.prompts import Templates, annotating, as_messages, plain, rated
 from metajudge.prompts.filled import Filled, Form
 from metajudge.prompts.spotlight import SHOWN, Spotlight
 from metajudge.replies.shots import Demonstrations
-from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
+from metajudge.schema.cards import (
+    COMPARE,
+    AskedModel,
+    Aspect,
+    CommandModel,
+    Judge,
+    RatedAspect,
+    Scale,
+)
 
 Shown = tuple[Subject, ...]
 """The texts of one question: one, or the two that are compared."""
@@ -106,6 +114,11 @@ class Questions:
         prompt, parts = form.fill(marked)
         return Filled(light.told + prompt, [light.told + parts[0], *parts[1:]])
 
+    @property
+    def own_scale(self) -> Scale:
+        """Return the scale on which the judge is asked to rate."""
+        return self.judge.scale_on(self.aspect.aspect) or self.scale
+
     def _item(self, number: int) -> str:
         return self.shown[number][0].item
 
@@ -121,7 +134,7 @@ class Questions:
 
     def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
         """Return the judge's form with these demonstrations; None: its cell has none."""
-        values = rated(self.aspect, self.judge.scale or self.scale)
+        values = rated(self.aspect, self.own_scale)
         if shots is not None:
             values["shots"] = shots
         if self.judge.hint is not None:
@@ -138,7 +151,7 @@ class Questions:
     @cached_property
     def wants(self) -> dict[str, Any]:
         """Return what the judge's requests ask for beside a text."""
-        judge, scale = self.judge, self.judge.scale or self.scale
+        judge, scale = self.judge, self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs

@@ -128,7 +128,7 @@ class Measure:
 
 
 def without_width(row: Row) -> bool:
-    """Return whether resampling tells nothing of how sure a number is."""
+    """Return whether deletions tell nothing of how sure a number is."""
     return NO_WIDTH in row.note
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
+from metajudge.parsing import NO_SETTINGS, Judgment, Scale, Settings, parse
 from metajudge.parsing.locate import locate_errors
 from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
 from metajudge.scoring.estimators import scores
@@ -29,7 +29,7 @@ def score_cell(
     parser: str,
     estimator: str,
     samples: bool = False,
-    settings: Mapping[str, float] = NO_SETTINGS,
+    settings: Settings = NO_SETTINGS,
     texts: Mapping[str, str] = NO_TEXTS,
     cut: bool = False,
 ) -> tuple[pa.Table, pa.Table]:

@@ -15,7 +15,7 @@ from metajudge.statistics.proportion import (
     CONFIDENCE,
     FEWEST_CLUSTERS,
     Proportion,
-    korn_graubard,
+    of_residuals,
 )
 
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ class Jackknife:
         """Return what to call the interval."""
         if self.proportion is not None:
             return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
-        if self.error == 0:
+        if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
             return "all alike: exact bound on the share of others"
         on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
         return f"jackknife-t{on}"
@@ -199,11 +199,9 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: NDArray[np.
 
 
 def _of_deletions(value: float, deleted: Floats, m: Floats) -> Proportion:
-    """Return the proportion of which these are the deletions: hits_s = p A - v_s (A - m_s)."""
-    hits = value * m.sum() - deleted * (m.sum() - m)
-    found = korn_graubard(hits, m)
-    assert found is not None
-    return found._replace(value=value)
+    """Return the proportion of which these are the deletions: e_s = (p - v_s)(A - m_s)."""
+    total = float(m.sum())
+    return of_residuals(min(1.0, max(0.0, value)), (value - deleted) * (total - m), total)
 
 
 def _to(scale: Scale, values: Floats | float) -> Floats:

@@ -73,12 +73,14 @@ def korn_graubard(hits: Floats, cases: Floats) -> Proportion | None:
     if k == 0:
         return None
     p = min(1.0, max(0.0, float(hits[used].sum()) / total))
-    return _effective(p, (hits - p * cases)[used], total, k)
+    return of_residuals(p, (hits - p * cases)[used], total)
 
 
-def _effective(p: float, residual: Floats, total: float, k: int) -> Proportion:
+def of_residuals(p: float, residual: Floats, total: float) -> Proportion:
+    """Return a proportion of `total` cases from e_s of `korn_graubard`, (sources,)."""
     from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
 
+    k = residual.size
     if p in (0.0, 1.0) or k < 2 or total <= 1:
         return Proportion(p, float(min(k, total)), total / min(k, total), k)
     variance = k / (k - 1) * float(np.sum(np.square(residual))) / total**2

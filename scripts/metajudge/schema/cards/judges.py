@@ -95,6 +95,21 @@ class Severities(Card):
         return self
 
 
+def _kind_of_scale(value: object) -> str:
+    """Return whether a judge's scale is that of every aspect, or one for each that is named."""
+    named = isinstance(value, dict) and value
+    return (
+        "named" if named and all(isinstance(one, dict | Scale) for one in value.values()) else "one"
+    )
+
+
+JudgeScale = Annotated[
+    Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
+    Discriminator(_kind_of_scale),
+]
+"""A scale, or aspect -> scale."""
+
+
 class Judge(Decoding):
     """A judge: a model, the form in which it is asked, and how its replies become a score.
 
@@ -116,7 +131,11 @@ class Judge(Decoding):
         description="What a text is compared with. Default: references for lexical forms, nothing "
         "for other judges. Forms that models read are given the first one as `reference`.",
     )
-    scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
+    scale: JudgeScale | None = Field(
+        None,
+        description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
+        "not named: the aspect's.",
+    )
     draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
     share: float = Field(
         1.0,
@@ -160,6 +179,12 @@ class Judge(Decoding):
         "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
         "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
         "anything again.",
+    )
+    tie: str = Field(
+        "",
+        pattern="^[C-Zc-z]?$",
+        description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
+        "the word `tie` always is one. Another one asks nothing again.",
     )
     severities: Severities = Field(
         Severities(),
@@ -247,11 +272,27 @@ class Judge(Decoding):
         return self.annotation is not None or self.parser == PARSER
 
     @property
-    def own_scale(self) -> Scale | None:
-        """Return the scale that is the judge's own, None where it has that of the aspect."""
+    def own_scale(self) -> JudgeScale | None:
+        """Return the scale that is the judge's own, None where it has those of the aspects."""
         if self.annotation is not None:
             return self.annotation.scale
         return OVERALL if self.annotates else self.scale
+
+    @property
+    def scales(self) -> list[Scale]:
+        """Return the scales that its card gives."""
+        if isinstance(self.scale, dict):
+            return list(self.scale.values())
+        return [] if self.scale is None else [self.scale]
+
+    def scale_on(self, aspect: str) -> Scale | None:
+        """Return the scale that its card gives an aspect, None where it has the aspect's own."""
+        return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
+
+    def own_scale_on(self, aspect: str) -> Scale | None:
+        """Return the same of its replies: an annotation's score has a scale of its own."""
+        own = self.own_scale
+        return own.get(aspect) if isinstance(own, dict) else own
 
     @model_validator(mode="after")
     def _annotates_in_one_way(self) -> Self:

@@ -56,7 +56,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
             for name, keys in forms.items():
                 own.card("judges", f"{model}-{name}", model=model, **keys)
                 judges.append(f"{model}-{name}")
-        own.study(datasets=["rated"], aspects=[], judges=[*judges, "rules"], methods=["robustness"])
+        keys: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
+        own.study(**keys, methods=["robustness"], require={"coverage": 0.95})
         done = own.run()
         assert done.returncode == 0, done.stdout[-4000:]
         yield own
@@ -134,6 +135,16 @@ def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
         "never-wrong": ["not_shown", "chance"],
         "half-wrong": ["no_claim", "asked_once"],
     }
+
+
+def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: Study) -> None:
+    verdicts = {
+        row["judge"]: row["note"]
+        for row in study.rows("verdicts")
+        if (row["statistic"], row["form"]) == ("verdict", "bar coverage")
+    }
+    assert verdicts["always-plain"] == "meets" and verdicts["never-plain"] == "misses"
+    assert "length" not in verdicts
 
 
 def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None:

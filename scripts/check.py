@@ -7,8 +7,12 @@ from typing import Any
 
 from metajudge.command import run
 from metajudge.data.files import absent
+from metajudge.engines.joins import join_lines
 from metajudge.plan import load_plan
 from metajudge.plan.bill import bill, estimates
+from metajudge.plan.hint_notices import asked_once, too_few
+from metajudge.plan.imagined import Imagined
+from metajudge.plan.reading import joins
 from metajudge.plan.specs import Specs
 from metajudge.plan.unjudged import unjudged
 
@@ -24,9 +28,12 @@ def main(spec: dict[str, Any]) -> None:
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
     study = load_plan(spec["config"], HOME, source=spec["source"])
-    for line in unjudged(study):
+    for line in (*unjudged(study), *asked_once(study)):
         print(f"  {line}")
-    left = spec["unfetched"]
+    left, out = spec["unfetched"], f"results/{study.study.study}"
+    for name in (name for name in study.datasets if name not in left):
+        for line in join_lines(joins(study, out, name)):
+            print(f"  {name}: {line}")
     for name in left:
         for file in absent(study.datasets[name].files).values():
             print(f"  a run fetches for {name}: {file}")
@@ -38,8 +45,12 @@ def main(spec: dict[str, Any]) -> None:
     # a plan of what can be read
     known = {name: card for name, card in study.datasets.items() if name not in left}
     study = replace(study, datasets=known)
-    told = estimates(study, Specs(study, HOME, f"results/{study.study.study}"))
-    for line in bill(study, told):
+    specs = Specs(study, HOME, out)
+    items = {name: len(Imagined(study, out, name).items) for name in study.evaluated}
+    for line in too_few(study, items):
+        print(f"  {line}")
+    prices = estimates(study, specs)
+    for line in bill(study, prices):
         print(line)
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from metajudge.canonical import canonical
 from metajudge.cells import split, unpack
 from metajudge.command import run
+from metajudge.data.rated import NO_NAMES
 from metajudge.engines import build
 from metajudge.engines.base import Answer, Engine, Subject, request_key
 from metajudge.engines.subjects import Subjects
@@ -14,6 +16,9 @@ from metajudge.schema.loading import adapter
 from metajudge.schema.tables import read_table, table_of, write_table
 from metajudge.unseen import coded
 
+if TYPE_CHECKING:
+    from metajudge.engines.recorded import RecordedEngine
+
 Ratings = dict[tuple[str, str], list[float]]
 
 
@@ -21,6 +26,7 @@ def main(spec: dict[str, Any]) -> None:
     """Read items, targets and ratings; write the answers of every cell of the model."""
     out, dataset = spec["output"], spec["dataset"]
     model = adapter("model").validate_python(spec["model"])
+    targets = Subjects(out, dataset, spec["seed"], spec.get("sample"))
     engine = build(
         model,
         seed=spec["seed"],
@@ -29,9 +35,9 @@ def main(spec: dict[str, Any]) -> None:
         counted=spec.get("counted", {}),
         folder=Path(spec["folder"]),
         data=Path(spec["data"]),
+        names=targets.names if model.engine == "recorded" else NO_NAMES,
     )
     judges = {name: Judge(**told) for name, told in spec["judges"].items()}
-    targets = Subjects(out, dataset, spec["seed"], spec.get("sample"))
     for perturbation, judge, aspect in unpack(spec["cells"]):
         asked, rated = judges[judge], RatedAspect(**spec["scales"][aspect])
         subjects = targets.of(perturbation, asked.share, aspect)
@@ -48,6 +54,11 @@ def main(spec: dict[str, Any]) -> None:
         write_table("answers", table_of("answers", list(rows)), path)
     for notice in getattr(engine, "notices", []):
         print(coded(notice))  # it names what the data name
+    if place := spec.get("joined"):
+        shared = {name for name, judge in judges.items() if judge.share < 1}
+        joins = cast("RecordedEngine", engine).checked_joins(shared, selected=place["selected"])
+        Path(place["path"]).parent.mkdir(parents=True, exist_ok=True)
+        Path(place["path"]).write_text(canonical(joins) + "\n", encoding="utf-8")
 
 
 def _ratings(path: str) -> Ratings:

@@ -208,9 +208,17 @@ ROWS: list[Case] = [
         ["two recorded rows are about one text", "scores.jsonl:1 and", "scores.jsonl:2"],
     ),
     (
-        "two scores of ids that are one slug",
-        recorded(scored("A"), scored("a")),
-        ["two recorded rows are about one text", "scores.jsonl:1 and"],
+        "scores of ids that only look alike",
+        recorded(scored("A!"), scored("b.")),
+        ["no recorded row joins", "scores.jsonl:1", "recalled, aspect clarity", "'A!'", "item 'a'"],
+    ),
+    *(
+        (
+            f"a score in words: {cell}",
+            recorded(scored(), scored("b", score=cell)),
+            ["a recorded score is not a number", "scores.jsonl:2", f"got:     '{cell}'"],
+        )
+        for cell in ("4,5", "80%", "NaN", "Infinity")
     ),
     (
         "scores in a column of a near name",

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -16,7 +17,7 @@ import bad_cards
 import bad_cells
 import bad_data
 import running
-from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, jsonl, parquet
+from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, parquet
 from bad_study import BASE, Case, Planted, checked, plant
 from metajudge.cli import plan_of_study
 from metajudge.data import Rated
@@ -103,6 +104,11 @@ def read(folder: Path, planted: Planted) -> Rated:
     return read_selected(card, Path(plan.folders["dataset", "mine"]), folder, 0, split_sentences)
 
 
+def scores(rows: Iterable[Mapping[str, object]]) -> dict[str, Any]:
+    """Plant a recorded score for each of these names."""
+    return {"scores.jsonl": "".join(json.dumps({**row, "score": 4}) + "\n" for row in rows)}
+
+
 PLAIN = ["What x wrote.", "What y wrote.", "More of x."]
 AS_BASE: dict[str, Planted] = {
     "a byte order mark": {CSV: "\ufeff" + BASE[CSV]},
@@ -166,8 +172,11 @@ def test_numbers_and_truth_values_may_come_as_texts() -> None:
 def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
     rated = read(
         folder,
-        jsonl(id="c")
-        | {"mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS)},
+        {
+            DATASET: {"files": "../../mine.jsonl", "same_names": False},
+            "mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS),
+            **scores({"id": one, "by": "x"} for one in IDS),
+        },
     )
     assert {one.meta["id"] for one in rated.items} == set(IDS)
     made = [one.item for one in rated.items]
@@ -178,8 +187,11 @@ def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
 def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
     rated = read(
         folder,
-        jsonl(id="c")
-        | {"mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS)},
+        {
+            DATASET: {"files": "../../mine.jsonl", "same_names": False},
+            "mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS),
+            **scores({"id": bad_data.GOOD["id"], "by": one} for one in IDS),
+        },
     )
     assert set(rated.systems.values()) == set(IDS)
     assert all(map(ID.fullmatch, rated.systems)) and "original" not in rated.systems
@@ -203,7 +215,9 @@ def test_a_cell_may_be_as_long_as_it_is(folder: Path) -> None:
     ],
 )
 def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) -> None:
-    rated = read(folder, parquet(**columns))
+    rated = read(
+        folder, parquet(**columns) | scores([{"id": 7, "by": "x"}, {"id": "a", "by": "x"}])
+    )
     assert [one.text for one in rated.outputs] == ["A text."]
     assert [one.value for one in rated.ratings] == [4, 5]
 

@@ -42,7 +42,7 @@ def study(
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
         **{"grid": dict.fromkeys(aspects), "ends": dict.fromkeys(aspects, ends)},
-        **{"references": False, "discrete": True, "weighted": False},
+        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
     }
     own = {"dataset": "d"}
     return DatasetStudy(

@@ -91,7 +91,7 @@ def study(
     own = {"dataset": "d"}
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "family": None},
-        **{"references": False, "discrete": True, "weighted": False},
+        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
         **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
     }
     compared = Comparison().model_dump() | {"permutations": 99} | spec.pop("comparison", {})

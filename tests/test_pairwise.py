@@ -91,7 +91,7 @@ def test_accuracy_of_comparisons_by_hand() -> None:
     found = comparison_accuracy(verdict, truth, np.arange(6), None)
     told = {name: (one.value, one.n, one.n_missing) for name, one in found.items()}
     assert told == {
-        "accuracy_comparison": (1 / 4, 4, 1),
+        "accuracy_comparison": (1 / 3, 3, 1),  # who does not answer is not wrong
         "accuracy_comparison_half": (1.5 / 3, 3, 1),
         "tie_rate": (1 / 3, 3, 1),
     }

@@ -1,11 +1,20 @@
 """The short table that ends a run in the terminal."""
 
+import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from metajudge.engines.joins import join_lines
+from metajudge.methods.claims.base import BAR, VERDICT
 from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
+from metajudge.statistics.verdict import Outcome
+
+if TYPE_CHECKING:
+    from metajudge.plan import Plan
 
 Rows = list[dict[str, Any]]
 VIEWS = {
@@ -23,15 +32,23 @@ SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge as a whole -> the heading of its column."""
 
 
+ON_BAR = {
+    Outcome.MEETS: "met",
+    Outcome.MISSES: "missed",
+    Outcome.CANNOT_TELL: "not known",
+    Outcome.NO_CLAIM: "no claim",
+}
+"""Outcome of a stated bar -> how the judges that have it are listed."""
 RATED = "Spearman correlation with the ratings, all targets pooled; "
 AVERAGE = "average"
 """The aspect of means over aspects."""
 
 
-def summary(out: Path) -> str:
+def summary(out: Path, plan: Callable[[], "Plan"]) -> str:
     """Return per dataset each judge's pooled Spearman correlation and its sums, and the report.
 
     Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
+    `plan` returns the study's plan; it is called where a warning needs it.
     """
     agreement = _rows(out, "agreement")
     sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
@@ -50,9 +67,28 @@ def summary(out: Path) -> str:
         for dataset in sorted({row["dataset"] for row in views}):
             own = [row for row in views if row["dataset"] == dataset]
             parts.append(_table(dataset, own, f"{table}, means over aspects; "))
+    parts += _unjoined(out)
+    parts += _bars(_rows(out, "verdicts"))
     parts += _between_steps(_rows(out, "coverage"))
-    parts += _unpriced(_rows(out, "cost"))
+    parts += _unpriced(_rows(out, "cost"), plan)
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _unjoined(out: Path) -> list[str]:
+    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    judges = {(row["dataset"], row["judge"]) for row in _rows(out, "coverage")}
+    return [
+        f"\n{path.parent.name}: {line}"
+        for path in sorted((out / "joined").glob("*/*.json"))
+        for line in join_lines(
+            [
+                join
+                for join in json.loads(path.read_text(encoding="utf-8"))
+                if (path.parent.name, join["judge"]) in judges
+            ],
+            poor=True,
+        )
+    ]
 
 
 def _between_steps(coverage: Rows) -> list[str]:
@@ -68,14 +104,63 @@ def _between_steps(coverage: Rows) -> list[str]:
     ]
 
 
-def _unpriced(cost: Rows) -> list[str]:
-    """Return one warning for all judges and writers whose price is not known."""
+def _bars(verdicts: Rows) -> list[str]:
+    """Return a line for each bar that the study states: which judges meet it, and which do not."""
+    bars: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    limits: dict[tuple[str, ...], str] = {}
+    for row in verdicts:
+        kind, _, statistic = (row["form"] or "").partition(" ")
+        if kind != BAR or not statistic:
+            continue
+        aspect = ".".join(filter(None, (row["aspect"], row["criterion"])))
+        place = (row["dataset"], statistic, row["level"] or "", aspect)
+        if row["statistic"] == BAR:
+            limits[place] = f"{row['note']} {row['value']:g}"
+        if row["statistic"] == VERDICT:
+            outcome = Outcome(row["note"].split("; ")[0])
+            bars.setdefault(place, {}).setdefault(outcome, []).append(row["judge"])
+    lines = []
+    for place, judges in bars.items():
+        dataset, statistic, level, aspect = place
+        what = " ".join(
+            filter(None, (statistic, level, limits.get(place), aspect and f"on {aspect}"))
+        )
+        told = "; ".join(
+            f"{ON_BAR[one]}: {', '.join(judges[one])}" for one in ON_BAR if one in judges
+        )
+        lines.append(f"  {dataset}, {what}: {told}")
+    return ["\nbars that the study states:", *lines] if lines else []
+
+
+def _unpriced(cost: Rows, plan: Callable[[], "Plan"]) -> list[str]:
+    """Return a warning for each model without a price: its card, and what it was asked for."""
     prices = [row for row in cost if row["statistic"] == "usd" and row["value"] is None]
     names = sorted({row["judge"] or row["perturbation"] for row in prices})
-    told = (
-        f"\nwarning: the price of {', '.join(names)} is not known: give the model's card a `price`"
-    )
-    return [told] if names else []
+    if not names:
+        return []
+    cards: dict[str, list[str]] = {}
+    for name in names:
+        for model in models_of(plan(), name):
+            cards.setdefault(model, []).append(name)
+    return [
+        f"\nwarning: models/{model}.yaml has no `price`: what {', '.join(asked)} cost is not known"
+        for model, asked in sorted(cards.items())
+    ]
+
+
+def models_of(plan: "Plan", name: str) -> set[str]:
+    """Return the models without a price behind a judge, an ensemble or a writer of texts."""
+    made = {
+        spender(made): model
+        for dataset in plan.datasets
+        for made, model in made_of(plan, dataset).items()
+    }
+    judges = plan.derived[name].members if name in plan.derived else [name]
+    models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
+    models |= {model for writer, model in made.items() if writer == name}
+    if name in plan.derived and (supervisor := plan.derived[name].supervisor):
+        models.add(supervisor.model)
+    return {model for model in models if getattr(plan.models.get(model), "price", 0) is None}
 
 
 def _rows(out: Path, table: str) -> Rows:
@@ -87,8 +172,8 @@ def _table(dataset: str, rows: Rows, about: str) -> str:
     judges = sorted({row["judge"] for row in rows})
     cells = {(row["judge"], _column(row)): _shown(row) for row in rows}
     columns = sorted({column for _, column in cells}, key=_place)
-    told = about if any(row["statistic"] not in SUMS for row in rows) else ""
-    lines = [f"\n{dataset}: {told}95 % intervals"]
+    heading = about if any(row["statistic"] not in SUMS for row in rows) else ""
+    lines = [f"\n{dataset}: {heading}95 % intervals"]
     lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
     for judge in judges:
         values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]

@@ -22,6 +22,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_metajudge.asking import Asking
+from snakemake_logger_plugin_metajudge.planned import PlannedJobs
 from snakemake_logger_plugin_metajudge.reasons import end_of, killed, reason
 
 LOOK = 1.0
@@ -44,6 +45,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Start with nothing shown; where Snakemake's own log finds no room, that is no news."""
         logging.raiseExceptions = False
+        self.planned = PlannedJobs() if self.common_settings.dryrun else None
         self.jobs: dict[str, int] = {}
         self.rules: dict[int, str] = {}
         self.finished: dict[str, int] = {}
@@ -70,6 +72,8 @@ class LogHandler(LogHandlerBase):
     def look(self) -> None:
         """Show how far the jobs are that ask."""
         with self.writing:
+            for warning in self.asking.warnings():
+                self._say(warning)
             if sys.stderr.isatty():
                 if lines := self.asking.lines():
                     self._draw([*lines, self.status])
@@ -85,7 +89,9 @@ class LogHandler(LogHandlerBase):
     def _emit(self, record: LogRecord) -> None:
         event = getattr(record, "event", None)
         told = record.__dict__
-        if event == LogEvent.RUN_INFO:
+        if self.planned is not None:
+            self._plan(self.planned, record, event)
+        elif event == LogEvent.RUN_INFO:
             self.jobs = told["stats"]
         elif event == LogEvent.JOB_INFO:
             self.rules[told["jobid"]] = told["rule_name"]
@@ -104,6 +110,17 @@ class LogHandler(LogHandlerBase):
             self.killed.update(dead)
         elif self._is_news(record, event):
             self._say(reason(record.getMessage()))
+
+    def _plan(self, planned: PlannedJobs, record: LogRecord, event: LogEvent | None) -> None:
+        """Take up a job of a dry run, or show what is wrong."""
+        told = record.__dict__
+        if event == LogEvent.JOB_INFO:
+            planned.add(told["rule_name"], told["reason"], told["output"] or [])
+        elif event == LogEvent.SHELLCMD and self.common_settings.printshellcmds:
+            self._say(f"{told['shellcmd']}")
+        elif self._is_news(record, event):
+            self._say(reason(record.getMessage()))
+            self.failures = 1
 
     def _is_news(self, record: LogRecord, event: LogEvent | None) -> bool:
         """Tell whether it is a warning or an error, and not one whose job's log tells more."""
@@ -164,6 +181,10 @@ class LogHandler(LogHandlerBase):
         """Say how many jobs failed."""
         self.over.set()
         self._end_line()
+        if self.planned is not None:
+            if not self.failures and not self.common_settings.quiet:
+                self._say("\n".join(self.planned.lines()))
+            self.planned, self.failures = None, 0
         if self.failures:
             more = ", the first of them above" if self.failures > MOST_FAILURES else ""
             self._say(f"failed jobs: {self.failures}{more}")

@@ -1,5 +1,6 @@
 """How far the jobs are that ask a model: the last line of progress in the log of each."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ QUIET = 60.0
 """Seconds between two lines about one job where lines cannot be written over."""
 
 
+UNREAD = ".unread"
+"""The suffix of the file beside a log that says how many replies cannot be read: see unread.py."""
+
+
 class _Job(NamedTuple):
     name: str
     log: Path
@@ -28,10 +33,12 @@ class Asking:
         self._clock = clock
         self._jobs: dict[int, _Job] = {}
         self._told: dict[int, tuple[float, str]] = {}
+        self._warned: set[str] = set()
 
     def begin(self, job: int, rule: str, logs: Sequence[str]) -> None:
         """Note a job that was started."""
         if logs:
+            Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
             self._jobs[job] = _Job(rule.removeprefix("ask_"), Path(logs[0]))
             self._told[job] = (self._clock(), "")
 
@@ -53,9 +60,27 @@ class Asking:
                 self._told[number] = (self._clock(), line)
                 yield line
 
+    def warnings(self) -> Iterator[str]:
+        """Yield each warning once: that most replies of a judge cannot be read."""
+        for job in list(self._jobs.values()):
+            for warning in unread(job.log)[1]:
+                if warning not in self._warned:
+                    self._warned.add(warning)
+                    yield warning
+
     def _line(self, job: _Job) -> str | None:
         told = last_told(job.log)
-        return f"   {job.name}: {told}" if told else None
+        count, _ = unread(job.log)
+        return f"   {job.name}: {told}{f', {count} unread' if count else ''}" if told else None
+
+
+def unread(log: Path) -> tuple[int, list[str]]:
+    """Return how many replies of a job cannot be read, and the warnings about them."""
+    try:
+        told = json.loads(log.with_suffix(UNREAD).read_text(encoding="utf-8"))
+        return int(told["unread"]), [str(one) for one in told["warnings"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, []
 
 
 def last_told(log: Path) -> str | None:

@@ -60,6 +60,7 @@ for _dataset in DATASETS:
             f"{OUT}/items/{_dataset}.parquet",
             f"{OUT}/ratings/{_dataset}.parquet",
             *target_sets(_dataset),
+            *names_for(_dataset, _model),
             *analyses_for(_dataset, _model),
             *learnt(_dataset, _model),
             *FIRST,
@@ -99,6 +100,7 @@ for _dataset in DATASETS:
                     f"{OUT}/replies/{'/'.join(cell)}.parquet"
                     for cell in PLAN.cells_of(_dataset, _model)
                 ],
+                filter(None, [SPECS.joined(_dataset, _model)]),
             log:
                 f"{OUT}/logs/ask/{_dataset}/{_model}.log",
             conda:

@@ -1,6 +1,7 @@
 """Collecting what an adapter reads, and finding everything that is wrong with it in one pass."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -11,7 +12,7 @@ from metajudge.data.files import Found, Row, pick, read_rows
 from metajudge.data.rated import Item, Output, Rated, Rating
 from metajudge.schema.cards import Dataset, RatedAspect
 from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.slugs import slugs
+from metajudge.schema.slugs import folded, slugs
 
 MEAN = "mean"
 """The rater whose values are means of several people's: on the scale, but off its grid."""
@@ -22,6 +23,8 @@ ROW_PER_TEXT = (
     "about one source share, and `system` (--system) to who wrote the text"
 )
 SHOWN_ROWS, SHOWN_FAULTS = 5, 20
+AROUND = 30
+"""Of long names that are almost equal, so many characters on both sides of the difference."""
 
 Key = tuple[str, str]
 
@@ -54,6 +57,9 @@ class Draft:
         self._missing: dict[tuple[str, str], list[Place]] = {}
         self._faults: dict[tuple[str, ...], tuple[UserError, list[Place]]] = {}
         self._numbers: dict[str, int] = {}
+        self._spelled: dict[tuple[str, str], str] = {}
+        self._first: dict[tuple[str, str], tuple[str, Place]] = {}
+        self._respelled: dict[tuple[str, str, str], list[Place]] = {}
 
     @property
     def columns(self) -> dict[str, str]:
@@ -94,11 +100,13 @@ class Draft:
         """Return the value at `path` of the current row, or raise UserError."""
         return pick(row, path, "")
 
-    def number(self, key: str, count: int) -> str:
+    def number(self, source: list[object], count: int) -> str:
         """Return an id for an item that has none: the dataset's, and a number by appearance.
 
-        `count` bounds how many there will be, so that ids sort as they came.
+        Rows of one source are one item; `count` bounds how many there will be, so that ids sort as
+        they came.
         """
+        key = self._one_name(" | ".join(map(str, source)), "source")
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         return numbered(self.card.dataset, number, count)
 
@@ -106,9 +114,32 @@ class Draft:
         """Return an id as text, also one that was stored as a number, or raise UserError."""
         if isinstance(name, float) and name.is_integer():
             name = int(name)
-        if isinstance(name, bool | float | list | dict) or _blank(name):
+        if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
             raise UserError(f"this is no id ({kind})", where="", got=name)
-        return str(name)
+        return self._one_name(str(name), kind)
+
+    def _one_name(self, name: str, kind: str) -> str:
+        """Return the spelling of a name that is used, its own unless the card says otherwise.
+
+        A name that differs from an earlier one only in blanks, case or Unicode form is a fault.
+        """
+        if (known := self._spelled.get((kind, name))) is not None:
+            return known
+        first, place = self._first.setdefault((kind, folded(name)), (name, self.place))
+        if first == name or self.card.same_names is False:
+            self._spelled[kind, name] = name
+            return name
+        if self.card.same_names:
+            self._respelled.setdefault((kind, first, name), []).append(self.place)
+            return first
+        self._fault(
+            f"two names ({kind}) differ only in blanks, case or Unicode form",
+            also=place,
+            got=apart(first, name),
+            todo="write one of them everywhere, or say in the dataset's card that they are one "
+            "(`same_names: true`) or several (`same_names: false`)",
+        )
+        return name
 
     def item(
         self,
@@ -284,6 +315,10 @@ class Draft:
         return errors
 
     def _notices(self) -> Iterator[str]:
+        for (kind, first, name), places in sorted(self._respelled.items()):
+            rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
+            kept, other = apart(first, name)
+            yield f"the {kind} {other!r} is read as {kept!r}: {rows}"
         for (_, aspect), places in sorted(self._missing.items()):
             count = len(places)
             rows = rows_of([place._replace(file=Path(place.file).name) for place in places])
@@ -326,6 +361,22 @@ def rows_of(places: list[Place]) -> str:
         more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
         told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")
     return "; ".join(told)
+
+
+def apart(one: str, other: str) -> list[str]:
+    """Return two names so that they can be told apart, combining marks as codes.
+
+    Of long ones what stands around the first difference.
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    long = max(len(one), len(other)) > 3 * AROUND
+    around = slice(max(0, same - AROUND), same + AROUND) if long else slice(None)
+    return [_marked(name[around]) for name in (one, other)]
+
+
+def _marked(text: str) -> str:
+    return "".join(f"⟨U+{ord(one):04X}⟩" if unicodedata.combining(one) else one for one in text)
 
 
 def trimmed(text: object) -> object:

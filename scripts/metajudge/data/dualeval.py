@@ -43,7 +43,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
     _note(draft, files, [one.rating is not None for one in found])
     sources = {one.source for one in found}
     for source in dict.fromkeys(one.source for one in found):
-        draft.item(draft.number(source, len(sources)), [source], None)
+        draft.item(draft.number([source], len(sources)), [source], None)
     return draft.finish()
 
 

@@ -13,8 +13,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -183,14 +183,15 @@ def verify(
     return hashes
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
 
-    Row numbers are what an editor shows: the line of a JSONL file, the row of a spreadsheet (its
-    header is row 1), else the position, from 1. Raises UserError for other endings, for bytes that
-    are not UTF-8, and for what is not rows.
+    `kind` tells which of these it is, where the ending of its name does not. Row numbers are what
+    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1), else
+    the position, from 1. Raises UserError for other endings, for bytes that are not UTF-8, and for
+    what is not rows.
     """
-    reader = _READERS.get(path.suffix.lower())
+    reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
         raise UserError(
             "this kind of file is not read", where=str(path), got=path.suffix, allowed=_READERS
@@ -278,10 +279,10 @@ def _object(row: object, path: Path, number: int) -> Row:
     return row
 
 
-def _csv(path: Path) -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, sign: str = ",") -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
     lines = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    reader = csv.reader(lines, delimiter=sign)
     header = next(reader, [])
     if len(header) == 1 and (other := next((sign for sign in SIGNS if sign in header[0]), "")):
         raise UserError(
@@ -330,12 +331,12 @@ def _cells(column: pa.ChunkedArray, where: str) -> list[Any]:
     return found
 
 
-_READERS = {
+_READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".json": _json,
     ".csv": _csv,
-    ".tsv": _csv,
+    ".tsv": partial(_csv, sign="\t"),
     ".parquet": _parquet,
 }
 

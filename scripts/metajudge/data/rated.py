@@ -5,6 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of items and systems in a dataset's own files, by their ids."""
+
+    items: Mapping[str, str] = field(default_factory=dict)
+    systems: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_NAMES = Names()
+
+
 class Item(NamedTuple):
     """One source and what was written for it; `meta["id"]` is its id in the data."""
 
@@ -59,6 +70,12 @@ class Rated:
     """What is no error but should be known, as sentences with numbers."""
     spans: list[GoldSpan] = field(default_factory=list)
     """Marked errors by target and place, where a format has them."""
+
+    @property
+    def names(self) -> Names:
+        """Return the names of items and systems in the data."""
+        items = {one.item: str(one.meta.get("id", one.item)) for one in self.items}
+        return Names(items, self.systems)
 
     def keep(
         self,

@@ -91,7 +91,7 @@ def _item(draft: Draft, columns: cards.Mapping, row: Row, count: int) -> str:
     source = [draft.pick(row, path) for path in columns.source]
     references = [text for path in columns.references for text in _entries(draft.pick(row, path))]
     return draft.item(
-        draft.pick(row, columns.item) if columns.item else draft.number(repr(source), count),
+        draft.pick(row, columns.item) if columns.item else draft.number(source, count),
         source,
         references if columns.references else None,
         {path: draft.pick(row, path) for path in columns.meta},

@@ -32,7 +32,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
     source = [draft.pick(row, "source"), *([row["context"]] if "context" in row else [])]
     references = [row["reference"]] if "reference" in row else None
-    item = draft.item(draft.number(repr(source), count), source, references)
+    item = draft.item(draft.number(source, count), source, references)
     if "system_id" in row:
         system = row["system_id"]
     else:

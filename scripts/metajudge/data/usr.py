@@ -29,7 +29,8 @@ def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:
     source = [draft.pick(row, "context"), draft.pick(row, "fact")]
     item = draft.item(name, source, None, dict(fields))
     annotators = row.get("annotators")
-    annotators = list(map(str, annotators)) if isinstance(annotators, list) else []
+    names = annotators if isinstance(annotators, list) else []
+    annotators = [draft.name(name, "rater") for name in names]
     for response in draft.pick(row, "responses[*]"):
         with draft.caught():
             text = trimmed(draft.pick(response, "response"))

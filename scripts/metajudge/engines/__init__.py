@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
+from metajudge.data.rated import NO_NAMES, Names
 from metajudge.engines.base import Engine
 from metajudge.schema.cards import Model
 
@@ -32,12 +33,14 @@ def build(
     folder: Path,
     data: Path,
     counted: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    names: Names = NO_NAMES,
 ) -> Engine:
     """Return the engine of a model card that computes or replays, for one dataset.
 
     `ratings` maps (target, aspect) to people's ratings; `folder` is the card's, `data` what
     `{data}` in its paths stands for. `counted` tells of texts with errors how many they have
-    at most, and whether they are of as many kinds as there are ratings.
+    at most, and whether they are of as many kinds as there are ratings. `names` are those that the
+    dataset's files give items and systems, for recorded rows.
     """
     module = import_module(ENGINES[model.engine])
     return cast(
@@ -50,5 +53,6 @@ def build(
             folder=folder,
             data=data,
             counted=counted,
+            names=names,
         ),
     )

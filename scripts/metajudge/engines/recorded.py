@@ -1,121 +1,221 @@
 """Replies and scores that exist already: rows of files, joined to the targets they judge."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from statistics import fmean
+from typing import Any
 
-from metajudge.data.files import pick, read_rows, resolve
+from metajudge.data.files import read_rows, resolve
 from metajudge.data.hanna import ENTRY, entries
+from metajudge.data.rated import NO_NAMES, Names
 from metajudge.engines.base import Answer, Subject, not_applicable
-from metajudge.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
-from metajudge.schema.errors import UserError
+from metajudge.engines.joins import (
+    Join,
+    Key,
+    Row,
+    Table,
+    check_distinct,
+    indexed,
+    normal,
+    shown,
+    subject_keys,
+)
+from metajudge.schema.cards import ASPECT, Judge, RecordedModel, Scale
+from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.slugs import slug
 
-SAME = 1e-6
-"""Scores of one text that are nearer to each other are one score, computed twice."""
 NAMED = 3
 """Of rows without a target and targets without a row, so many are named in a notice."""
-
-Key = tuple[str, ...]
-"""The aspect's id first ('' where rows have none), then what a row is joined by."""
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 
 
-class Row(NamedTuple):
-    """A recorded row; `fields` are the parts of its file's name that a pattern names."""
+class _Met:
+    """What of one judge and aspect has been joined so far."""
 
-    where: str
-    cells: dict[str, Any]
-    fields: Mapping[str, str]
-
-    def get(self, name: str) -> Any:
-        """Return a field of the file's name, a column, or what lies at a JSON path."""
-        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
+    def __init__(self) -> None:
+        self.keys: dict[str, Key] = {}
+        self.used: set[Key] = set()
+        self.missing: dict[str, None] = {}
 
 
 class RecordedEngine:
     """Answers from files; expects all targets of a dataset in one call.
 
-    Rows are joined by target, by item (and system) or by text (and source and system), white space
-    normalised. Of rows with one text and the same scores, the first is read.
+    Rows are joined by target, by item (and system) or by text (and source and system). Names are
+    those of the data (`names`), or the ids made of them; in texts, white space is normalised.
     A role of the card's files that is named like a judge's form holds that form's rows; all other
     forms read the role `data`.
     """
 
-    def __init__(self, card: RecordedModel, dataset: str, folder: Path, data: Path) -> None:
+    def __init__(
+        self,
+        card: RecordedModel,
+        dataset: str,
+        folder: Path,
+        data: Path,
+        names: Names = NO_NAMES,
+    ) -> None:
         self.card, self.dataset, self.folder, self.data = card, dataset, folder, data
-        self._tables: dict[str, dict[Key, Row]] = {}
-        self._seen: dict[str, None] = {}
-        self._used: set[str] = set()
-        self._missing: dict[str, None] = {}
+        self.names = names
+        self._tables: dict[str, Table] = {}
+        self._parts: dict[tuple[str, str], Table] = {}
+        self._met: dict[tuple[str, str, str], _Met] = defaultdict(_Met)
         self._changed: dict[str, None] = {}
-        self._repeated: dict[str, None] = {}
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
     ) -> list[list[Answer]]:
         """Return the recorded draws of every subject: the first `judge.draws` of them.
 
-        Raises UserError where a row could belong to two targets, or two rows to one target.
+        Raises UserError where a row could belong to two targets, two rows to one target, and for a
+        recorded score that is no number.
         """
-        table = self._table(self._role(judge))
-        asked = slug(aspect) if self.card.rows.aspect else ""
-        keys = [_subject_key(self.card.rows, asked, subject) for subject in subjects]
-        _check_distinct(table, keys, subjects)
-        rows = [self._same(table.get(key), one) for key, one in zip(keys, subjects, strict=True)]
-        self._count(table, asked, rows, subjects)
-        path, scored = self._path(judge, aspect), self.card.rows.reply is None
-        return [_draws(row, path, judge.draws, scored=scored) for row in rows]
+        role = self._role(judge)
+        table, met = self._on(aspect, role), self._met[judge.judge, aspect, role]
+        keys = [self._key(table, aspect, subject) for subject in subjects]
+        check_distinct(table, keys, subjects)
+        path, answers = self._path(judge, aspect), []
+        for key, subject in zip(keys, subjects, strict=True):
+            rows = self._same(table.get(key, ()), subject)
+            met.keys[subject.target] = key
+            if rows:
+                met.used.add(key)
+            else:
+                met.missing[subject.target] = None
+            answers.append(self._draws(rows, path, judge.draws))
+        return answers
 
     def version(self, judge: Judge) -> str:
         """Return the sha256 of the judge's files, where the card says it."""
         return self.card.sha256.get(self._role(judge), "")
 
     @property
-    def unmatched_rows(self) -> int:
-        """Return how many rows of the aspects asked for fit no target."""
-        return len(self._unmatched())
+    def joins(self) -> list[Join]:
+        """Return for every judge and aspect asked so far how many rows and targets met."""
+        return [
+            Join(
+                judge=judge,
+                aspect=aspect,
+                rows=sum(map(len, table.values())),
+                rows_joined=sum(len(table[key]) for key in met.used),
+                texts=len(met.keys),
+                texts_joined=len(met.keys) - len(met.missing),
+            )
+            for (judge, aspect, role), met in self._met.items()
+            for table in [self._on(aspect, role)]
+        ]
+
+    def checked_joins(
+        self, shared: Collection[str] = (), *, selected: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return `joins` as records, `poor` those in which too little was joined.
+
+        `selected`: only a part of the texts is judged; `shared` are the judges of which that holds.
+        Raises UserErrors where no row at all is about a target of a judge and aspect.
+        """
+        errors = [
+            self._unjoined(judge, aspect, role, next(iter(met.keys.values())))
+            for (judge, aspect, role), met in self._met.items()
+            if met.keys and not met.used
+        ]
+        if errors:
+            raise UserErrors(errors[:NAMED])
+        return [
+            {
+                "model": self.card.model,
+                **asdict(join),
+                "poor": join.is_poor(selected=selected or join.judge in shared),
+            }
+            for join in self.joins
+        ]
 
     @property
     def notices(self) -> list[str]:
         """Return what the user should know: rows without a target, targets without a row."""
+        used: dict[tuple[str, str], set[Key]] = defaultdict(set)
+        for (_, aspect, role), met in self._met.items():
+            used[aspect if self.card.rows.aspect else "", role] |= met.used
         found = {
-            "recorded rows without a target": self._unmatched(),
-            "targets without a recorded row": list(self._missing),
-            "recorded rows about another text than their target's": list(self._changed),
-            "recorded rows that repeat a text and its scores": list(self._repeated),
+            "recorded rows without a target": (
+                row.where
+                for (aspect, role), keys in used.items()
+                for key, rows in self._on(aspect, role).items()
+                for row in rows
+                if key not in keys and row.where not in self._changed
+            ),
+            "targets without a recorded row": (
+                target for met in self._met.values() for target in met.missing
+            ),
+            "recorded rows about another text than their target's": self._changed,
+            "recorded rows that repeat a text": (
+                row.where
+                for table in self._tables.values()
+                for rows in table.values()
+                for row in rows[1:]
+            ),
         }
+        told = {what: list(dict.fromkeys(names)) for what, names in found.items()}
         return [
             f"{self.card.model}: {what}: {len(names)}, first {', '.join(names[:NAMED])}"
-            for what, names in found.items()
+            for what, names in told.items()
             if names
         ]
 
-    def _same(self, row: Row | None, subject: Subject) -> Row | None:
-        """Return the row, unless it was joined by target and its text is another one."""
+    def _unjoined(self, judge: str, aspect: str, role: str, wanted: Key) -> UserError:
+        """Return the error of a judge and aspect without a row, with a key of each side."""
+        names, table = self.card.rows, self._on(aspect, role)
+        where = f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
+        if names.aspect and not table and self._tables[role]:
+            rows = (same[0] for same in self._tables[role].values())
+            return UserError(
+                "no recorded row is on this aspect",
+                where=where,
+                got=names.aspects.get(aspect, aspect),
+                allowed={str(row.get(names.aspect)) for row in rows},
+                todo=f"say what the rows call it (`aspects: {{{aspect}: …}}` under `rows`), or "
+                "leave it out (`aspects` in the judge's card)",
+            )
+        rows_shown = "no row of this dataset"
+        if table:
+            key = next(iter(table))
+            where, rows_shown = f"{where}; {table[key][0].where}", shown(names, key)
+        return UserError(
+            "no recorded row joins a text of the study",
+            where=where,
+            got=rows_shown,
+            allowed=f"such as {shown(names, wanted)}",
+            todo="name other columns under `rows`, or write names and texts as the dataset does",
+        )
+
+    def _same(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
+        """Return the rows, unless they were joined by target and their text is another one."""
         names = self.card.rows
-        if row is None or not (names.target and names.text):
-            return row
-        if _normal(row.get(names.text)) == _normal(subject.text):
-            return row
-        self._changed[row.where] = None
-        self._used.add(row.where)
-        return None
+        if not rows or not (names.target and names.text):
+            return rows
+        same = [row for row in rows if normal(row.get(names.text)) == normal(subject.text)]
+        self._changed |= {row.where: None for row in rows if row not in same}
+        return same
 
-    def _unmatched(self) -> list[str]:
-        return [where for where in self._seen if where not in self._used]
+    def _key(self, table: Table, aspect: str, subject: Subject) -> Key:
+        keys = subject_keys(self.card.rows, self.names, self._asked(aspect), subject)
+        return next((key for key in keys if key in table), keys[0])
 
-    def _count(
-        self,
-        table: Mapping[Key, Row],
-        aspect: str,
-        rows: Sequence[Row | None],
-        subjects: Sequence[Subject],
-    ) -> None:
-        self._seen |= {row.where: None for key, row in table.items() if key[0] == aspect}
-        self._used |= {row.where for row in rows if row is not None}
-        pairs = zip(subjects, rows, strict=True)
-        self._missing |= {subject.target: None for subject, row in pairs if row is None}
+    def _asked(self, aspect: str) -> str:
+        return slug(aspect) if self.card.rows.aspect else ""
+
+    def _on(self, aspect: str, role: str) -> Table:
+        """Return a role's rows on an aspect: all, where rows are not of an aspect each."""
+        asked = self._asked(aspect)
+        if (asked, role) not in self._parts:
+            if role not in self._tables:
+                self._tables[role] = indexed(self.card.rows, self._rows(role))
+            rows = self._tables[role].items()
+            self._parts[asked, role] = {key: same for key, same in rows if key[0] == asked}
+        return self._parts[asked, role]
 
     def _role(self, judge: Judge) -> str:
         return judge.form if judge.form in self.card.files else "data"
@@ -129,14 +229,9 @@ class RecordedEngine:
         path = rows.reply or (shared if judge.form and shared else own or shared)
         return path and path.replace("{form}", judge.form)
 
-    def _table(self, role: str) -> dict[Key, Row]:
-        if role not in self._tables:
-            self._tables[role] = _index(self.card.rows, self._rows(role), self._repeated)
-        return self._tables[role]
-
     def _rows(self, role: str) -> Iterator[Row]:
         for path, fields in resolve(self.card.files, role, self.folder, self.data):
-            for number, cells in read_rows(path):
+            for number, cells in read_rows(path, self.card.kind):
                 where = f"{path}:{number}"
                 if self.card.rows.lists:
                     for entry in entries(cells, self.dataset, where):
@@ -148,106 +243,61 @@ class RecordedEngine:
         name = self.card.rows.dataset
         return name is None or slug(str(row.get(name))) == self.dataset
 
+    def _draws(self, rows: Sequence[Row], path: str | None, draws: int) -> list[Answer]:
+        if not rows:
+            return [not_applicable("no_recorded_row")] * draws
+        row = rows[-1] if self.card.rows.repeated == "last" else rows[0]
+        value = row.get(path) if path else None
+        recorded = value if isinstance(value, list) else [value]
+        answers = [self._answer(one, row) for one in recorded[:draws]]
+        if self.card.rows.repeated == "mean" and path and len(rows) > 1:
+            answers = [self._mean(rows, path)]
+        return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
-def _index(names: RecordedRows, rows: Iterator[Row], repeated: dict[str, None]) -> dict[Key, Row]:
-    """Return the rows by key, and note in `repeated` where one says what another one said."""
-    table: dict[Key, Row] = {}
-    for row in rows:
-        key = _row_key(names, row)
-        if key in table:
-            if _says_the_same(names, table[key], row):
-                repeated[row.where] = None
-                continue
+    def _mean(self, rows: Sequence[Row], path: str) -> Answer:
+        """Return the mean of the scores of rows about one text; one that is missing has no say."""
+        told = [self._answer(row.get(path), row) for row in rows]
+        values = [float(one.text) for one in told if one.status == "ok"]
+        return Answer(repr(fmean(values))) if values else told[0]
+
+    def _answer(self, value: object, row: Row) -> Answer:
+        """Return one draw; an empty text is a reply, but no score."""
+        scored = self.card.rows.reply is None
+        if isinstance(value, str) and scored:
+            value = value.strip() or None
+        if value is None or value in self.card.rows.missing:
+            return not_applicable("no_value")
+        if isinstance(value, float) and math.isnan(value):
+            return not_applicable("no_value")
+        if isinstance(value, str) and (not scored or _is_number(value)):
+            return Answer(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return Answer(repr(value))
+        if scored and isinstance(value, str | float):
             raise UserError(
-                "two recorded rows are about one text",
-                where=f"{table[key].where} and {row.where}",
-                got=" | ".join(key),
-                todo="name what tells them apart under `rows`: system, source or aspect",
+                "a recorded score is not a number",
+                where=row.where,
+                got=value,
+                todo="write it as a number (4.5), or name under `rows` what means no score "
+                "(`missing`)",
             )
-        table[key] = row
-    return table
+        raise UserError(
+            "a recorded reply or score is neither a text nor a number", where=row.where, got=value
+        )
 
 
-def _says_the_same(names: RecordedRows, one: Row, other: Row) -> bool:
-    """Return whether all scores of two rows are numbers, and equal but for rounding."""
-    if not (names.text and names.scores) or any("{" in path for path in names.scores.values()):
-        return False
-    try:
-        pairs = [(float(one.get(path)), float(other.get(path))) for path in names.scores.values()]
-    except (TypeError, ValueError):
-        return False
-    return all(abs(first - second) <= SAME for first, second in pairs)
-
-
-def _row_key(names: RecordedRows, row: Row) -> Key:
-    aspect = slug(str(row.get(names.aspect))) if names.aspect else ""
-    if names.target:
-        return (aspect, str(row.get(names.target)))
-    system = slug(str(row.get(names.system))) if names.system else ""
-    if names.item:
-        return (aspect, system, slug(str(row.get(names.item))))
-    source = _normal(" ".join(_normal(row.get(column)) for column in names.source))
-    return (aspect, system, _normal(row.get(names.text or "")), source)
-
-
-def _subject_key(names: RecordedRows, aspect: str, subject: Subject) -> Key:
-    if names.target:
-        return (aspect, subject.target)
-    system = slug(subject.system or "") if names.system else ""
-    if names.item:
-        return (aspect, system, slug(subject.item))
-    return (aspect, system, _normal(subject.text), _normal(subject.source) if names.source else "")
-
-
-def _check_distinct(
-    table: Mapping[Key, Row], keys: Sequence[Key], subjects: Sequence[Subject]
-) -> None:
-    """Two targets may share a row only if they are the same text about the same source."""
-    first: dict[Key, Subject] = {}
-    for key, subject in zip(keys, subjects, strict=True):
-        other = first.setdefault(key, subject)
-        if key in table and _content(other) != _content(subject):
-            raise UserError(
-                "a recorded row fits two targets",
-                where=table[key].where,
-                got=f"{other.target} and {subject.target}",
-                todo="name what tells them apart under `rows`: system or source",
-            )
-
-
-def _content(subject: Subject) -> tuple[str, str]:
-    return _normal(subject.text), _normal(subject.source)
-
-
-def _normal(text: object) -> str:
-    return "" if text is None else " ".join(str(text).split())
-
-
-def _draws(row: Row | None, path: str | None, draws: int, *, scored: bool) -> list[Answer]:
-    if row is None:
-        return [not_applicable("no_recorded_row")] * draws
-    value = row.get(path) if path else None
-    recorded = value if isinstance(value, list) else [value]
-    answers = [_answer(one, row, scored) for one in recorded[:draws]]
-    return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
-
-
-def _answer(value: object, row: Row, scored: bool) -> Answer:
-    """Return one draw; an empty text is a reply, but no score."""
-    empty = isinstance(value, str) and scored and value.strip().lower() in {"", "nan"}
-    if value is None or empty or (isinstance(value, float) and isnan(value)):
-        return not_applicable("no_value")
-    if isinstance(value, str):
-        return Answer(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return Answer(repr(value))
-    raise UserError(
-        "a recorded reply or score is neither a text nor a number", where=row.where, got=value
-    )
+def _is_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
 
 
 def build(
-    model: RecordedModel, *, dataset: str, folder: Path, data: Path, **_: object
+    model: RecordedModel,
+    *,
+    dataset: str,
+    folder: Path,
+    data: Path,
+    names: Names = NO_NAMES,
+    **_: object,
 ) -> RecordedEngine:
     """Return the engine of a recorded card for one dataset."""
-    return RecordedEngine(model, dataset, folder, data)
+    return RecordedEngine(model, dataset, folder, data, names)

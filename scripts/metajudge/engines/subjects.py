@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 from metajudge.cells import joined
+from metajudge.data.rated import Names
 from metajudge.engines.base import Subject
 from metajudge.schema.tables import read_table
 from metajudge.shares import share_of
@@ -28,6 +30,7 @@ class Subjects:
         self.items = {row["item"]: row for row in rows}
         self.ratings = f"{out}/ratings/{dataset}.parquet"
         self.analysed = f"{out}/analyses/{dataset}/{{}}.parquet"
+        self._report = Path(f"{out}/items/{dataset}.json")
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
@@ -47,6 +50,13 @@ class Subjects:
             return found
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
         return [one for one in found if one.item in chosen]
+
+    @property
+    def names(self) -> Names:
+        """Return the names of items and systems in the data."""
+        items = {name: json.loads(row["meta"]).get("id", name) for name, row in self.items.items()}
+        report = json.loads(self._report.read_text(encoding="utf-8"))
+        return Names(items, report["systems"])
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:

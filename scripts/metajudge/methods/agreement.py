@@ -82,7 +82,7 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = mean_over(each, np.unique(panel.source).size, of="aspects")
+            average = mean_over(each, of="aspects")
             name = joined(AVERAGE, criterion)
             yield study.row(judge, name, statistic, level, average.estimate)
 

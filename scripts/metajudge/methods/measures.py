@@ -187,12 +187,11 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         )
     if reason or len(ratings) > LARGEST_CEILING:
         return
-    n_sources = np.unique(panel.source).size
 
     def free(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
         return ranked(study, panel, x, y)
 
-    yield from ceilings(free, ratings, against="mean", n_sources=n_sources).items()
+    yield from ceilings(free, ratings, against="mean").items()
     if classes is None:
         return
 
@@ -201,7 +200,7 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         return {(name, POOLED): one for name, one in found.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for at, found in ceilings(on_scale, ratings, against="each", n_sources=n_sources).items():
+    for at, found in ceilings(on_scale, ratings, against="each").items():
         told = f"floor {floor:.3f}, mean over the raters" if at[0] == CEM_ORD else ""
         yield at, found.with_note(told)
 

@@ -1,7 +1,7 @@
 """The registry of parsers, and what holds for all of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from metajudge.parsing.legacy import read_chiang_lee
 from metajudge.parsing.number import read_number
 from metajudge.parsing.result import read_result
 from metajudge.parsing.score import read_score
+from metajudge.parsing.text import without_reasoning
 
 
 class Parser(NamedTuple):
@@ -43,6 +44,8 @@ Settings = Mapping[str, float | str]
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
 CONTEXT: Final = "context"
 """The rule of a judgment that failed because the request was longer than the model's context."""
+CUT: Final = "finish_length"
+"""The rule of a judgment that failed because the reply was cut."""
 TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|too many tokens"
     r"|tokens? .{0,80}exceeds",
@@ -59,14 +62,16 @@ def parse(
     parser: str = "score",
     reply_status: str = "ok",
     settings: Settings = NO_SETTINGS,
+    cut: bool = False,
 ) -> Judgment:
     """Return what the completion `text` says; never the prompt, never a number it does not say.
 
     `finish` is the engine's reason for stopping: a reply cut by `length` is no answer, whatever it
     says. `reply_status` other than ok passes through; the text of a reply that is not applicable
-    is the reason and becomes the rule. ValueError for a parser that does not exist, one that needs
-    a scale and has none, or other settings than it has. Sources: methods.md 6 and the facts on
-    servers in engines.md.
+    is the reason and becomes the rule. `cut`: a reply cut by `length` counts where its whole first
+    line is the verdict and nothing else; its rule ends in `.cut`. ValueError for a parser that does
+    not exist, one that needs a scale and has none, or other settings than it has. Sources:
+    methods.md 6 and the facts on servers in engines.md.
     """
     if parser not in PARSERS:
         raise ValueError(f"no parser {parser!r}; there are {', '.join(PARSERS)}")
@@ -74,6 +79,9 @@ def parse(
     if settings.keys() - set(optional) != set(needed):
         raise ValueError(f"the parser {parser} has the settings {needed}, not {list(settings)}")
     reading = _without_reading(text or "", finish, reply_status)
+    if cut and reading and reading.rule == CUT:
+        verdict = _first_line(text or "", lambda line: read(line, scale, **settings))
+        reading = verdict or reading
     reading = reading or read(text or "", scale, **settings)
     if reading.status == "unparsed" and finish == "content_filter":
         reading = Reading("refused", "content_filter")
@@ -88,9 +96,23 @@ def _without_reading(text: str, finish: str | None, reply_status: str) -> Readin
     if reply_status != "ok":
         return Reading("error", CONTEXT if TOO_LONG.search(text) else reply_status)
     if finish == "length":
-        return Reading("truncated", "finish_length")
+        return Reading("truncated", CUT)
     if finish == "content_filter" and not text.strip():
         return Reading("refused", "content_filter")
     if not text.strip():
         return Reading("empty", "empty")
     return None
+
+
+def _first_line(text: str, read: Callable[[str], Reading]) -> Reading | None:
+    """Return what a cut reply says if its whole first line is the verdict, else None.
+
+    The line has to end: of `Rating: 1` another digit may be missing.
+    """
+    answer, unclosed = without_reasoning(text)
+    line, ended, rest = answer.lstrip().partition("\n")
+    reading = read(line) if ended and not unclosed else None
+    if reading is None or reading.status != "ok" or reading.rationale:
+        return None
+    tail = reading.tail and f"{reading.tail}\n{rest}"
+    return reading._replace(rule=f"{reading.rule}.cut", rationale=rest.strip() or None, tail=tail)

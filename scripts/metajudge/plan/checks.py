@@ -126,6 +126,13 @@ def check_judge(
             got=judge.against,
             todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
         )
+    if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
+        raise UserError(
+            "recorded comparisons of two texts cannot be read",
+            where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
+            got=judge.form if judge.form == COMPARE else judge.pairs,
+            todo="record a score of each text, or call the form otherwise",
+        )
     if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
         raise UserError(
             "two texts are compared with each other, not with a reference",
@@ -146,11 +153,28 @@ def check_judge(
             got=f"{judge.model} (engine {model.engine})",
             todo="leave `spotlight` out",
         )
+    _check_stop(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if judge.scale is not None and "perspectives" not in methods:
         _check_scale(judge.scale, datasets, where)
+
+
+def _check_stop(judge: Judge, model: Model, where: str) -> None:
+    if judge.stop and model.engine not in PROMPTED:
+        raise UserError(
+            "only a model that reads prompts ends its reply at a text",
+            where=f"{where}, key stop",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `stop` out",
+        )
+    if judge.stop and "stop" in getattr(model, "extra_body", {}):
+        raise UserError(
+            "two cards say where replies end",
+            where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
+            todo="leave one of them out",
+        )
 
 
 def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:

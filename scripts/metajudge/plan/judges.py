@@ -36,8 +36,8 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = {"spotlight": False, "off_grid": "drop", "tie": ""}
-"""Keys that came later, with their defaults: a card without them keeps its hash."""
+LATER = ("spotlight", "off_grid", "tie", "same_names", "kind")
+"""Keys that came later: a card without them has the hash that it always had."""
 
 
 def card_hash(*cards: BaseModel) -> str:
@@ -49,7 +49,10 @@ def card_hash(*cards: BaseModel) -> str:
 
 
 def _unset(card: BaseModel) -> set[str]:
-    return {name for name, default in LATER.items() if getattr(card, name, default) == default}
+    fields = type(card).model_fields
+    return {
+        name for name in LATER if name in fields and getattr(card, name) == fields[name].default
+    }
 
 
 def prompt_hash(
@@ -278,7 +281,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 for aspect in plan.aspects_of(dataset)
             },
             "weighted": False,
+            "first_draw": False,
             "discrete": False,
+            "hint": next((one.hint.tells for one in members if one.hint), None),
         }
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -302,5 +307,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
         "weighted": card.estimator == "logprob_mean",
-        "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
+        # which rating of the very text its prompt gives; null: none
+        "hint": card.hint and card.hint.tells,
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
     }

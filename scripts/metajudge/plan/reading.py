@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from metajudge.cells import split
 from metajudge.data import Rated
 from metajudge.data.files import absent
+from metajudge.data.rated import Names
 from metajudge.data.select import originals, read_selected
+from metajudge.distillation.sampling import sample_file
 from metajudge.engines.base import Subject
 from metajudge.engines.recorded import RecordedEngine
+from metajudge.engines.subjects import Subjects
 from metajudge.perturb.sentences import split_sentences
 from metajudge.plan.inputs import Files, data_files
-from metajudge.plan.study import Cell, Plan
+from metajudge.plan.study import Cell, Plan, is_selected
 from metajudge.plan.writers import SYSTEMS
 from metajudge.schema.cards import RecordedModel
 
@@ -69,14 +73,49 @@ def _replay(
     plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[Cell], rated: Rated
 ) -> None:
     """Let a recorded model judge the systems' texts; raises what its job would."""
-    folder, data = Path(plan.folders["model", model.model]), Path(plan.study.data)
-    engine = RecordedEngine(model, dataset, folder, data)
     sources = {one.item: one.source for one in rated.items}
     texts = [
         Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
         for one in rated.outputs
     ]
-    for cell in cells:
+    _joined(plan, dataset, model, rated.names, [(cell, texts) for cell in cells])
+
+
+def joins(plan: Plan, out: str, dataset: str) -> list[dict[str, Any]]:
+    """Return how many rows of a dataset's recorded models belong to its texts that are in `out`.
+
+    Raises UserError or UserErrors for what is wrong with them.
+    """
+    found: list[dict[str, Any]] = []
+    for name, card in plan.models.items():
+        cells = [
+            cell
+            for cell in plan.cells_of(dataset, name)
+            if Path(f"{out}/targets/{dataset}/{cell.perturbation}.parquet").is_file()
+        ]
+        if isinstance(card, RecordedModel) and cells:
+            sample = sample_file(out) if dataset in plan.taught else None
+            texts = Subjects(out, dataset, plan.study.seed, sample)
+            pairs = [
+                (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
+                for cell in cells
+            ]
+            found += _joined(plan, dataset, card, texts.names, pairs)
+    return found
+
+
+def _joined(
+    plan: Plan,
+    dataset: str,
+    model: RecordedModel,
+    names: Names,
+    cells: Iterable[tuple[Cell, Sequence[Subject]]],
+) -> list[dict[str, Any]]:
+    folder, data = Path(plan.folders["model", model.model]), Path(plan.study.data)
+    engine, shared = RecordedEngine(model, dataset, folder, data, names), set[str]()
+    for cell, texts in cells:
         judge = plan.judges[cell.judge]
+        shared |= {cell.judge} if judge.share < 1 else set()
         scale = judge.scale or plan.scale_of(dataset, cell.aspect)
         engine.answer(judge, split(cell.aspect)[0], scale, texts)
+    return engine.checked_joins(shared, selected=is_selected(plan, dataset))

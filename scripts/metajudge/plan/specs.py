@@ -6,6 +6,7 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from pydantic_core import to_jsonable_python as jsonable
@@ -15,6 +16,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.attacks import attacks_of
+from metajudge.plan.bars import bars_of
 from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
@@ -35,16 +37,29 @@ from metajudge.plan.judges import (
     weights_of,
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
-from metajudge.plan.study import Cell
+from metajudge.plan.study import Cell, is_selected
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
-from metajudge.schema.cards import COMPARE, FOLDERS, CommandModel, Decoding, Judge, OpenAIModel
+from metajudge.schema.cards import (
+    COMPARE,
+    FOLDERS,
+    CommandModel,
+    Decoding,
+    Judge,
+    OpenAIModel,
+    RecordedModel,
+)
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""
+CLAIMED = {
+    *("agreement", "perspectives", "pairwise", "spans", "discernment", "confusion", "robustness")
+}
+"""Tables on whose statistics claims about judges rest (table `verdicts`)."""
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
-NAMED_IF_SET = ("annotation", "spotlight")
+NOWHERE: Mapping[str, Any] = MappingProxyType({})
+NAMED_IF_SET = ("annotation", "spotlight", "stop")
 """Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
 
@@ -107,7 +122,20 @@ class Specs(DistilledSpecs):
     def ask(self, dataset: str, model: str) -> str:
         """Return the spec of all that one model answers of a dataset; nothing of parsing."""
         place = f"{self.out}/replies/{dataset}/{{}}.parquet"
-        return self._ask(dataset, model, self.plan.cells_of(dataset, model), place)
+        cells = self.plan.cells_of(dataset, model)
+        path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
+        joined = {"joined": {"path": path, "selected": selected}} if path else {}
+        return self._ask(dataset, model, cells, place, joined)
+
+    def joined(self, dataset: str, model: str) -> str | None:
+        """Return where a recorded model's job tells how many of its rows were joined."""
+        recorded = isinstance(self.plan.models[model], RecordedModel)
+        return f"{self.out}/joined/{dataset}/{model}.json" if recorded else None
+
+    def joins(self, dataset: str) -> list[str]:
+        """Return the files that tell how many rows of a dataset's recorded models were joined."""
+        models = (name for name in self.plan.models if self.plan.cells_of(dataset, name))
+        return [path for name in models if (path := self.joined(dataset, name))]
 
     def rate(self, dataset: str, name: str) -> str:
         """Return the spec of what a judge says of rated texts, before anchors are chosen."""
@@ -117,7 +145,14 @@ class Specs(DistilledSpecs):
         place = self.construction(dataset, name, "rated")
         return self._ask(dataset, self.plan.judges[judge].model, [cell], place)
 
-    def _ask(self, dataset: str, model: str, cells: Sequence[Cell], place: str) -> str:
+    def _ask(
+        self,
+        dataset: str,
+        model: str,
+        cells: Sequence[Cell],
+        place: str,
+        joined: Mapping[str, Any] = NOWHERE,
+    ) -> str:
         """Return the spec of what one model answers; `place` has {} for a cell."""
         plan = self.plan
         card = plan.models[model]
@@ -153,6 +188,7 @@ class Specs(DistilledSpecs):
             **self.sampled(dataset),
             **self.trained(model),
             **self._counted(dataset, cells),
+            **joined,
             "scales": scales_told(self.plan, dataset),
             "cells": pack(cell[1:] for cell in cells),
             "output": self.out,
@@ -216,7 +252,7 @@ class Specs(DistilledSpecs):
         card, improved = plan.datasets[dataset], plan.improved(dataset)
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
-        counted = table in {"coverage", "cost", "pairwise"}  # votes are no scores
+        counted = table in {"coverage", "cost", "pairwise", "verdicts"}  # votes are no scores
         judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
         if table not in ORACLES:
             judges = [name for name in judges if not plan.is_oracle(name)]
@@ -263,18 +299,23 @@ class Specs(DistilledSpecs):
         return self._spec("estimate.py", fields, METHODS[table], packages=table)
 
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
-        """Return what one method alone has to know."""
+        """Return what one method alone has to know; the verdicts know what all of theirs do."""
         plan, found = self.plan, dict[str, Any]()
+        tables = {table}
+        if table == "verdicts":
+            found["claimed"] = self.claimed
+            found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
+            tables |= {*self.claimed}
         sets = plan.perturbed(dataset, "graded")
-        if table in {"discernment", "confusion", "perspectives"}:
+        if tables & {"discernment", "confusion", "perspectives"}:
             found["compared"] = plan.study.comparison.judges
-        if table == "discernment":
+        if "discernment" in tables:
             found["weights"] = weights_of(plan, dataset)
-        if table == "confusion":
+        if "confusion" in tables:
             found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
-        if table == "perspectives":
+        if "perspectives" in tables:
             found["in_a_row"] = plan.perturbed(dataset, "row")
-        if table == "robustness":
+        if "robustness" in tables:
             found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
             found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
         if table == "ensemble":
@@ -284,12 +325,23 @@ class Specs(DistilledSpecs):
             found["steps"] = steps_of(plan, dataset)
         if table == "training":
             found["training"] = self.lessons
-        if table == "spans":
+        if "spans" in tables:
             found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
             found["gold"] = self.gold(dataset)
-        if table in {"perspectives", "construction"}:
+        if tables & {"perspectives", "construction"}:
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
         return found
+
+    @cached_property
+    def claimed(self) -> list[str]:
+        """Return the tables of the study on whose statistics claims rest."""
+        return [name for name in self.tables if name in CLAIMED]
+
+    @cached_property
+    def decided_by(self) -> list[str]:
+        """Return the tables whose rows decide on the study's bars; none where it states none."""
+        known = self.tables if self.plan.study.require else []
+        return [name for name in known if name not in {"verdicts", "training", "comparison"}]
 
     def tabled(self, table: str) -> list[str]:
         """Return the datasets of a result table: nobody is evaluated on what is learnt from."""
@@ -310,7 +362,9 @@ class Specs(DistilledSpecs):
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
+        joined = {name: self.joins(name) for name in self.plan.datasets}
         fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
+        fields |= {"joined": {name: paths for name, paths in joined.items() if paths}}
         return _plain(self._spec("report.py", {**fields, "command": command}))
 
     def judge_cards(self) -> str:
@@ -358,7 +412,7 @@ class Specs(DistilledSpecs):
             *(["construction"] if self._builds else []),
             *(["spans"] if annotators(self.plan) else []),
             *(["training"] if self.plan.taught else []),
-            *("coverage", "cost"),
+            *("verdicts", "coverage", "cost"),
         ]
         return list(dict.fromkeys(found))
 

@@ -318,3 +318,9 @@ class Plan:
 
     def _model_of(self, judge: str) -> str:
         return "" if judge in self.derived else self.judges[judge].model
+
+
+def is_selected(plan: Plan, dataset: str) -> bool:
+    """Return whether a study judges a part of a dataset's texts only."""
+    select = plan.datasets[dataset].select
+    return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)

@@ -142,6 +142,10 @@ class Found:
         owner = np.searchsorted(self.wanted.first, np.flatnonzero(self._file < 0), side="right") - 1
         return np.bincount(owner, minlength=len(self.wanted.keys))
 
+    def there(self, slot: int) -> bool:
+        """Return whether there is a reply for a slot."""
+        return bool(self._file[slot] >= 0)
+
     def missing(self, place: int) -> tuple[int, ...]:
         """Return the draws of a key that there are not."""
         first = self.wanted.first[place]

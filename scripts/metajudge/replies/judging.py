@@ -139,7 +139,7 @@ class Questions:
     def wants(self) -> dict[str, Any]:
         """Return what the judge's requests ask for beside a text."""
         judge, scale = self.judge, self.judge.scale or self.scale
-        wants: dict[str, Any] = {}
+        wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
         values = [plain(value) for value in scale.values() or []]
@@ -201,16 +201,17 @@ def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Su
         yield from pairwise(texts) if which == "adjacent" else combinations(texts, 2)
 
 
-def rows(asked: Questions, reply: Callable[[int, int], Reply]) -> list[dict[str, Any]]:
-    """Return the rows of a cell's reply file: `reply(number, draw)` of every draw."""
+def rows(asked: Questions, reply: Callable[[int, int], Reply | None]) -> list[dict[str, Any]]:
+    """Return the rows of a cell's reply file: `reply(number, draw)` of every draw that has one."""
     kind = "compare" if asked.judge.form == COMPARE else "rate"
     known: dict[str, Any] = {"judge": asked.judge.judge, "kind": kind}
     known |= {"aspect": asked.aspect.aspect, "criterion": asked.criterion}
     draws = range(asked.judge.draws)
     replied = [
-        {**known, **asked.place(number), **reply_columns(reply(number, draw))}
+        {**known, **asked.place(number), **reply_columns(one)}
         for number in range(len(asked))
         for draw in draws
+        if (one := reply(number, draw)) is not None
     ]
     return replied + [
         {**known, "target": one.target, "draw": draw, "text": why, "status": "not_applicable"}

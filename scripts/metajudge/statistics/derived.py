@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from metajudge.statistics.jackknife import ACCURACY, NOT_SMOOTH, Scale
+
 Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
 """How a value is written for people."""
 
@@ -44,6 +46,19 @@ TIES: dict[str, str] = {
 }
 """What equal numbers count as, for the statistics that depend on it: a part of signatures."""
 
+SCALES: dict[str, Scale] = {
+    "cem_ord": Scale("plain", 0.0, 1.0),
+    **dict.fromkeys(("acc_eq", "spa", "confusion_auc", "alt_test_advantage"), ACCURACY),
+    **dict.fromkeys(("accuracy_adjacent", "accuracy_adjacent_half"), ACCURACY),
+    **dict.fromkeys(("accuracy_adjacent_complete", "accuracy_apart", "accuracy_places"), ACCURACY),
+    **dict.fromkeys(("accuracy_comparison", "accuracy_comparison_half"), ACCURACY),
+    **dict.fromkeys(("accuracy_comparison_apart", "comparator_accuracy"), ACCURACY),
+    **dict.fromkeys(("span_precision", "span_recall", "span_f1"), ACCURACY),
+    **dict.fromkeys(("D_min", "D_min_ew", "D_min_exact"), NOT_SMOOTH),
+    **dict.fromkeys(("match_vote_vote", "match_vote_all", "alt_test_winrate"), NOT_SMOOTH),
+}
+"""On which scale the error of a statistic is taken; for all others its range tells (`scale_of`)."""
+
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
         "α over forms", "correlation", "one model's ratings in several forms", UP_TO_1, HINTS
@@ -65,6 +80,14 @@ ROBUST: dict[str, Statistic] = {
         "percent",
         "of the others: scores that equal the hint once it is told",
         SHARE,
+        OURS,
+    ),
+    "hint_effect": Statistic(
+        "Moved by the hint",
+        "percent",
+        "of texts first scored otherwise: that equal the hint once it is told, less those that "
+        "equal it when asked again without",
+        SIGNED,
         OURS,
     ),
     "match_share": Statistic(

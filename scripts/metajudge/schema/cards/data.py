@@ -241,6 +241,12 @@ class Dataset(Card):
         "(meta column `faults`: system -> kind of fault); for the method faults.",
     )
     missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    same_names: bool | None = Field(
+        None,
+        description="Names of items, systems or raters that differ only in blanks, case or Unicode "
+        "form (`x`, `X`, `x `): `true`: they are one, under the first spelling; `false`: they are "
+        "several; default: an error that names them.",
+    )
     families: dict[Slug, Slug] = Field(
         {},
         description="System -> family of the model that wrote its texts; see self-preference.",

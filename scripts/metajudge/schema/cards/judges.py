@@ -125,10 +125,12 @@ class Judge(Decoding):
         description="The share of each dataset's items that it judges, drawn by the study's seed: "
         "the same items for all judges of one share, and within those of a larger one.",
     )
-    estimator: Literal["mean", "mode", "logprob_mean"] = Field(
+    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
         "mean",
-        description="How draws become a score, which needs half of them parsed. logprob_mean: the "
-        "mean of the scale's values, weighted by the probabilities of the tokens that say them.",
+        description="How draws become a score, which needs half of them parsed. first: the first "
+        "draw; the others only show how often a reply changes by itself, as the base of a hint "
+        "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
+        "the tokens that say them.",
     )
     top_logprobs: int = Field(
         20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
@@ -199,6 +201,24 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        [],
+        max_length=4,
+        description="Up to four texts at which a reply ends; for models that read prompts.",
+    )
+    cut: Literal["unread", "read"] = Field(
+        "unread",
+        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
+        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
+    )
+
+    @model_validator(mode="after")
+    def _cut_behind_a_verdict(self) -> Self:
+        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        return self
 
     @model_validator(mode="after")
     def _falls_back_from_something(self) -> Self:

@@ -4,7 +4,13 @@ import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from metajudge.schema.cards.base import Card, Columns, Files, Hashes, Slug
 
@@ -39,9 +45,18 @@ class RecordedRows(Card):
     source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
     text: str | None = Field(None, description="Join by text: the judged text's column.")
     aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
+    aspects: dict[Slug, str] = Field(
+        {}, description="Aspect -> what the rows call it under `aspect`; default: its id or name."
+    )
     reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
     scores: dict[str, str] = Field(
         {}, description="Scores that exist: aspect -> column; * stands for every aspect."
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no reply or score.")
+    repeated: Literal["stop", "first", "last", "mean"] = Field(
+        "stop",
+        description="Which of several rows about one text counts, where they say different things "
+        "(scores differ by more than 0.00001 of their size); mean: of their scores.",
     )
     lists: bool = Field(
         False,
@@ -59,7 +74,28 @@ class RecordedRows(Card):
             )
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
+        if self.repeated == "mean" and self.reply is not None:
+            raise ValueError("repeated: mean is of scores: replies have no mean")
+        if self.aspects and self.aspect is None:
+            raise ValueError("`aspects` says what rows call aspects: map the column `aspect` too")
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_text(cls, rows: Any) -> Any:
+        if isinstance(rows, dict) and (unread := sorted({"text_b", "system_b"} & rows.keys())):
+            raise ValueError(
+                f"`{unread[0]}`: recorded comparisons of two texts cannot be read; a row is about "
+                "one text"
+            )
+        return rows
+
+    @model_serializer(mode="wrap")
+    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out keys that came later where they are not set: keys and hashes stay."""
+        later = {"aspects": {}, "missing": [], "repeated": "stop"}
+        told: dict[str, Any] = dump(self)
+        return {name: value for name, value in told.items() if later.get(name, ...) != value}
 
 
 class RecordedModel(Card):
@@ -75,6 +111,9 @@ class RecordedModel(Card):
         "forms read the role `data`."
     )
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = Field(
+        None, description="What the files are, where the ending of their names does not tell."
+    )
     rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
 
     @model_validator(mode="after")
@@ -103,8 +142,8 @@ class Limits(Card):
     concurrency: int = Field(
         16,
         ge=1,
-        description="Requests under way at once; halved when the endpoint says that it is too many "
-        "(429), and slowly more again.",
+        description="Requests under way at the endpoint at once, of all jobs on one machine "
+        "together; halved when the endpoint says that it is too many (429), and slowly more again.",
     )
     requests_per_minute: float | None = Field(
         None, gt=0, description="No more requests than this, of each job."
@@ -128,7 +167,7 @@ class Limits(Card):
         1,
         gt=0,
         description="Most seconds before the second attempt; doubled each time, up to 60. The wait "
-        "is drawn between none and that.",
+        "is drawn between none and that, after 429 between half of it and all.",
     )
     patience: float = Field(
         1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
@@ -136,7 +175,8 @@ class Limits(Card):
     breaker: int = Field(
         50,
         ge=1,
-        description="So many requests in a row that fail for one and the same reason end the job.",
+        description="So many requests in a row that fail alike, with the same status and type of "
+        "error, end the job.",
     )
 
 

@@ -1,0 +1,236 @@
+"""Recorded rows and texts meet by their exact names, and whoever meets nothing is an error."""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+import running
+from metajudge.data.rated import Names
+from metajudge.engines.base import Subject
+from metajudge.engines.joins import Join, join_lines
+from metajudge.engines.recorded import RecordedEngine
+from metajudge.schema.cards import Judge, RecordedModel, Scale
+from metajudge.schema.errors import UserError, UserErrors
+
+FIVE = Scale(min=1, max=5, step=1, labels=[])
+BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}
+
+
+def model(folder: Path, rows: Sequence[Mapping[str, Any]], names: Any, **keys: Any) -> Any:
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    card = {"model": "it", "engine": "recorded", "dataset": "d", "files": "rows.jsonl"}
+    return RecordedModel.model_validate({**card, "rows": names, **keys})
+
+
+def engine(
+    folder: Path,
+    rows: Sequence[Mapping[str, Any]],
+    names: Any = BY_ITEM,
+    known: Names | None = None,
+    **keys: Any,
+) -> RecordedEngine:
+    card = model(folder, rows, names, **keys)
+    return RecordedEngine(card, "d", folder, folder, known or Names())
+
+
+def ask(made: RecordedEngine, *subjects: Subject, aspect: str = "fluency") -> list[str]:
+    answers = made.answer(Judge(judge="it", model="it"), aspect, FIVE, subjects)
+    return [draws[0].text for draws in answers]
+
+
+def subject(item: str, system: str = "x", text: str = "a text") -> Subject:
+    return Subject(f"{item}:{system}", item, system, "systems", text, "a source")
+
+
+def row(item: object, score: object, by: str = "x", **cells: Any) -> dict[str, Any]:
+    return {"id": item, "by": by, "score": score, **cells}
+
+
+def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(tmp_path: Path) -> None:
+    made = engine(tmp_path, [row("A!", 1)])
+    assert ask(made, subject("a")) == ["no_recorded_row"]
+    with pytest.raises(UserErrors) as caught:
+        made.checked_joins()
+    [error] = caught.value.errors
+    assert "'A!'" in error.got and "'a'" in str(error.allowed)
+    assert f"{tmp_path / 'rows.jsonl'}:1" in error.where
+    assert "judge it" in error.where and "aspect fluency" in error.where
+
+
+def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> None:
+    names = {"c-1": "C", "c-2": "C++", "c-3": "C#"}
+    made = engine(
+        tmp_path,
+        [row("i", at, by=by) for at, by in enumerate(names.values(), 1)],
+        known=Names(systems=names),
+    )
+    assert ask(made, *(subject("i", one) for one in names)) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("in_rows", "in_data"),
+    [
+        (1, "1"),
+        (1.0, "1"),
+        ("1.0", "1"),
+        ("1", "1.0"),
+        (unicodedata.normalize("NFD", "é"), unicodedata.normalize("NFC", "é")),
+        ("an-id", "a name"),
+    ],
+)
+def test_one_name_in_two_forms_joins(tmp_path: Path, in_rows: object, in_data: str) -> None:
+    made = engine(tmp_path, [row(in_rows, 3)], known=Names(items={"an-id": in_data}))
+    assert ask(made, subject("an-id")) == ["3"]
+
+
+def test_texts_in_two_unicode_forms_join(tmp_path: Path) -> None:
+    names = {"text": "out", "scores": {"*": "score"}}
+    made = engine(tmp_path, [{"out": unicodedata.normalize("NFD", "déjà vu"), "score": 2}], names)
+    assert ask(made, subject("a", text="déjà  vu")) == ["2"]
+
+
+ASPECTS = {**BY_ITEM, "aspect": "dim"}
+
+
+def test_an_aspect_of_another_name_is_an_error_until_the_card_says_it(tmp_path: Path) -> None:
+    rows = [row("a", 4, dim="coh"), row("a", 2, dim="Fluency")]
+    made = engine(tmp_path, rows, ASPECTS)
+    ask(made, subject("a"), aspect="coherence")
+    with pytest.raises(UserErrors) as caught:
+        made.checked_joins()
+    [error] = caught.value.errors
+    assert error.got == "coherence" and error.allowed == ["Fluency", "coh"]
+    assert "aspects" in error.todo
+    made = engine(tmp_path, rows, {**ASPECTS, "aspects": {"coherence": "coh"}})
+    assert ask(made, subject("a"), aspect="coherence") == ["4"]
+    assert ask(made, subject("a"), aspect="fluency") == ["2"]
+
+
+def test_counts_are_of_rows_and_of_texts(tmp_path: Path) -> None:
+    made = engine(tmp_path, [row("a", 1), row("b", 2), row("z", 3)])
+    ask(made, subject("a"), subject("b"), subject("c"), subject("d"))
+    assert made.joins == [Join("it", "fluency", 3, 2, 4, 2)]
+    [line] = join_lines(made.checked_joins(), poor=True)
+    assert line.startswith("warning") and "2 of 3" in line and "2 of 4" in line
+
+
+@pytest.mark.parametrize(
+    ("rows", "joined", "texts", "with_row", "selected", "poor"),
+    [
+        (360, 359, 360, 359, False, False),
+        (100, 90, 90, 90, False, False),
+        (100, 89, 89, 89, False, True),
+        (100, 10, 10, 10, True, False),
+        (100, 8, 10, 8, True, True),
+        (80, 80, 100, 80, False, True),
+    ],
+)
+def test_less_than_nine_in_ten_is_a_warning(
+    rows: int, joined: int, texts: int, with_row: int, selected: bool, poor: bool
+) -> None:
+    assert Join("j", "a", rows, joined, texts, with_row).is_poor(selected=selected) == poor
+
+
+@pytest.mark.parametrize(("policy", "score"), [("first", "1"), ("last", "4"), ("mean", "2.5")])
+def test_the_card_says_which_of_repeated_rows_counts(
+    tmp_path: Path, policy: str, score: str
+) -> None:
+    rows = [row("a", 1), row("a", 4)]
+    made = engine(tmp_path, rows, {**BY_ITEM, "repeated": policy})
+    assert ask(made, subject("a")) == [score]
+    with pytest.raises(UserError) as caught:
+        ask(engine(tmp_path, rows), subject("a"))
+    assert "rows.jsonl:1 and" in caught.value.where and "repeated" in caught.value.todo
+
+
+def test_scores_that_differ_by_rounding_are_no_conflict(tmp_path: Path) -> None:
+    assert ask(engine(tmp_path, [row("a", 4), row("a", 4.00003)]), subject("a")) == ["4"]
+    with pytest.raises(UserError):
+        ask(engine(tmp_path, [row("a", 4), row("a", 4.0001)]), subject("a"))
+
+
+def test_a_file_of_another_ending_is_read_as_the_card_says(tmp_path: Path) -> None:
+    (tmp_path / "scores.txt").write_text("id\tby\tscore\na\tx\t5\n", encoding="utf-8")
+    made = engine(tmp_path, [], files="scores.txt", kind="tsv")
+    assert ask(made, subject("a")) == ["5"]
+    with pytest.raises(UserError):
+        ask(engine(tmp_path, [], files="scores.txt"), subject("a"))
+
+
+@pytest.mark.parametrize("value", ["4,5", "80%", "NaN", "Infinity", float("inf"), "four", "1_0"])
+def test_a_score_in_words_is_an_error_with_its_row(tmp_path: Path, value: object) -> None:
+    made = engine(tmp_path, [row("b", 1), row("a", value)])
+    with pytest.raises(UserError) as caught:
+        ask(made, subject("b"), subject("a"))
+    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}:2"
+    assert caught.value.got == value
+
+
+def test_the_card_says_what_means_no_score(tmp_path: Path) -> None:
+    names = {**BY_ITEM, "missing": ["NaN", "n/a"]}
+    made = engine(tmp_path, [row("a", "NaN"), row("b", "n/a"), row("c", "")], names)
+    assert ask(made, *map(subject, "abc")) == ["no_value"] * 3
+
+
+@pytest.mark.parametrize("column", ["text_b", "system_b"])
+def test_recorded_comparisons_are_refused(tmp_path: Path, column: str) -> None:
+    with pytest.raises(ValidationError, match="comparisons"):
+        model(tmp_path, [], {**BY_ITEM, column: "other"})
+
+
+def test_what_is_not_set_changes_no_key(tmp_path: Path) -> None:
+    told = model(tmp_path, [], BY_ITEM).rows.model_dump()
+    assert not {"aspects", "missing", "repeated"} & told.keys()
+    names = {**BY_ITEM, "repeated": "last"}
+    card = model(tmp_path, [], names)
+    assert card.rows.model_dump()["repeated"] == "last"
+    assert RecordedModel.model_validate(card.model_dump()) == card
+
+
+STUDY: dict[str, dict[str, Any]] = {
+    "study.yaml": {
+        **{"study": "joined", "seed": 1, "methods": ["agreement"]},
+        **{"datasets": ["mine"], "judges": ["it"]},
+    },
+    "config/datasets/mine.yaml": {
+        **{"dataset": "mine", "name": "Mine", "task": "dialogue", "format": "table"},
+        **{"files": "texts.jsonl", "licence": "-", "citation": "-"},
+        "columns": {"item": "id", "source": "source", "system": "by", "text": "text"},
+        "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
+    },
+    "config/judges/it.yaml": {"judge": "it", "model": "it"},
+    "config/models/it.yaml": {
+        **{"model": "it", "engine": "recorded", "dataset": "mine", "files": "rows.jsonl"},
+        "rows": BY_ITEM,
+    },
+}
+
+
+def check(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
+    for name, card in STUDY.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(yaml.safe_dump(card), encoding="utf-8")
+    texts = [row(at, 1 + at % 5, source=f"s {at}", text=f"t {at}", fluency=3) for at in range(10)]
+    for name, content in (("datasets/texts", texts), ("models/rows", rows)):
+        path = folder / f"config/{name}.jsonl"
+        path.write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
+    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=folder)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.slow
+def test_check_opens_recorded_files(tmp_path: Path) -> None:
+    code, told = check(tmp_path, [row(float(at), 2) for at in range(10)])
+    assert code == 0 and "rows 10 of 10 join" in told and "warning" not in told
+    code, told = check(tmp_path, [row(at, 2) for at in range(3, 13)])
+    assert code == 0 and "rows 7 of 10 join" in told and "warning" in told
+    code, told = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
+    assert code != 0 and "'doc_0'" in told and "item '0'" in told and "models/it.yaml" in told
+    code, told = check(tmp_path, [row(at, "4,5") for at in range(10)])
+    assert code != 0 and "'4,5'" in told and "rows.jsonl:1" in told

@@ -234,6 +234,7 @@ class DatasetStudy:
             "level": level or None,
             "ties": tie_rule(statistic),
             "weights": (self.spec.get("weights") or {}).get("id"),
+            "missing": self.spec.get("missing", {}).get("policy"),
             "seed": self.spec["seed"],
             "v": __version__,
         }

@@ -11,7 +11,7 @@ from metajudge.parsing.judgment import (
     Status,
 )
 from metajudge.parsing.parsers import NO_SETTINGS, PARSERS, Settings, parse
-from metajudge.parsing.policy import POLICIES, apply_policy
+from metajudge.parsing.policy import POLICIES, Policy, apply_policy
 
 __all__ = [
     "NO_SETTINGS",
@@ -23,6 +23,7 @@ __all__ = [
     "STATUSES",
     "Judgment",
     "OffGrid",
+    "Policy",
     "Scale",
     "Settings",
     "Status",

@@ -1,7 +1,6 @@
 """What to put where a judgment is missing, for sensitivity runs.
 
-Called by no card: in a study nothing missing becomes a number. Whoever asks how far missing replies
-could move a number fills a judge's scores with it, in code.
+The study key `missing` names it; by default nothing missing becomes a number.
 """
 
 import math

@@ -76,8 +76,8 @@ def make_texts(
         for item, request in requests.items():
             reply = replies[request.key, places[item]]
             text, problem = checked(reply, parents[item], checks, amount, read(item))
-            if problems[item] is not None:  # the request named it
-                problem = problem or echo_of(problems[item], text, parents[item])
+            if (named := problems[item]) is not None:
+                problem = problem or echo_of(named, text, parents[item])
             problem = problem or also(item, text)
             status = f"failed: {problem}" if problem else "ok"
             tries = (*(made[item].tries if item in made else ()), (problems[item], reply))

@@ -223,11 +223,17 @@ class Specs(DistilledSpecs):
             "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
             **self.parsing(dataset, judge, aspect, perturbation),
             **self.located(dataset, perturbation, judge),
+            **self._filled(seed=self.plan.study.seed),
             "input": f"{self.out}/replies/{place}",
             "judgments": f"{self.out}/judgments/{place}",
             "scores": f"{self.out}/scores/{place}",
         }
         return self._spec("score.py", fields, packages=self.locating(judge))
+
+    def _filled(self, **told: int) -> dict[str, Any]:
+        """Return what counts for missing judgments, nothing where they stay out."""
+        policy = self.plan.study.missing
+        return {} if policy == "drop" else {"missing": {"policy": policy, **told}}
 
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""
@@ -285,6 +291,7 @@ class Specs(DistilledSpecs):
                 if f"{name}.{degree}" in sets
             ],
             "allow_missing": plan.study.allow_missing,
+            **self._filled(),
             "families": card.families,
             **bought,
             **({"improved": card_hash(improved)} if improved else {}),

@@ -9,11 +9,21 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import NO_SETTINGS, Judgment, Scale, Settings, parse
+from metajudge.parsing import (
+    NO_SETTINGS,
+    NO_VALUE,
+    Judgment,
+    Policy,
+    Scale,
+    Settings,
+    apply_policy,
+    parse,
+)
 from metajudge.parsing.locate import locate_errors
 from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
 from metajudge.scoring.estimators import scores
 from metajudge.scoring.expectation import expectation
+from metajudge.streams import stream
 
 LOGPROB_MEAN = "logprob_mean"
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -32,6 +42,7 @@ def score_cell(
     settings: Settings = NO_SETTINGS,
     texts: Mapping[str, str] = NO_TEXTS,
     cut: bool = False,
+    missing: Mapping[str, Any] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
 
@@ -39,22 +50,29 @@ def score_cell(
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
     where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
     `settings` are the parser's; `texts` are those of the targets, where errors are located in them;
-    `cut`: a reply that was cut counts where its first line is the verdict.
+    `cut`: a reply that was cut counts where its first line is the verdict; `missing`: `policy` and
+    `seed` of what counts in scores for a draw that was asked for and has no value.
     """
     read = cache(partial(_read, scale=scale, parser=parser, settings=settings, cut=cut))
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
     verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
     units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
-    values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
-    if estimator != LOGPROB_MEAN:
-        rows = _scores(units, values, cell, estimator)
-        return _judgments(answers, verdicts, texts), table_of("scores", rows)
     told = [logprobs is not None for logprobs in answers["logprobs"].to_pylist()]
-    if samples and not any(told):
-        rows = _scores(units, values, cell, "mean")
-    else:
-        weighted = _expectations(answers, verdicts, scale)
-        rows = [{**row, "estimator": estimator} for row in _scores(units, weighted, cell, "mean")]
+    weighs = estimator == LOGPROB_MEAN and (any(told) or not samples)
+    values = (
+        _expectations(answers, verdicts, scale)
+        if weighs
+        else [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
+    )
+    kind = "mean" if estimator == LOGPROB_MEAN else estimator
+    rows = _scores(units, values, cell, kind)
+    if missing is not None and scale is not None:
+        filled = _filled(units, values, verdicts, answers, cell, scale, **missing)
+        counts = [row["n_missing"] for row in rows]
+        full = _scores(units, filled, cell, kind)
+        rows = [{**row, "n_missing": count} for row, count in zip(full, counts, strict=True)]
+    if weighs:
+        rows = [{**row, "estimator": estimator} for row in rows]
     return _judgments(answers, verdicts, texts), table_of("scores", rows)
 
 
@@ -75,6 +93,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
         settings=told["settings"],
         texts=texts_of(told["targets"]) if "targets" in told else NO_TEXTS,
         cut=told.get("cut", False),
+        missing=told.get("missing"),
     )
 
 
@@ -112,6 +131,30 @@ def _expectations(
         else None
         for logprobs, verdict in zip(answers["logprobs"].to_pylist(), verdicts, strict=True)
     ]
+
+
+def _filled(
+    units: Sequence[Unit],
+    values: Sequence[float | None],
+    verdicts: Sequence[Judgment],
+    answers: pa.Table,
+    cell: dict[str, str],
+    scale: Scale,
+    *,
+    policy: Policy,
+    seed: int,
+) -> list[float | None]:
+    """Return the values with those of draws that were asked for and have none filled by policy.
+
+    Each filling has a stream of its own, so that no other row changes it.
+    """
+    filled = list(values)
+    names = ["missing", *(cell[name] for name in ("dataset", "perturbation", "judge", "aspect"))]
+    for at, draw in enumerate(answers["draw"].to_pylist()):
+        if verdicts[at].status in NO_VALUE:
+            rng = stream(seed, *names, *(name or "" for name in units[at]), draw)
+            [filled[at]] = apply_policy([None], policy, scale, rng)
+    return filled
 
 
 def _judgments(answers: pa.Table, verdicts: list[Judgment], texts: Mapping[str, str]) -> pa.Table:

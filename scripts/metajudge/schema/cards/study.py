@@ -157,6 +157,14 @@ class Study(Caps):
         description="Rate judges that compare with references without the systems whose texts are "
         "the references; false: both with and without them.",
     )
+    missing: Literal["drop", "worst", "mid", "random"] = Field(
+        "drop",
+        description="For runs that ask how far missing judgments could move a number: what counts "
+        "for each draw that was asked for and has no value. drop: nothing; worst: the scale's "
+        "`min`; mid: its middle value, of two the lower; random: any of its values, by the study's "
+        "seed. The signature names it, coverage counts the draws as before, and judges without a "
+        "scale keep theirs missing. Nothing is asked again.",
+    )
     allow_missing: bool = Field(
         False, description="Go on where a planned cell of a perturbation is missing, and say so."
     )

@@ -3,8 +3,8 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test test-vllm test-slurm soak mutants coverage lint licences env env-vllm env-train env-slurm
-.PHONY: generated lock lock-vllm clean
+.PHONY: demo test test-vllm test-slurm soak mutants coverage tables-equal lint licences
+.PHONY: env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 demo: .venv/core
 	$(BIN)/python -m metajudge run
@@ -37,6 +37,11 @@ coverage: .venv/measure
 	$(BIN)/python -m coverage run -m pytest $(PYTEST) || echo "some tests failed: what follows is less than all"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --precision 1 | tee build/coverage/report.txt
+
+# Are the result tables of a revision, BASE, and of this checkout the same to the bit? MAP is a CSV
+# file of names that changed (kind, old, new); STUDIES="demo usr" compares these alone.
+tables-equal: .venv/test
+	$(BIN)/python tests/tables_equal.py $(BASE) $(if $(MAP),--map $(MAP)) $(if $(STUDIES),--studies "$(STUDIES)")
 
 lint: .venv/test
 	$(BIN)/ruff check .

@@ -5,7 +5,8 @@ min_version("9.0")
 
 # The demo is the default study. A study given with --configfile stands alone: Snakemake merges
 # config files key by key, and no study may inherit a part of the demo.
-if "study" not in config:
+BY_DEFAULT = "study" not in config
+if BY_DEFAULT:
 
     configfile: workflow.source_path("config/config.yaml")
 

@@ -101,7 +101,10 @@ def finish(folder: Path) -> None:
     for line in lines:
         path = folder / line.partition("\t")[0]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        if path.suffix:
+            path.touch()
+        else:  # only directories have names without a suffix
+            path.mkdir(exist_ok=True)
     snakemake(folder, "--touch", "--forceall", "--quiet", "all", code=TOUCH)
 
 
@@ -195,7 +198,7 @@ def studies(sizes: Sequence[int]) -> Iterator[tuple[int, Path, Specs]]:
 def main() -> None:
     """Print a line per figure."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the rules' jobs have it (common.smk)
-    sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
+    sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)[1:]
     for place, (size, folder, specs) in enumerate(studies(sizes)):
         plan = specs.plan
         if place == 0:

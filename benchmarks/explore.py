@@ -140,6 +140,11 @@ def after(window: Browser, deed: str, seen: str) -> float:
     return float(told["result"]["value"]) / 1000
 
 
+def spaced(count: int) -> str:
+    """Return a number as the page writes it."""
+    return f"{count:,}".replace(",", "\u202f")
+
+
 def least(times: Callable[[], float]) -> float:
     """Return the least of three."""
     return min(times() for _ in range(3))
@@ -160,8 +165,12 @@ def measured(window: Browser, page: Path, other: Path) -> None:
 
     def filtered() -> float:
         window.value("location.hash = ''")
-        window.until(lambda: "50\u202f000 judgments" in window.value(line))
-        return after(window, "location.hash = 'judge=judge-3'", f"{line}.startsWith('10\u202f000')")
+        window.until(lambda: f"{spaced(COUNT)} judgments" in window.value(line))
+        return after(
+            window,
+            "location.hash = 'judge=judge-3'",
+            f"{line}.startsWith('{spaced(COUNT // JUDGES)}')",
+        )
 
     own = least(filtered)
     window.open(other)

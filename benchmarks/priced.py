@@ -33,7 +33,6 @@ DRAWS = 10
 ITEMS = {"cnn-dailymail": 200, "samsum": 200, "news-commentary": 300, "webnlg": 300}
 WORDINGS = ["default", "simplified", "detailed", "term", "list"]
 WORDINGS += [f"selection-{number}" for number in (1, 2, 3)]
-PROMPTS = 1_000 * (1 + 18) * 80
 WORDS = ["bridge", "closed", "for", "its", "mayor", "of", "old", "repairs", "said", "that", "town"]
 
 
@@ -129,13 +128,15 @@ def main() -> None:
         study = write_study(folder, models)
         os.chdir(folder)
         cells = load_plan(study, HOME, source="study.yaml").cells
-        sets = len(cells) // (80 * models)
+        wordings = len({cell.aspect for cell in cells})
+        sets = len(cells) // (wordings * models)
         assert sets == 4 * 19, sets
         for when in ("files read for the first time", "again"):
             took = snakemake(folder, "check")
             print(f"{when}: {took}, {took.wall / SECONDS:.2f} of {SECONDS} s", flush=True)
         log = folder / "results" / "confusion" / "logs" / "check.log"
-        print(f"{PROMPTS * models:,} prompts of {DRAWS} draws in {len(cells):,} cells; it says:")
+        prompts = sum(ITEMS.values()) * (1 + 18) * wordings * models
+        print(f"{prompts:,} prompts of {DRAWS} draws in {len(cells):,} cells; it says:")
         print(log.read_text(encoding="utf-8"))
         os.chdir("/")
 

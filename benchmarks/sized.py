@@ -26,6 +26,7 @@ class Size(NamedTuple):
 
 
 SIZES = {
+    500: Size(1, 2, 1),
     1_000: Size(2, 3, 4),
     10_000: Size(2, 23, 11),
     18_240: Size(4, 3, 9, criteria=80),

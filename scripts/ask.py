@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.engines.asking import asking, settled
 from metajudge.replies.asking import complete
 from metajudge.replies.budget import spending
 from metajudge.replies.found import Found
+from metajudge.replies.notes import write_note
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.probing import read_findings, try_out
 from metajudge.replies.store import Store
@@ -36,6 +37,10 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str)
             if endpoint and endpoint.probe and findings is None and missing:
                 job = planned(spec, model, try_out(shard, endpoint, allowed))
                 found = shard.find(_wanted(job, part))
+            if missing:
+                name = ".".join(filter(None, (model.model, part)))
+                log = Path(f"{spec['output']}/logs/ask/{spec['dataset']}/{name}.log")
+                write_note(log, spec["dataset"], job, shard)
             complete(found, job.work(found), shard, asking(model, allowed), model.price)
         if part:
             _note(f"{spec['output']}/asked/{spec['dataset']}/{model.model}/{part}.json", found)
@@ -51,8 +56,7 @@ def _wanted(job: Job, part: str) -> Wanted:
 def _note(path: str, found: Found) -> None:
     """Write down what a part was: the same bytes as long as it asks the same."""
     keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(canonical({"replies": found.count, "keys": keys}) + "\n", "utf-8")
+    write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
 
 
 def _write(spec: dict[str, Any], job: Job, found: Found) -> None:

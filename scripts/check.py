@@ -10,6 +10,8 @@ from metajudge.data.files import absent
 from metajudge.engines.joins import join_lines
 from metajudge.plan import load_plan
 from metajudge.plan.bill import bill, estimates
+from metajudge.plan.hint_notices import asked_once, too_few
+from metajudge.plan.imagined import Imagined
 from metajudge.plan.reading import joins
 from metajudge.plan.specs import Specs
 from metajudge.plan.unjudged import unjudged
@@ -29,7 +31,7 @@ def main(spec: dict[str, Any]) -> None:
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
     study = load_plan(spec["config"], HOME, source=spec["source"])
-    for line in unjudged(study):
+    for line in (*unjudged(study), *asked_once(study)):
         print(f"  {line}")
     left, out = spec["unfetched"], f"results/{study.study.study}"
     for name in (name for name in study.datasets if name not in left):
@@ -51,7 +53,11 @@ def main(spec: dict[str, Any]) -> None:
     # a plan of what can be read
     known = {name: card for name, card in study.datasets.items() if name not in left}
     study = replace(study, datasets=known)
-    prices = estimates(study, Specs(study, HOME, out))
+    specs = Specs(study, HOME, out)
+    items = {name: len(Imagined(study, out, name).items) for name in study.evaluated}
+    for line in too_few(study, items):
+        print(f"  {line}")
+    prices = estimates(study, specs)
     for line in bill(study, prices):
         print(line)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from metajudge.canonical import canonical
-from metajudge.command import Spec, run
+from metajudge.command import Spec, run, write_text
 from metajudge.schema.tables import read_table
 from metajudge.training.base import card_of, opened
 from metajudge.training.student import check_device, checked
@@ -18,7 +18,7 @@ def main(spec: Spec, *, card: str) -> None:
     rows = read_table("samples", spec["sample"]).to_pylist()
     told = checked(base, spec["recipe"], rows, spec["max_tokens"])
     Path(spec["output"]).parent.mkdir(parents=True, exist_ok=True)
-    Path(spec["output"]).write_text(canonical(told) + "\n", encoding="utf-8")
+    write_text(Path(spec["output"]), canonical(told) + "\n")
 
 
 if __name__ == "__main__":

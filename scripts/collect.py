@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from metajudge.cells import unpack
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.data.tables import SYSTEMS
 from metajudge.schema.tables import KEYS, SCHEMAS, TEXT, read_table, table_of, write_table
 
@@ -63,7 +63,7 @@ def main(spec: dict[str, Any]) -> None:
     bought = _once(pa.concat_tables([SCHEMAS["bought"].empty_table(), *read, *made]))
     write_table("bought", bought, f"{out}/collected/{dataset}/bought.parquet")
     told = _sum_of(spec, place)
-    Path(f"{out}/collected/{dataset}/cells.sha256").write_text(told + "\n", encoding="ascii")
+    write_text(Path(f"{out}/collected/{dataset}/cells.sha256"), told + "\n")
 
 
 def _sum_of(spec: dict[str, Any], place: str) -> str:

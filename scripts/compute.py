@@ -41,8 +41,8 @@ def main(spec: dict[str, Any]) -> None:
     for perturbation, judge, aspect in unpack(spec["cells"]):
         asked, rated = judges[judge], RatedAspect(**spec["scales"][aspect])
         subjects = targets.of(perturbation, asked.share, aspect)
-        scale = asked.scale or rated
         name, criterion = split(aspect)
+        scale = asked.scale_on(name) or rated
         told = engine.answer(asked, name, scale, subjects)
         keys = [
             request_key(model, asked, name, scale, one, seed=spec["seed"], dataset=dataset)

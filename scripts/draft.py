@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.engines.asked import Request, request_of
 from metajudge.engines.asking import asking, settled
 from metajudge.parsing.steps import read_steps
@@ -50,7 +50,7 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str) -> None:
         raise _useless(spec, made)
     keys = [reply.key for _, reply in made.tries]
     text = _head(spec, keys) + _piece(spec, made.text)
-    Path(spec["output"]).write_text(text, encoding="utf-8")
+    write_text(Path(spec["output"]), text)
 
 
 def _head(spec: dict[str, Any], keys: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.report.explore import render, write_shards
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow"
@@ -15,7 +15,7 @@ def main(spec: dict[str, Any]) -> None:
     output = Path(spec["output"])
     write_shards(spec, output.with_suffix(""))
     page = render(spec["study"], TEMPLATES / "explore", [TEMPLATES / name for name in LOOKS])
-    output.write_text(page, encoding="utf-8", newline="\n")
+    write_text(output, page)
 
 
 if __name__ == "__main__":

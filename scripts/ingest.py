@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
-from metajudge.command import Spec, run
+from metajudge.command import Spec, run, write_text
 from metajudge.data import Rated, tables
 from metajudge.data.files import verify
 from metajudge.data.select import Original, originals, read_selected
@@ -32,8 +32,7 @@ def main(spec: Spec) -> None:
     if wanted:
         write_table("targets", tables.originals(name, chosen), output["original"])
     path = Path(output["report"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(canonical(report(card, hashes, rated, chosen)) + "\n", encoding="utf-8")
+    write_text(path, canonical(report(card, hashes, rated, chosen)) + "\n")
 
 
 def report(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.report.cards.card import render
 from metajudge.report.report import Report
 
@@ -17,7 +17,7 @@ def main(spec: dict[str, Any]) -> None:
     written = set()
     for judge, page in render(Report.load(spec), WORKFLOW / "report", WORKFLOW / "texts"):
         path = folder / f"{judge}.html"
-        path.write_text(page, encoding="utf-8", newline="\n")
+        write_text(path, page)
         written.add(path)
     for path in sorted({*folder.glob("*.html")} - written):
         print(f"no judge of the study any more, deleted: {path}")

@@ -10,7 +10,7 @@ from metajudge.engines.asked import Request, request_of
 from metajudge.perturb.amounts import Amount
 from metajudge.perturb.edits import edit_between
 from metajudge.perturb.made import Made, appended, make_texts, whole
-from metajudge.perturb.verdicts import undone
+from metajudge.perturb.verdicts import more_than_one_error, undone
 from metajudge.prompts import messages, to_write
 from metajudge.replies.asker import Obtain, asker
 from metajudge.replies.judging import reply_columns
@@ -61,7 +61,7 @@ def _made(
             amount=Amount(**spec["amount"]),
             attempts=told["attempts"],
             read=lambda item: appended if told.get("reply") == "appended" else whole,
-            also=partial(_undone, last, first),
+            also=partial(_step_fault, last, first) if told["steps"] > 1 else _no_fault,
         )
         rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
         targets += rows
@@ -71,9 +71,16 @@ def _made(
     return targets, answers
 
 
-def _undone(last: Mapping[str, str], first: Mapping[str, str], item: str, text: str) -> str | None:
-    """Tell whether an item's text takes back what an earlier step did."""
-    return undone(text, last[item], first[item])
+def _step_fault(
+    last: Mapping[str, str], first: Mapping[str, str], item: str, text: str
+) -> str | None:
+    """Tell whether a step changes more than one error does, or takes back what an earlier did."""
+    return more_than_one_error(text, last[item]) or undone(text, last[item], first[item])
+
+
+def _no_fault(item: str, text: str) -> str | None:
+    """Find nothing: a text that is made at once has the checks of its card alone."""
+    return None
 
 
 def _target(spec: dict[str, Any], parent: Row, made: Made, step: int) -> Row:

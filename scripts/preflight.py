@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.plan.preflight import preflight
 
 
 def main(spec: dict[str, Any]) -> None:
     """Check the files and write the record of the study."""
     text = json.dumps(preflight(spec), indent=1, sort_keys=True, ensure_ascii=False)
-    Path(spec["output"]).write_text(text + "\n", encoding="utf-8")
+    write_text(Path(spec["output"]), text + "\n")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.report.elements import LONG_TABLES
 from metajudge.report.page import render, sections_of
 from metajudge.report.parts import write_long_tables, write_parts
@@ -21,8 +21,7 @@ def main(spec: dict[str, Any]) -> None:
     output = Path(spec["output"])
     if not spec["texts"]:  # of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page, encoding="utf-8", newline="\n")
+    write_text(output, page)
     write_long_tables(report, TEMPLATES, sections, output.with_name(LONG_TABLES))
     write_parts(report, TEMPLATES, sections, Path(spec["figures"]), Path(spec["sections"]))
 

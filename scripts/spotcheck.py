@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from metajudge.command import run
+from metajudge.command import run, write_text
 from metajudge.report.spotcheck import render
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow"
@@ -13,8 +13,7 @@ def main(spec: dict[str, Any]) -> None:
     """Read the targets and the replies behind those that a model made, write the page."""
     page = render(spec, TEMPLATES / "texts", TEMPLATES / "report")
     output = Path(spec["output"])
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page, encoding="utf-8", newline="\n")
+    write_text(output, page)
 
 
 if __name__ == "__main__":

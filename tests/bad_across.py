@@ -246,6 +246,11 @@ ACROSS: list[Case] = [
         ["key aspects.clarity", "too many"],
     ),
     (
+        "two labels that no reply tells apart",
+        scale(labels=["bad", "so so", "fair", "So  so", "good"]),
+        ["key aspects.clarity", "'So  so' comes twice"],
+    ),
+    (
         "labels that are too few",
         scale(labels=["bad", "good"]),
         ["key aspects.clarity", "2 labels for 5 values"],

@@ -31,6 +31,21 @@ BOMB = "a0: &a0 [x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)
 )
 NOT_YAML: list[Case] = [
+    (
+        "a number to base 60",
+        {JUDGE: "judge: asked\nmodel: loop\nform: plain\nmax_tokens: 1:30\n"},
+        ["asked.yaml:4, key max_tokens", "90", "1:30", "quotes"],
+    ),
+    (
+        "a number to base 8",
+        {MODEL: "model: loop\nengine: openai\nlimits:\n  concurrency: 010\n"},
+        ["loop.yaml:4, key limits.concurrency", "8", "'010'", "quotes"],
+    ),
+    (
+        "a number to base 60 in a list",
+        {DATASET: "dataset: mine\nmissing:\n- x\n- 1:00\n"},
+        ["mine.yaml:4, key missing.1", "base 60"],
+    ),
     ("no study", {STUDY: None}, ["there is no such file", STUDY]),
     ("a folder for a study", {STUDY: FOLDER}, [STUDY, "folder"]),
     ("an empty study", {STUDY: ""}, ["a mapping", STUDY]),

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -122,7 +121,7 @@ class Life:
         return told
 
     def kill(self, stage: str, chance: random.Random) -> str:
-        """Run, and kill the whole process group at a random moment of a stage; unlock.
+        """Run, and kill all its processes at a random moment of a stage; unlock.
 
         The moment: so many jobs of the stage were seen, and some milliseconds more, or requests,
         unless the job ends before. Return it in words.
@@ -142,7 +141,7 @@ class Life:
             while not due() and number in _jobs(process, scripts):
                 time.sleep(0.002)
             time.sleep(delay if requests else 0)
-            os.killpg(process.pid, signal.SIGKILL)
+            running.kill_all(process.pid)
             later = time.monotonic() - began
         time.sleep(SETTLE)
         came = len(self.endpoint.asked) - before
@@ -174,7 +173,7 @@ class Life:
             try:
                 yield process
             except BaseException:  # a test that fails leaves nothing running
-                os.killpg(process.pid, signal.SIGKILL)
+                running.kill_all(process.pid)
                 raise
 
 
@@ -201,9 +200,9 @@ def _jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...]) -> set[int
             script = next((word for word in words[1:3] if word.endswith(b".py")), None)
             if script is None:  # the second word, or the third where a shell holds it
                 continue
-            group = int((path / "stat").read_text().rpartition(")")[2].split()[2])
+            session = int((path / "stat").read_text().rpartition(")")[2].split()[3])
         except (OSError, IndexError):  # it has ended
             continue
-        if group == process.pid and Path(os.fsdecode(script)).stem in scripts:
+        if session == process.pid and Path(os.fsdecode(script)).stem in scripts:
             found.add(int(path.name))
     return found

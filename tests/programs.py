@@ -78,12 +78,13 @@ def alive(pid: int) -> bool:
     return not status.exists() or status.read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
 
 
-def gone(pid: int) -> bool:
-    for _ in range(100):
-        if not alive(pid):
-            return True
+def gone(pid: int, seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while alive(pid):
+        if time.monotonic() > end:
+            return False
         time.sleep(0.05)
-    return False
+    return True
 
 
 def number_in(path: Path) -> int:

@@ -60,6 +60,20 @@ def agreement() -> Iterator[Row]:
                 yield row(dataset, judge, "kappa_linear", None, **kappa)
 
 
+def verdicts() -> Iterator[Row]:
+    for dataset in DATASETS:
+        for aspect in ASPECTS:
+            told = {"aspect": aspect, "level": "by_source", "form": "agreement"}
+            for judge in JUDGES:
+                value = BETTER.get(judge)
+                yield row(dataset, judge, "spearman", value, **told)
+                note = "better" if (value or 0) > 0.5 else "not_shown; length"
+                step = 2.0 if note == "better" else 1.0
+                method = {"note": note, "method": "Holm over 2"}
+                verdict = row(dataset, judge, "verdict", step, **told, **method)
+                yield verdict | {"lo": None, "hi": None}
+
+
 def discernment() -> Iterator[Row]:
     for dataset in DATASETS:
         for judge in JUDGES:
@@ -140,7 +154,8 @@ def cost() -> Iterator[Row]:
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
-    **{"agreement": agreement, "discernment": discernment, "faults": faults},
+    **{"agreement": agreement, "verdicts": verdicts},
+    **{"discernment": discernment, "faults": faults},
     **{"perturbations": perturbations, "responses": responses},
     **{"coverage": coverage, "cost": cost},
 }

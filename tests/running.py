@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,29 @@ def run(
         check=False,
         timeout=timeout,
     )
+
+
+def in_session(process: int) -> set[int]:
+    """Return the processes that live in the session that a process began, from the system's list.
+
+    A command that was started with `start_new_session` has what it starts in it, though not in one
+    process group.
+    """
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):  # it has ended
+            state, _, _, session = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(session) == process and state != "Z":
+                found.add(int(path.name))
+    return found
+
+
+def kill_all(process: int) -> None:
+    """Kill a command that began a session, and all that it started, at one moment: kill -9."""
+    while there := in_session(process):
+        for one in there:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
 
 
 def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:

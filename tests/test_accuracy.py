@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deleted import jackknife_t
 from metajudge.statistics.accuracy import MOST_EPSILONS, acc_eq
 from metajudge.statistics.estimate import NO_SOURCE, Estimate
-from metajudge.statistics.resampling import source_weights
+from metajudge.statistics.jackknife import deletions
 from vectors import load
 
 NAN = float("nan")
@@ -79,28 +80,28 @@ def test_it_equals_counting_pair_by_pair(seed: int, leave_one_out: bool) -> None
     assert found.estimate.value == pytest.approx(naive(x, y, source, leave_one_out), abs=1e-12)
 
 
-def test_each_replicate_is_calibrated_by_itself_and_leaves_out_all_copies() -> None:
+def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> None:
+    """A threshold is not smooth: each source's is the best over the others, as the data are."""
     rng = np.random.default_rng(3)
     source = np.repeat(np.arange(12), 5)
     x, y = rng.integers(1, 9, 60).astype(float), rng.integers(1, 5, 60).astype(float)
-    weights = source_weights(rng, 12, 15)
-    rows = acc_eq(x, y, source, weights=weights)[0].rows
-    for weight, found in zip(weights, rows[1:], strict=True):
-        each = []
-        drawn = np.flatnonzero(weight)
-        for s in drawn:
-            rest = np.concatenate(
-                [np.flatnonzero(source == t) for t in drawn for _ in range(weight[t]) if t != s]
-            )
-            copies = np.repeat(np.arange(rest.size // 5), 5)
-            epsilon = acc_eq(x[rest], y[rest], copies, weights=None, leave_one_out=False)[1]
-            own = source == s
-            i, j = np.triu_indices(5, 1)
-            dx, dy = (v[own][i] - v[own][j] for v in (x, y))
-            assert epsilon is not None
-            sign = np.where(np.abs(dx) <= epsilon, 0, np.sign(dx))
-            each += [float(np.mean(sign == np.sign(dy)))] * weight[s]
-        assert found == pytest.approx(np.mean(each), abs=0.02)  # epsilons that only s has
+    each = []
+    for s in range(12):
+        rest, own = source != s, source == s
+        codes = np.unique(source[rest], return_inverse=True)[1]
+        epsilon = acc_eq(x[rest], y[rest], codes, weights=None, leave_one_out=False)[1]
+        assert epsilon is not None
+        i, j = np.triu_indices(5, 1)
+        dx, dy = (v[own][i] - v[own][j] for v in (x, y))
+        each.append(float(np.mean(np.where(np.abs(dx) <= epsilon, 0, np.sign(dx)) == np.sign(dy))))
+    found = acc_eq(x, y, source, weights=deletions(12))[0].estimate
+    value = float(np.mean(each))
+    deleted = [float(np.mean(np.delete(each, s))) for s in range(12)]
+    assert found.value == pytest.approx(value, abs=0.02)  # epsilons that only s has
+    assert found.lo is not None and found.hi is not None
+    expected = jackknife_t(value, deleted, "logit")
+    assert (found.lo, found.hi) == pytest.approx(expected, abs=0.03)
+    assert found.method == "jackknife-t on logit over 12 sources"
 
 
 def test_missing_targets_and_single_texts_make_no_pair() -> None:
@@ -117,7 +118,7 @@ def test_properties() -> None:
     source = np.repeat(np.arange(40), 6)
     y = rng.integers(1, 5, 240).astype(float)
     x = y + rng.normal(size=240)
-    weights = source_weights(rng, 40, 200)
+    weights = deletions(40)
     found = acc_eq(x, y, source, weights=weights)[0].estimate
     assert found.lo is not None and found.hi is not None and found.value is not None
     assert found.lo < found.value < found.hi and found.n == 40

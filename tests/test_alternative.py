@@ -9,7 +9,7 @@ from scipy import stats
 from metajudge.statistics import alternative
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.estimate import FEW_RATERS, FEW_SOURCES, Estimate
-from metajudge.statistics.resampling import source_weights
+from metajudge.statistics.jackknife import deletions
 
 NAN = float("nan")
 
@@ -54,7 +54,7 @@ def test_a_perfect_judge_wins_and_a_random_one_does_not(closeness: str) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 6, 300).astype(float)
     ratings = np.clip(truth + rng.integers(-1, 2, (4, 300)), 1, 5)
-    weights = source_weights(rng, 300, 100)
+    weights = deletions(300)
     perfect = alt(truth, ratings, closeness=closeness, weights=weights)
     noise = alt(rng.integers(1, 6, 300), ratings, closeness=closeness, weights=weights)
     assert perfect[0].value == 1 and noise[0].value == 0

@@ -3,6 +3,7 @@
 import json
 import string
 import unicodedata
+import zlib
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -25,7 +26,7 @@ from metajudge.perturb.errors import KINDS_OF_ERROR
 from metajudge.perturb.orders import replace_text, wrong_ending
 from metajudge.replies import compacted, pace
 from metajudge.replies.ledger import STATE, Ledger
-from metajudge.replies.lines import forgetting, line_of
+from metajudge.replies.lines import CRC, forgetting, line_of
 from metajudge.replies.store import Store
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import table_of
@@ -250,7 +251,9 @@ def strange(row: dict[str, Any]) -> bytes:
     """Return a line of another program; of a newer version, see test_machine_faults."""
     key = {"key": KEYS[0], "draw": 0}
     whole = json.loads(line_of(Reply(KEYS[0], 0, "4")))
-    return json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()
+    del whole["crc"]
+    body = json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()[:-1]
+    return b'%b%b%08x"}' % (body, CRC, zlib.crc32(body))  # it is as it was written
 
 
 NAMES = ["draw", "text", "finish", "status", "usage", "provenance", "logprobs", "attempt", "forget"]

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import textwrap
@@ -99,7 +98,7 @@ def test_killed_between_two_replies_only_the_missing_are_asked(study: Study) -> 
         start_new_session=True,
     )
     assert half.wait(60)
-    os.killpg(process.pid, signal.SIGKILL)
+    running.kill_all(process.pid)
     process.wait()
     kept = study.journalled()
     assert TEXTS // 3 <= kept < TEXTS

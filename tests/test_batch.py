@@ -212,6 +212,14 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(ask
     assert asked.take(good(lines[0], "Rating: 2")) == Results(there=1)
 
 
+def test_results_are_counted_by_file_and_requests_are_none(asked: Asked) -> None:
+    lines = asked.lines()
+    [path] = asked.take(good(lines[0])).of_files
+    assert asked.take(good(lines[0])).of_files == {path: 1}
+    assert asked.take(*lines).of_files == asked.take(b"").of_files == {}
+    assert asked.take(*lines).torn == len(lines)
+
+
 def test_a_key_that_was_said_back_is_taken_out(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +272,12 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         assert "loop: 144 requests in 1 files" in told
         assert "after these come 1 cells of demo-dialogue about lie.single" in told
         assert endpoint.asked == []
-        results = answers([tmp_path / "out" / "loop-001.jsonl"])
+        requests = tmp_path / "out" / "loop-001.jsonl"
+        for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
+            (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
+            told = metajudge("batch", "import", "study.yaml", "results.jsonl", status=1)
+            assert "has no result" in told and "where:   results.jsonl" in told
+        results = answers([requests])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
         assert "144 replies and 0 refusals" in metajudge(
             "batch", "import", "study.yaml", "results.jsonl"

@@ -17,6 +17,7 @@ from metajudge.statistics.estimate import (
     LENGTH_IS_ALL,
     ONE_FAMILY,
 )
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.resampling import source_weights
 
 NAN = float("nan")
@@ -47,7 +48,7 @@ def test_the_partial_correlation_is_that_of_residuals() -> None:
 def test_a_judge_of_length_alone_has_nothing_left() -> None:
     _, y, length, rng = data()
     x = length + rng.normal(0, 5, 200)
-    weights = source_weights(rng, 50)
+    weights = deletions(50)
     found = partial_correlation(x, y, length, SOURCE, statistic="pearson", weights=weights)
     one = found.estimate
     assert one.lo is not None and one.hi is not None and one.lo < 0 < one.hi
@@ -56,11 +57,11 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
 
 
 def test_the_slope_is_what_a_doubling_is_worth() -> None:
-    _, y, length, rng = data()
+    _, y, length, _ = data()
     x = (y - 1) * 25 + 12.5 * np.log2(length / 100)  # 0 to 100: half a point of 1 to 5 a doubling
     keys: Any = {"judge_scale": (0.0, 100.0), "people_scale": FIVE}
-    found = length_slope(x, y, length, SOURCE, **keys, weights=source_weights(rng, 50)).estimate
-    assert found.value == pytest.approx(0.5) and found.lo == pytest.approx(0.5)
+    found = length_slope(x, y, length, SOURCE, **keys, weights=deletions(50)).estimate
+    assert (found.value, found.lo, found.hi) == pytest.approx((0.5, 0.5, 0.5))
     noisy = data(3)
     want = stats.linregress(np.log2(noisy[2]), noisy[0] - noisy[1]).slope
     keys = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}
@@ -70,11 +71,11 @@ def test_the_slope_is_what_a_doubling_is_worth() -> None:
 
 
 def test_self_preference_is_the_gap_between_families() -> None:
-    _, y, _, rng = data()
+    _, y, _, _ = data()
     own = np.arange(200) % 4 == 0
     keys: Any = {"judge_scale": FIVE, "people_scale": FIVE}
     x = y + 0.7 + 0.3 * own
-    found = self_preference(x, y, own, SOURCE, **keys, weights=source_weights(rng, 50)).estimate
+    found = self_preference(x, y, own, SOURCE, **keys, weights=deletions(50)).estimate
     assert found.value == pytest.approx(0.3) and found.n == 200
     x[0] = NAN
     assert self_preference(x, y, own, SOURCE, **keys, weights=None).estimate.n_missing == 1

@@ -392,3 +392,53 @@ def test_any_engine_is_given_work_only_as_far_as_there_is_room(tmp_path: Path) -
     with again.budget:
         failures = within(again.budget, engine)(work, True, kept.append)
     assert failures == [Failure("third", "busy")]
+
+
+def test_a_reply_dearer_than_was_set_aside_stops_new_requests_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is under way may pass the cap; nothing is sent beside it, and it is said."""
+    dollar = 10**9
+    job = Job(tmp_path, Cap("max_usd", NANOS, 10 * dollar))
+    asked = [request(number) for number in range(40)]
+    with pytest.raises(UserError) as error, job.store, job.budget:
+        under_way = [(one, job.budget.reserve(one, 1)) for one in asked[:16]]
+        for one, hold in under_way:
+            assert hold is not None
+            usage = {"prompt": 7, "completion": 500_000}  # a dollar
+            job.budget.settle(hold, [Reply(one.key, 0, "4", usage=usage)])
+            if one is not under_way[-1][0]:
+                assert job.budget.reserve(asked[16], 1) is None
+        job.budget.reserve(asked[16], 1)
+    spent, held = used(tmp_path, NANOS)
+    assert spent == pytest.approx(16 * dollar, rel=1e-3) and held == 0
+    assert "max_usd" in error.value.where and "models/m.yaml" in error.value.where
+    assert "6.0001" in str(error.value.got)  # of 16.0001 dollars, beside the cap
+    warned = capsys.readouterr().out
+    assert warned.count("warning") == 1
+    assert "models/m.yaml" in warned and "1.00001" in warned
+
+
+def test_after_a_dear_reply_more_is_set_aside_and_a_far_cap_stops_nothing(tmp_path: Path) -> None:
+    job = Job(tmp_path, Cap("max_usd", NANOS, 100 * 10**9))
+    before = job.budget.reserve(request(0), 1)
+    assert before is not None
+    dear = {"prompt": 7, "completion": 50_000}  # .1 dollars
+    job.budget.settle(before, [Reply(request(0).key, 0, "4", usage=dear)])
+    after = job.budget.reserve(request(1), 1)
+    assert after is not None and 10**8 < after.nanodollars < 2 * 10**8
+    job.budget.settle(after, [])
+    with job.store, job.budget:
+        for number in range(2, 12):
+            job.ask(number, dear)
+    assert used(tmp_path, NANOS)[0] == pytest.approx(11 * 10**8, rel=1e-3)
+
+
+def test_other_jobs_see_at_once_what_a_dear_reply_took(tmp_path: Path) -> None:
+    first, second = (Job(tmp_path, Cap("max_usd", NANOS, 10**9)) for _ in range(2))
+    hold = first.budget.reserve(request(0), 1)
+    assert hold is not None
+    dear = {"prompt": 7, "completion": 600_000}  # 1.2 dollars
+    first.budget.settle(hold, [Reply(request(0).key, 0, "4", usage=dear)])
+    with pytest.raises(UserError, match="max_usd"):
+        second.budget.reserve(request(1), 1)

@@ -1,7 +1,5 @@
 """Caps through the real workflow: what an endpoint is asked, counted there."""
 
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -120,7 +118,7 @@ def test_killed_jobs_do_not_let_a_cap_be_passed(study: Study) -> None:
             stderr=subprocess.DEVNULL,
         )
         assert reached.wait(60)
-        os.killpg(process.pid, signal.SIGKILL)
+        running.kill_all(process.pid)
         process.wait()
         assert study.run("--unlock").returncode == 0
     study.endpoint.script = rate

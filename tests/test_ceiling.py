@@ -9,8 +9,9 @@ from scipy import stats
 
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.resampling import Replicated, source_weights
+from metajudge.statistics.resampling import Replicated
 
 SOURCE = np.repeat(np.arange(20), 4)
 SYSTEM = np.tile(np.arange(4), 20)
@@ -23,14 +24,13 @@ def ratings(seed: int = 0, raters: int = 3) -> Any:
 
 
 def pooled(x: Any, y: Any) -> Mapping[Any, Replicated]:
-    weights = source_weights(np.random.default_rng(1), 20, 100)
-    return correlations(x, y, SOURCE, SYSTEM, weights=weights, levels=["pooled"])
+    return correlations(x, y, SOURCE, SYSTEM, weights=deletions(20), levels=["pooled"])
 
 
 def test_each_rater_against_the_mean_of_the_others() -> None:
     table = ratings()
     table[0, :5] = np.nan
-    found = ceilings(pooled, table, against="mean", n_sources=20)
+    found = ceilings(pooled, table, against="mean")
     want = []
     for rater in range(3):
         others = np.nanmean(np.delete(table, rater, axis=0), axis=0)
@@ -48,7 +48,7 @@ def test_each_rater_against_every_other() -> None:
     def kappas(x: Any, y: Any) -> Mapping[str, Replicated]:
         return on_classes(y, x, [1, 2, 3, 4, 5], SOURCE, None)
 
-    found = ceilings(kappas, table, against="each", n_sources=20)["kappa_linear"]
+    found = ceilings(kappas, table, against="each")["kappa_linear"]
     each = [
         kappas(table[i], table[j])["kappa_linear"].estimate.value
         for i in range(3)
@@ -61,10 +61,10 @@ def test_each_rater_against_every_other() -> None:
 def test_raters_without_a_value_are_counted_and_one_rater_has_no_ceiling() -> None:
     table = ratings()
     table[2] = 3
-    found = ceilings(pooled, table, against="mean", n_sources=20)["pearson", "pooled"]
+    found = ceilings(pooled, table, against="mean")["pearson", "pooled"]
     assert found.value is not None and found.note == "undefined for 1 of 3"
-    assert ceilings(pooled, np.full((3, 80), 2.0), against="mean", n_sources=20)[
-        "pearson", "pooled"
-    ].note == ("constant judge")
-    alone = ceilings(pooled, ratings(raters=1), against="mean", n_sources=20)
+    assert ceilings(pooled, np.full((3, 80), 2.0), against="mean")["pearson", "pooled"].note == (
+        "constant judge"
+    )
+    alone = ceilings(pooled, ratings(raters=1), against="mean")
     assert all(one.value is None for one in alone.values())

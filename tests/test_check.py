@@ -9,6 +9,7 @@ import pytest
 
 import running
 from asking import FAST, Study
+from metajudge.plan.lengths import VERDICT
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -58,10 +59,11 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: St
         told, "terse, demo-dialogue"
     )
     assert (wanted, there, missing) == (TEXTS, 0, TEXTS)
-    assert likely == most == TEXTS * 512
-    assert tokens and most
-    assert least == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01) == highest
-    assert "a guess: 4 characters a token" in told and "as long as they may be" in told
+    assert (likely, most) == (TEXTS * VERDICT, TEXTS * 512)
+    assert tokens and likely and most
+    assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
+    assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
+    assert "a guess: 4 characters a token" in told and "usual of their form" in told
     assert "not known before the first replies" in told
     guessed = tokens
     assert study.ask().returncode == 0
@@ -101,6 +103,11 @@ def test_limits_tell_the_time_and_caps_what_is_left(study: Study) -> None:
     assert "about 10 min at requests_per_minute" in told
     assert "max_requests: 0 requests of 500 requests spent by this study so far" in told
     assert "caps.loop.max_usd: 0 US dollars of 2 US dollars" in told
+    assert "warning" not in told
+    study.study(max_requests=TEXTS - 1, caps={"loop": {"max_usd": 0.3}})
+    warned = [line for line in check(study).splitlines() if "warning" in line]
+    assert len(warned) == 2 and "max_requests" in warned[0] and "likely" in warned[0]
+    assert "caps.loop.max_usd" in warned[1] and "at most" in warned[1]  # .61 dollars, .0x likely
 
 
 def test_a_model_without_a_price_is_one_warning(study: Study) -> None:
@@ -108,7 +115,9 @@ def test_a_model_without_a_price_is_one_warning(study: Study) -> None:
     study.card("judges", "curt", model="loop", form="rate-explain")
     study.study(judges=["terse", "curt"])
     told = check(study)
-    assert told.count("warning: the price of loop is not known") == 1
+    [warning] = [line for line in told.splitlines() if "warning" in line]
+    assert "models/loop.yaml" in warning
+    assert "price: not known" in told and "0.00" not in told
     assert numbers(told, "curt, demo-dialogue")[-2:] == [None, None]
 
 

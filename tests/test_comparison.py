@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deleted import jackknife_t
 from metajudge.statistics.comparison import (
     detectable,
     difference,
@@ -18,39 +19,51 @@ from metajudge.statistics.comparison import (
 )
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
+from metajudge.statistics.jackknife import NOT_SMOOTH, deletions
 from metajudge.statistics.permutation import flips_of, permutation_tests
-from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
+from metajudge.statistics.resampling import Replicated
 
 NAN = float("nan")
 
 
 def of(rows: Any, n: int = 9, missing: int = 0) -> Replicated:
     rows = np.array(rows, dtype=float)
+    sizes = np.ones(rows.size - 1)
     if np.isnan(rows[0]):
-        return Replicated(Estimate.undefined("constant judge"), rows)
-    return Replicated(Estimate(float(rows[0]), n=n, n_missing=missing), rows)
+        return Replicated(Estimate.undefined("constant judge"), rows, sizes)
+    return Replicated(Estimate(float(rows[0]), n=n, n_missing=missing), rows, sizes)
 
 
 # --- differences ---
 
 
-def test_a_difference_has_the_interval_of_the_paired_replicates() -> None:
+def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
     rng = np.random.default_rng(0)
-    shared = rng.normal(size=1001)
-    one, other = of(0.5 + shared, 90, 2), of(0.4 + shared + rng.normal(0, 0.01, 1001), 95, 1)
-    found = difference(one, other, 30)
-    rows = one.rows - other.rows
+    shared = rng.normal(size=31)
+    one, other = of(0.5 + shared, 90, 2), of(0.4 + shared + rng.normal(0, 0.001, 31), 95, 1)
+    told = difference(one, other)
+    found, rows = told.estimate, one.rows - other.rows
     assert found.value == pytest.approx(rows[0])
-    assert (found.lo, found.hi) == percentile_interval(rows[1:])
+    expected = jackknife_t(float(rows[0]), rows[1:].tolist())
+    assert (found.lo, found.hi) == pytest.approx(expected)
     assert (found.n, found.n_missing) == (90, 2)
-    assert found.lo and found.hi and found.hi - found.lo < 0.05  # alone each spans about 4
-    back = difference(other, one, 30)
+    assert found.lo and found.hi and found.hi - found.lo < 0.05  # alone each spans about 20
+    back = difference(other, one).estimate
     assert (back.lo, back.hi) == pytest.approx((-found.hi, -found.lo))
+    p = told.p_above(found.lo)
+    assert p == pytest.approx(0.025)
+
+
+def test_a_difference_of_what_is_not_smooth_has_no_interval() -> None:
+    rows = np.random.default_rng(1).normal(size=31)
+    least = of(rows)._replace(scale=NOT_SMOOTH)
+    found = difference(least, of(rows / 2)).estimate
+    assert found.value is not None and found.lo is None and "not smooth" in found.note
 
 
 def test_an_undefined_judge_has_no_difference() -> None:
-    assert difference(of([NAN, 0.1]), of([0.5, 0.4]), 30).note == UNDEFINED_JUDGE
-    assert difference(of([0.5]), of([0.4]), 30).lo is None
+    assert difference(of([NAN, 0.1]), of([0.5, 0.4])).estimate.note == UNDEFINED_JUDGE
+    assert difference(of([0.5]), of([0.4])).estimate.lo is None
 
 
 # --- letters ---
@@ -131,7 +144,7 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
 
     for _ in range(25):
         x1, x2, y = study(0.9, 1.0)
-        weights = source_weights(rng, 60, 300)
+        weights = deletions(60)
         one, other = (
             correlations(
                 x, y, source, system, weights=weights, statistics=["pearson"], levels=["pooled"]

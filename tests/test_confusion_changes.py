@@ -27,7 +27,7 @@ def test_differences_by_hand() -> None:
     assert values == pytest.approx([0.75, -0.5, -0.4, 0.0])
     assert told["s_t_mean"]["lo"] < 0.75 < told["s_t_mean"]["hi"]
     assert told["confusion_index"]["hi"] < 0 and told["s_f_mean"]["n"] == len(ITEMS)
-    assert "bootstrap over 30 sources" in told["s_t_mean"]["method"]
+    assert "jackknife-t over 30 sources" in told["s_t_mean"]["method"]
     noted = {name: row["note"] for name, row in told.items() if row["note"]}
     assert [*noted] == ["confusion_auc"] and noted["confusion_auc"].startswith("no width")
 

@@ -42,7 +42,7 @@ def study(
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
         **{"grid": dict.fromkeys(aspects), "ends": dict.fromkeys(aspects, ends)},
-        **{"references": False, "discrete": True, "weighted": False},
+        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
     }
     own = {"dataset": "d"}
     return DatasetStudy(
@@ -138,7 +138,7 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     index = one(rows, "confusion_index")
     assert index["value"] == pytest.approx(0.5 / 0.75) and index["lo"] < 0.5 / 0.75 < index["hi"]
     assert one(rows, "confusion_auc")["value"] == 0.5  # 1.5 above .5, and 0 below it
-    assert index["method"].startswith("2 wanted drops, 1 unwanted; bootstrap over 30")
+    assert index["method"].startswith("2 wanted drops, 1 unwanted; jackknife-t over 30")
     assert of_cell(rows, "p_fdr", "typos", "clear")["value"] < 1e-6
     assert of_cell(rows, "p_fdr", "cuts", "true")["value"] > 0.05
     assert one(rows, "wanted_shown")["value"] == 0.5

@@ -10,9 +10,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
+from deleted import jackknife_t
 from metajudge.statistics import coefficients
 from metajudge.statistics.coefficients import Statistic
-from metajudge.statistics.correlation import Level, correlate
+from metajudge.statistics.correlation import Level, correlate, correlations
 from metajudge.statistics.estimate import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
@@ -21,7 +22,8 @@ from metajudge.statistics.estimate import (
     NO_SOURCE,
     Estimate,
 )
-from metajudge.statistics.resampling import percentile_interval, source_weights
+from metajudge.statistics.jackknife import HANGS, deletions
+from metajudge.statistics.resampling import source_weights
 from vectors import load, params
 
 Floats = NDArray[np.float64]
@@ -105,6 +107,14 @@ def written_out(
     return reference(x[rows], y[rows], copies, system[rows], statistic, level)
 
 
+def rows_of(
+    data: tuple[Floats, Floats, Codes, Codes], statistic: Statistic, level: Level, weights: Codes
+) -> Floats:
+    """Return the value, and that of every row of weights."""
+    told = correlations(*data, weights=weights, statistics=[statistic], levels=[level])
+    return told[statistic, level].rows
+
+
 @pytest.mark.parametrize(("inputs", "expected", "name"), params("correlations"))
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
     statistic = next(s for s in STATISTICS if name.endswith(s))
@@ -185,8 +195,7 @@ def test_constant_is_undefined(
 ) -> None:
     x, y = np.tile(x, 12).astype(float), np.tile(y, 12).astype(float)
     source, system = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
-    weights = source_weights(np.random.default_rng(0), 12, 9)
-    found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
+    found = correlate(x, y, source, system, statistic=statistic, level=level, weights=deletions(12))
     assert (found.value, found.lo, found.note) == (None, None, note)
 
 
@@ -234,20 +243,28 @@ def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Statistic) ->
 @every
 @pytest.mark.parametrize("shape", [(31, 5), (40, 4), (12, 13)])
 @pytest.mark.parametrize("continuous", [False, True])
-def test_intervals_are_those_of_written_out_resamples(
+def test_intervals_are_those_of_written_out_deletions(
     statistic: Statistic, level: Level, shape: tuple[int, int], continuous: bool
 ) -> None:
     data = simulated(1, *shape, continuous)
     x, y, source, system = data
-    weights = source_weights(np.random.default_rng(2), shape[0], 15)
+    weights = deletions(shape[0])
     found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
     one_each = np.ones(shape[0], dtype=np.int64)
-    assert found.value == pytest.approx(written_out(data, one_each, statistic, level), abs=1e-10)
-    if level == "by_source" and shape[0] < 30:
-        assert found.method == "t over 12 sources"
-        return
-    replicates = np.array([written_out(data, row, statistic, level) for row in weights])
-    assert (found.lo, found.hi) == pytest.approx(percentile_interval(replicates), abs=1e-10)
+    value = written_out(data, one_each, statistic, level)
+    assert found.value == pytest.approx(value, abs=1e-10)
+    deleted = [written_out(data, row, statistic, level) for row in weights]
+    there = ~(np.isnan(x) | np.isnan(y))
+    parts = [(source == s) & there for s in range(shape[0])]
+    counts = [part.any() for part in parts]  # a source without a target can change nothing
+    if level == "by_source":  # nor one without a value
+        counts = [not np.isnan(oracle(x[part], y[part], statistic)) for part in parts]
+    deleted = [v for v, one in zip(deleted, counts, strict=True) if one]
+    inside = max(map(abs, [value, *deleted])) < 1 - 1e-12  # else plain, cut at the end
+    expected = jackknife_t(value, deleted, "atanh" if inside else "plain", (-1.0, 1.0))
+    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-9)
+    how = "jackknife-t on atanh" if inside else "jackknife-t"
+    assert found.method == f"{how} over {len(deleted)} sources"
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -257,13 +274,11 @@ def test_each_replicate_at_any_block_size(
     statistic: Statistic, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coefficients, "CELLS", cells)
-    data = x, y, source, system = simulated(3, sources, 600 // sources)
+    data = simulated(3, sources, 600 // sources)
     for row in source_weights(np.random.default_rng(4), sources, 5):
-        found = correlate(
-            x, y, source, system, statistic=statistic, level="pooled", weights=row[None]
-        )
+        rows = rows_of(data, statistic, "pooled", row[None])
         expected = written_out(data, row, statistic, "pooled")
-        assert found.lo == found.hi == pytest.approx(expected, abs=1e-10)
+        assert rows[1] == pytest.approx(expected, abs=1e-10)
 
 
 @every
@@ -274,13 +289,11 @@ def test_order_of_targets_sources_and_systems(
 ) -> None:
     x, y, source, system = simulated(seed, 32, 4)
     rng = np.random.default_rng(seed)
-    weights = source_weights(rng, 32, 20)
+    weights = deletions(32)
     order, sources, systems = rng.permutation(x.size), rng.permutation(32), rng.permutation(4)
-    moved = np.empty_like(weights)
-    moved[:, sources] = weights
     first = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
     x, y, source, system = x[order], y[order], sources[source[order]], systems[system[order]]
-    second = correlate(x, y, source, system, statistic=statistic, level=level, weights=moved)
+    second = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
     assert (first.n, first.n_missing, first.n_tied) == (second.n, second.n_missing, second.n_tied)
     assert (first.note, first.method) == (second.note, second.method)
     assert numbers(first) == pytest.approx(numbers(second), abs=1e-12)
@@ -306,7 +319,7 @@ def test_rescaling(x: Floats, statistic: Statistic) -> None:
 @pytest.mark.parametrize("statistic", ["spearman", "kendall_b"])
 def test_rank_statistics_see_only_the_order(statistic: Statistic, level: Level) -> None:
     x, y, source, system = simulated(5, 40, 6)
-    weights = source_weights(np.random.default_rng(0), 40, 30)
+    weights = deletions(40)
     first, second = (
         correlate(v, y, source, system, statistic=statistic, level=level, weights=weights)
         for v in (x, np.exp(5 * x))
@@ -330,8 +343,8 @@ def test_a_far_value_does_not_blur_the_resamples_without_it() -> None:
     x, y = rng.normal(size=60), rng.normal(size=60)
     x[0] = 1e7
     weights = np.append(0, np.ones(11, dtype=np.int64))[None]
-    found = correlate(x, y, source, source, statistic="pearson", level="pooled", weights=weights)
-    assert found.lo == pytest.approx(oracle(x[5:], y[5:], "pearson"), abs=1e-8)
+    rows = rows_of((x, y, source, source), "pearson", "pooled", weights)
+    assert rows[1] == pytest.approx(oracle(x[5:], y[5:], "pearson"), abs=1e-8)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -343,34 +356,38 @@ def test_constant_resamples_are_undefined_not_zero(statistic: Statistic, constan
     without = source_weights(rng, 11, 50)
     weights = np.hstack([np.zeros((50, 9), dtype=np.int64), without])
     weights = np.vstack([weights, np.ones((50, 20), dtype=np.int64)])
-    found = correlate(x, y, source, source, statistic=statistic, level="pooled", weights=weights)
-    assert found.lo == found.hi == pytest.approx(found.value)
-    assert found.note.startswith("undefined in 50% of resamples; no width: 100%")
+    rows = rows_of((x, y, source, source), statistic, "pooled", weights)
+    assert np.isnan(rows[1:51]).all()
+    assert rows[51:] == pytest.approx(np.full(50, rows[0]))
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_a_resample_with_two_systems_is_undefined(statistic: Statistic) -> None:
+def test_what_hangs_on_a_source_has_no_interval(statistic: Statistic) -> None:
     source, system = np.repeat(np.arange(14), 4), np.tile(np.arange(4), 14)
     x, y = np.random.default_rng(7).integers(1, 100, (2, 56)).astype(float)
     everywhere = (system < 2) | (source == 0)
-    weights = np.ones((2, 14), dtype=np.int64)
-    weights[0, 0] = 0
     x, y, source, system = (v[everywhere] for v in (x, y, source, system))
-    found = correlate(x, y, source, system, statistic=statistic, level="by_system", weights=weights)
-    assert found.lo == found.hi == pytest.approx(found.value)
-    assert found.n == 4 and found.note.startswith("undefined in 50% of resamples")
+    rows = rows_of((x, y, source, system), statistic, "by_system", deletions(14))
+    assert np.isnan(rows[1]) and np.isfinite(np.delete(rows, 1)).all()
+    found = correlate(
+        x, y, source, system, statistic=statistic, level="by_system", weights=deletions(14)
+    )
+    assert (found.lo, found.hi, found.n, found.note) == (None, None, 4, f"{HANGS}0")
 
 
-def test_a_t_interval_ends_at_one() -> None:
+def test_an_interval_ends_at_one() -> None:
     x, source, system = grid(np.repeat(np.arange(4.0)[:, None], 12, axis=1))
     y = x.copy()
     y[source == 0] = [1, 0, 2, 3]  # tau is 2/3 here and 1 in the other eleven
-    weights = source_weights(np.random.default_rng(0), 12, 9)
     found = correlate(
-        x, y, source, system, statistic="kendall_b", level="by_source", weights=weights
+        x, y, source, system, statistic="kendall_b", level="by_source", weights=deletions(12)
     )
-    assert found.value == pytest.approx((11 + 2 / 3) / 12)
-    assert (found.hi, found.method) == (1.0, "t over 12 sources")
+    value = (11 + 2 / 3) / 12
+    # without the one source all others are 1, so that the scale is plain: the t-interval of a mean
+    deleted = [1.0, *[(10 + 2 / 3) / 11] * 11]
+    assert found.value == pytest.approx(value) and found.hi == 1.0
+    assert found.lo == pytest.approx(jackknife_t(value, deleted)[0])
+    assert found.method == "jackknife-t over 12 sources"
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -379,7 +396,7 @@ def test_the_unit_of_the_scores_does_not_matter(
     statistic: Statistic, level: Level, scale: float
 ) -> None:
     x, y, source, system = simulated(8, 33, 5)
-    weights = source_weights(np.random.default_rng(0), 33, 30)
+    weights = deletions(33)
     first, second = (
         correlate(v, y, source, system, statistic=statistic, level=level, weights=weights)
         for v in (x, scale * x)
@@ -392,7 +409,7 @@ def test_the_unit_of_the_scores_does_not_matter(
 def test_nothing_warns(statistic: Statistic, level: Level) -> None:
     x, y, source, system = simulated(6, 33, 4)
     x[source < 20] = NAN
-    weights = source_weights(np.random.default_rng(0), 33, 40)
+    weights = deletions(33)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)

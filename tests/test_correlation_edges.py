@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deleted import jackknife_t
 from metajudge.statistics.combination import log_harmonic_mean
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.ensemble import ON_ONE_SCALE, error_correlation
@@ -14,8 +15,8 @@ from metajudge.statistics.estimate import (
     NO_UNITS,
     Estimate,
 )
-from metajudge.statistics.repeatability import repeatability
-from metajudge.statistics.resampling import percentile_interval, source_weights
+from metajudge.statistics.jackknife import deletions
+from metajudge.statistics.repeatability import repeatability, spearman_brown
 from metajudge.statistics.soft import soft_pairwise_accuracy
 from metajudge.statistics.wilcoxon import mean_drop, rank_biserial
 
@@ -65,10 +66,9 @@ def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> Non
     assert found.value == pytest.approx(np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1])
     assert found.method == ON_ONE_SCALE and found.n == 4
     rng = np.random.default_rng(2)
-    weights = source_weights(rng, 30, 20)
     x, y, ratings = rng.normal(size=(3, 30))
-    many = error_correlation(x, y, ratings, np.arange(30), one_scale=True, weights=weights)
-    assert many.estimate.method.startswith(f"{ON_ONE_SCALE}; bootstrap over 30 sources")
+    many = error_correlation(x, y, ratings, np.arange(30), one_scale=True, weights=deletions(30))
+    assert many.estimate.method == f"{ON_ONE_SCALE}; jackknife-t on atanh over 30 sources"
 
 
 def test_too_few_systems_are_counted_with_what_is_missing() -> None:
@@ -94,33 +94,39 @@ def test_a_harmonic_mean_of_certain_chances_is_no_more_than_certain() -> None:
     assert log_harmonic_mean(np.log([0.1, 0.5]), [0.25, 0.75]) == pytest.approx(np.log(1 / 4))
 
 
-def test_few_resamples_of_draws_have_the_interval_of_each_written_out() -> None:
+def test_draws_have_the_intervals_of_written_out_deletions() -> None:
     rng = np.random.default_rng(5)
     source = np.repeat(np.arange(12), 2)
     draws = np.round(rng.normal(3, 1, 24) + rng.normal(0, 0.5, (3, 24)), 1)
     draws[0, 0] = NAN
-    weights = source_weights(rng, 12, 25)
-    found = repeatability(draws, source, weights, scale=None)
+    found = repeatability(draws, source, deletions(12), scale=None)
     each = [
-        repeatability(draws[:, at], source[at], None, scale=None)
-        for at in (np.repeat(np.arange(24), row[source]) for row in weights)
+        repeatability(draws[:, source != s], source[source != s], None, scale=None)
+        for s in range(12)
     ]
-    for name in ("alpha_draws", "reliability", "draws_needed"):
-        values = np.array([one[name].value for one in each], dtype=float)
-        want = percentile_interval(values)
-        assert (found[name].lo, found[name].hi) == pytest.approx(want), name
-        assert found[name].n == 24 and "bootstrap over 12 sources" in found[name].method
+    for name in ("alpha_draws", "reliability"):
+        deleted = [one[name].value or 0 for one in each]
+        value = found[name].value
+        assert value is not None
+        assert (found[name].lo, found[name].hi) == pytest.approx(jackknife_t(value, deleted))
+        assert found[name].n == 24 and found[name].method == "jackknife-t over 12 sources"
+    r = found["reliability"]
+    assert r.value is not None and r.lo is not None and r.hi is not None and r.lo > 0
+
+    def needed(reliability: float) -> int:  # the least k whose mean has .95 of the attainable
+        return next(k for k in range(1, 10_000) if spearman_brown(reliability, k) >= 0.95 - 1e-9)
+
+    k = found["draws_needed"]
+    assert (k.value, k.lo, k.hi) == (needed(r.value), needed(r.hi), needed(r.lo))
 
 
-def test_one_resample_of_draws_is_an_interval_of_it_alone() -> None:
+def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
     rng = np.random.default_rng(5)
-    source = np.arange(12)
-    draws = rng.normal(3, 1, 12) + rng.normal(0, 0.7, (2, 12))
-    weights = source_weights(rng, 12, 1)
-    found = repeatability(draws, source, weights, scale=None)["draws_needed"]
-    at = np.repeat(np.arange(12), weights[0])
-    alone = repeatability(draws[:, at], source, None, scale=None)["draws_needed"]
-    assert alone.value and (found.lo, found.hi) == (alone.value, alone.value)
+    draws = rng.normal(3, 1, 12) + rng.normal(0, 1.5, (2, 12))
+    found = repeatability(draws, np.arange(12), deletions(12), scale=None)
+    assert (found["reliability"].value or 0) > 0 > (found["reliability"].lo or 1)
+    k = found["draws_needed"]
+    assert k.value is not None and (k.lo, k.hi) == (None, None) and "reaches 0" in k.note
 
 
 def test_without_two_draws_of_a_text_every_name_says_so() -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from asking import WRITING, Study
 from metajudge.methods import cost
+from metajudge.schema.tables import table_of, write_table
 from metajudge.statistics.estimate import Estimate
+from metajudge.summary import unpriced
 from running import HOME, write_card
 from scripted import Body, Said, reply, serve
 
@@ -111,7 +113,8 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(study:
     every = costs(study, "all")
     assert every["replies"] == len(study.endpoint.asked)
     assert every["usd"] == pytest.approx((len(study.endpoint.asked) - writing) * ONE)
-    assert done.stdout.count("the price of lie is not known") == 1
+    [warning] = [line for line in done.stdout.splitlines() if line.startswith("warning: ")]
+    assert "models/writer.yaml" in warning and "lie" in warning
     page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
     assert page.count("The price of lie is not known") == 1
     texts = (study.folder / "results/asked/report/texts.html").read_text("utf-8")
@@ -152,3 +155,22 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
     assert price_of("both", b=None).value is None
     assert price_of("both", b=None).note == cost.UNPRICED
     assert price_of("both", supervised=True).note == cost.SUPERVISED
+
+
+def test_a_warning_about_a_price_names_the_models_card(tmp_path: Path) -> None:
+    told = {"dataset": "d", "statistic": "usd", "level": "", "aspect": ""}
+    rows = [
+        {**told, "judge": "a", "value": None},
+        {**told, "judge": "b", "value": 1.0},
+        {**told, "judge": "both", "value": None},
+    ]
+    path = tmp_path / "tables" / "cost.parquet"
+    write_table("results", table_of("results", rows), path)
+    models = {"x": SimpleNamespace(price=None), "y": SimpleNamespace(price={"input": 1})}
+    judges = {"a": SimpleNamespace(model="x"), "b": SimpleNamespace(model="y")}
+    both = SimpleNamespace(members=["a", "b"], supervisor=None)
+    plan: Any = SimpleNamespace(datasets={}, models=models, judges=judges, derived={"both": both})
+    [warning] = unpriced(tmp_path, lambda: plan)
+    assert "models/x.yaml" in warning and "a, both" in warning and "models/y" not in warning
+    write_table("results", table_of("results", rows[1:2]), path)
+    assert unpriced(tmp_path, lambda: plan) == []

@@ -2,10 +2,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
-from metajudge.data import read_dataset
+from metajudge.bounded import STATE
+from metajudge.data import files, read_dataset
 from metajudge.schema.errors import UserError
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
@@ -157,6 +160,25 @@ def test_unieval_faults(tmp_path: Path) -> None:
     assert "a text is empty" in text and "row 1" in text
     assert "`scores.fluency`" in text and "nearest: fluence" in text and "row 2" in text
     assert "off the scale" in text and "row 3" in text
+
+
+@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_table_that_unfolds_into_gigabytes_is_refused(
+    nested: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text, thousands of times: kilobytes on disk."""
+    places = pa.array([0] * 4000, pa.int32())
+    column = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 900_000]))
+    if nested:
+        column = pa.ListArray.from_arrays(pa.array([0, 4000], pa.int32()), column)
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": column}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 1 << 16
+    monkeypatch.setattr(files, "MOST_UNFOLDED", 1 << 30)
+    with pytest.raises(UserError, match="unfolds into too much") as error:
+        list(files.read_rows(path))
+    assert error.value.where == str(path) and error.value.todo
 
 
 WORDS = ["nan", "NaN", "None", "#NAME?", "null", "['a', 'b']", '["a", "b"]', "[]"]

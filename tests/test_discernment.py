@@ -13,7 +13,8 @@ from metajudge.methods import discernment, perturbations, responses
 from metajudge.methods.study import DatasetStudy
 from metajudge.schema.tables import table_of
 from metajudge.shares import share_of
-from metajudge.statistics import wilcoxon
+from metajudge.statistics import combination, wilcoxon
+from metajudge.statistics.multiple import holm
 from metajudge.statistics.resampling import NO_WIDTH
 
 Floats = NDArray[np.float64]
@@ -138,7 +139,7 @@ def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_th
 # Judges beside each other
 
 
-def test_judges_are_compared_on_the_same_resamples_and_a_twin_differs_in_nothing() -> None:
+def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothing() -> None:
     rows = discernment.rows(
         study({"good": scored(1, 0.8), "twin": scored(1, 0.8), "blind": scored(0)})
     )
@@ -147,10 +148,11 @@ def test_judges_are_compared_on_the_same_resamples_and_a_twin_differs_in_nothing
         gap = one(rows, f"difference_{name}", judge="good", judge_b="blind")
         assert gap["value"] == pytest.approx(good - blind, abs=1e-12)
         same = one(rows, f"difference_{name}", judge="good", judge_b="twin")
-        assert (same["value"], same["lo"], same["hi"]) == (0.0, 0.0, 0.0)
+        ends = (None, None) if "_min" in name else (0.0, 0.0)  # a minimum is not smooth
+        assert (same["value"], same["lo"], same["hi"]) == (0.0, *ends)
     gap = one(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
     own = one(rows, "D_avg_exact", judge="good")
-    assert gap["lo"] > 0 and gap["n"] == ITEMS and "bootstrap over 40" in gap["method"]
+    assert gap["lo"] > 0 and gap["n"] == ITEMS and gap["method"] == "jackknife-t over 40 sources"
     assert own["lo"] < own["value"] and gap["note"] == ""
 
 
@@ -209,7 +211,7 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
         test = (
             "exact" if limit == 1000 and name.split("_")[-1] in ("hmp", "exact") else "asymptotic"
         )
-        assert f"{test} p; bootstrap" in found["method"], name
+        assert f"{test} p" in found["method"] and "jackknife-t" in found["method"], name
         assert found["value"] > 5
         assert (discernment.BEYOND in found["note"]) == (test == "asymptotic"), name
 
@@ -248,6 +250,35 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
         for cut in ("typos", "cuts")
     }
     assert [at for at, told in noted.items() if told] == [("D_ew", "typos")]
+
+
+def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None:
+    falls = dropped(clear=[1, 2, -1, 3], true=[1, 1, -1])
+    falls["cuts.single"] = dropped(clear=[1, -1, 1], true=[1, -1, -1, 2])["cuts.single"]
+    rows = discernment.rows(study({"some": falls}))
+    cells = of(rows, "D_exact", aspect="")
+    least = min(cells, key=lambda row: row["value"])
+    found = one(rows, "D_min_exact")
+    assert least["value"] < max(row["value"] for row in cells)
+    assert [found[end] for end in ("value", "lo", "hi")] == [
+        least[end] for end in ("value", "lo", "hi")
+    ]
+    assert f"{least['perturbation']}.{least['degree']}" in found["method"]
+    p = max(holm(np.array([20 ** -row["value"] for row in cells])))
+    assert f"Holm-adjusted p of all, exact: {p:.2g}" in found["note"]
+
+
+def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*args: Any) -> Any:
+        calls.append(args)
+        return combination.discernment(*args)
+
+    monkeypatch.setattr(discernment, "discernment", counted)
+    told = study({"good": scored(1, 0.8), "blind": scored(0)})
+    discernment.rows(told)
+    assert len(calls) == 2 * len(told.spec["perturbed"])
 
 
 # Weights

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.engines.openai import HOPELESS, LONGEST_WAIT, SHOWN, OpenAIEngine
+from metajudge.engines.openai import HOPELESS, SHOWN, OpenAIEngine
+from metajudge.engines.pace import LONGEST_WAIT
 from metajudge.engines.wire import read_replies
 from metajudge.replies.asking import obtain
 from metajudge.replies.store import Store

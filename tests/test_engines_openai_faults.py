@@ -99,6 +99,19 @@ def test_whoever_asks_for_more_patience_than_there_is_is_left(
     assert len(endpoint.asked) > 1 + FAST["attempts"]  # these do not count as attempts
 
 
+def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests."""
+    endpoint.script = lambda _: refusal(429, "slow down")
+    asked = requests(card(endpoint), *MANY[:16])
+    with pytest.raises(UserError, match="patience is used up"):
+        ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
+    by_prompt = Counter(map(prompt, endpoint.asked))
+    assert len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8  # 0.02 * 2 ** 8 > 4
+    assert len(endpoint.asked) < 16 * 6
+
+
 def test_a_pause_that_one_is_told_holds_for_all(endpoint: Endpoint, tmp_path: Path) -> None:
     moments: list[float] = []
 
@@ -307,13 +320,41 @@ def test_failures_that_differ_or_with_replies_between_end_nothing(
         number = int(prompt(body))
         if number % 3 == 0:
             return refusal(500, "down")
-        return refusal(500, f"down: {number}") if number % 3 == 1 else reply("4")
+        return refusal(503, "down") if number % 3 == 1 else reply("4")
 
     endpoint.script = script
     limits = {"concurrency": 1, "attempts": 1, "breaker": 2}
     with pytest.raises(UserError, match="40 of 60 requests failed"):
         ask(endpoint, tmp_path, requests(card(endpoint), *MANY), **limits)
     assert len(endpoint.asked) == 60
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_a_number_in_the_message_does_not_defeat_the_breaker(
+    endpoint: Endpoint, tmp_path: Path, proven: bool
+) -> None:
+    """A wait that counts down, or the request's id, makes no failure another one."""
+    count = iter(range(10_000))
+
+    def script(body: Body) -> Said:
+        if proven and prompt(body) == MANY[0]:
+            return reply("4")
+        told = {"type": "overloaded", "code": 7, "message": f"{99 - next(count)} s, request r-1"}
+        return Said({"error": told}, 503)
+
+    endpoint.script = script
+    asked = requests(card(endpoint), *MANY)
+    most = 12 if proven else HOPELESS
+    with pytest.raises(UserError, match=f"{most} requests in a row failed: HTTP 503"):
+        ask(endpoint, tmp_path, asked, concurrency=1, attempts=1, breaker=12)
+    assert len(endpoint.asked) == most + proven
+
+
+def test_another_type_of_error_is_another_failure(endpoint: Endpoint, tmp_path: Path) -> None:
+    count = iter(range(10_000))
+    endpoint.script = lambda _: Said({"error": {"type": "ab"[next(count) % 2]}}, 503)
+    with pytest.raises(UserError, match="60 of 60 requests failed"):
+        ask(endpoint, tmp_path, requests(card(endpoint), *MANY), concurrency=1, attempts=1)
 
 
 def test_before_any_reply_few_failures_are_enough(endpoint: Endpoint, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deleted import jackknife_t
 from metajudge.schema.tables import table_of
 from metajudge.scoring.derived import derive_cell
 from metajudge.statistics.ensemble import (
@@ -18,14 +19,15 @@ from metajudge.statistics.ensemble import (
     subsets,
 )
 from metajudge.statistics.estimate import CONSTANT_RATINGS, FEW_PAIRS, Estimate
-from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
+from metajudge.statistics.jackknife import HANGS, deletions
+from metajudge.statistics.resampling import Replicated
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
 RNG = np.random.default_rng(11)
 N = 4000
 SOURCE = np.repeat(np.arange(N // 4), 4)
-WEIGHTS = source_weights(RNG, N // 4, 50)
+WEIGHTS = deletions(N // 4)
 PEOPLE = RNG.normal(3, 1, N)
 APART = PEOPLE + RNG.normal(0, 0.8, (5, N))
 """Five judges whose errors have nothing to do with each other, and are equally large."""
@@ -122,15 +124,15 @@ def test_errors_on_other_scales_by_hand() -> None:
 def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
     assert [one.estimate.value for one in found] == pytest.approx([1, 1, 1])
-    number = effective_judges(mean_error_correlation(found, N // 4), 3, N // 4).estimate
+    number = effective_judges(mean_error_correlation(found), 3).estimate
     assert (number.value, number.lo, number.hi) == pytest.approx((1, 1, 1))
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
-    mean = mean_error_correlation(pairs(APART, one_scale=one_scale), N // 4)
+    mean = mean_error_correlation(pairs(APART, one_scale=one_scale))
     assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
-    number = effective_judges(mean, 5, N // 4).estimate
+    number = effective_judges(mean, 5).estimate
     assert number.value is not None and number.lo is not None and number.hi is not None
     assert number.lo < number.value < number.hi and number.value == pytest.approx(5, abs=0.4)
 
@@ -155,14 +157,19 @@ def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
-def test_a_resample_is_the_same_of_the_texts_drawn(one_scale: bool) -> None:
+def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     x, y = APART[0], 0.5 * APART[0] + APART[1]
     found = error_correlation(x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale)
-    drawn = np.repeat(np.arange(N), WEIGHTS[7][SOURCE])
-    again = correlation(x[drawn], y[drawn], PEOPLE[drawn], one_scale=one_scale)
-    assert found.rows[8] == pytest.approx(again.value)
+    deleted = []
+    for s in range(N // 4):
+        left = s != SOURCE
+        again = correlation(x[left], y[left], PEOPLE[left], one_scale=one_scale)
+        assert again.value is not None
+        deleted.append(again.value)
+    assert found.rows[1:] == pytest.approx(np.array(deleted))
     one = found.estimate
-    assert (one.lo, one.hi) == percentile_interval(found.rows[1:])
+    assert one.value is not None
+    assert (one.lo, one.hi) == pytest.approx(jackknife_t(one.value, deleted, "atanh"))
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
@@ -209,31 +216,31 @@ def test_too_few_texts_are_no_correlation(left: int, one_scale: bool) -> None:
 
 
 def mean_of(*rows: float, n: int = 10) -> Replicated:
-    return Replicated(Estimate(rows[0], n=n), np.array(rows))
+    return Replicated(Estimate(rows[0], n=n), np.array(rows), np.ones(len(rows) - 1))
 
 
 @pytest.mark.parametrize(
     ("k", "r", "wanted"), [(5, 0.25, 2.5), (5, 0, 5), (5, 1, 1), (2, -0.5, 4), (3, 0.5, 1.5)]
 )
 def test_the_effective_number_by_hand(k: int, r: float, wanted: float) -> None:
-    found = effective_judges(mean_of(r), k, 100).estimate
+    found = effective_judges(mean_of(r), k).estimate
     assert found.value == pytest.approx(wanted) and found.n == 10
 
 
 def test_errors_that_cancel_out_have_no_number() -> None:
     for r in (-0.25, -0.25 + 1e-12, -0.3):
-        found = effective_judges(mean_of(r, 0.0), 5, 100).estimate
+        found = effective_judges(mean_of(r, 0.0), 5).estimate
         assert (found.value, found.note) == (None, CANCELLED)
-    resampled = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5, 100)
-    assert resampled.rows[1] == 5 and np.isnan(resampled.rows[-1])
-    assert (resampled.estimate.lo, resampled.estimate.hi) == (5, 5)
+    deleted = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5)
+    assert deleted.rows[1] == 5 and np.isnan(deleted.rows[-1])
+    assert deleted.estimate.lo is None and deleted.estimate.note == f"{HANGS}98"
 
 
 def test_no_mean_has_no_number_and_the_same_reason() -> None:
     nothing = Replicated(Estimate.undefined("constant ratings"), np.full(3, NAN))
-    mean = mean_error_correlation([mean_of(0.1, 0.2, 0.3), nothing], 100)
+    mean = mean_error_correlation([mean_of(0.1, 0.2, 0.3), nothing])
     assert mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
-    found = effective_judges(mean, 3, 100).estimate
+    found = effective_judges(mean, 3).estimate
     assert (found.value, found.note) == (None, mean.estimate.note)
 
 
@@ -241,7 +248,7 @@ def test_so_many_independent_judges_err_as_much_as_all_together() -> None:
     """The formula's promise: the variance of the mean error is that of one over the number."""
     shared = RNG.normal(0, 0.5, N)
     scores = APART + shared
-    mean = mean_error_correlation(pairs(scores, one_scale=True), N // 4)
-    number = effective_judges(mean, 5, N // 4).estimate.value
+    mean = mean_error_correlation(pairs(scores, one_scale=True))
+    number = effective_judges(mean, 5).estimate.value
     errors = scores - PEOPLE
     assert number == pytest.approx(errors.var(axis=1).mean() / errors.mean(axis=0).var(), rel=0.02)

@@ -18,7 +18,7 @@ from metajudge.perturb.edits import Edit, apply_edits
 from metajudge.report import shards
 from metajudge.report.explore import errors, render, view
 from metajudge.report.html import script_hash
-from metajudge.report.items import Target, Texts, all_judged, judged
+from metajudge.report.items import Target, Texts, judged
 from metajudge.report.shards import CALL, Shelf, call, literal
 from running import HOME
 from test_report import Page
@@ -62,7 +62,9 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: Explore
 
 def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
-    found = list(all_judged(texts, [("systems", "mean", name) for name in ("fluency", "adequacy")]))
+    found = [
+        one for name in ("fluency", "adequacy") for one in judged(texts, ("systems", "mean", name))
+    ]
     assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {None}
     assert [one.rating for one in found] == [4.5] * 8 + [None] * 8
 

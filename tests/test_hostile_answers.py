@@ -5,18 +5,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
+from metajudge.bounded import STATE
 from metajudge.engines import wire
 from metajudge.engines.asked import MOST_TOKENS
 from metajudge.engines.command import _usage as said_by_a_program
 from metajudge.engines.wire import read_replies
 from metajudge.replies import compacted
-from metajudge.replies.lines import row_of
+from metajudge.replies.lines import row_of, sealed
 from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.errors import UserError
 from scripted import Endpoint, Said, reply
@@ -41,7 +41,7 @@ def test_what_is_no_number_of_tokens_is_not_counted(count: object, endpoint: End
 def line(**changes: Any) -> bytes:
     row = {"key": KEY, "draw": 0, "text": "4", "finish": "stop", "status": "ok"}
     row |= {"usage": {"prompt": 7, "completion": None}, "provenance": None, "logprobs": None}
-    return orjson.dumps(row | changes) + b"\n"
+    return sealed(row | changes)
 
 
 def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:
@@ -144,3 +144,28 @@ def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(tmp_path:
     columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [line()] * rows}
     with pytest.raises(UserError, match="more than 4,096 lines at once"):
         list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))
+
+
+@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
+def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text of a megabyte, 4,096 times: two kilobytes on disk, four gigabytes in memory."""
+    rows = compacted.ROWS
+    columns: dict[str, list[Any]] = {one: [0] * rows for one in compacted.SCHEMA.names}
+    columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [b"x" * 900_000] * rows}
+    path = tmp_path / "a.parquet"
+    schema = compacted.SCHEMA
+    small = {one.name: pa.array(columns[one.name][:1], one.type) for one in schema}
+    folded = {
+        name: pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one).cast(one.type)
+        if name != "line"
+        else pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one)
+        for name, one in small.items()
+    }
+    pq.write_table(pa.table(folded), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 1 << 16
+    monkeypatch.setattr(compacted, "MOST_UNFOLDED", 1 << 30)
+    with pytest.raises(UserError, match="no file of replies") as error:
+        list(compacted.blocks(path))
+    assert error.value.where == str(path) and "unfold" in str(error.value.got)

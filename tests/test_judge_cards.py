@@ -146,12 +146,12 @@ def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: An
 def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(pages: Any) -> None:
     text = Page(pages["gamma"]).text
     first = text[: text.index("Where it stands")]
-    assert "May be trusted for following the planned quality of Fluency" in first
+    assert "Better than chance at following the planned quality of Fluency" in first
     assert "What it costs" in first and "A value from 432 of 480 judgments" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
-    assert "May be trusted for nothing" in told[: told.index("Where it stands")]
+    assert "Not shown to be better" in told[: told.index("Where it stands")]
     assert "A control:" in Page(pages["random"]).text
 
 

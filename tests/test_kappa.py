@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
+from deleted import jackknife_t
 from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.kappa import confusion_counts, equal_width, on_classes
-from metajudge.statistics.resampling import percentile_interval, source_weights
 from vectors import params
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -94,31 +95,31 @@ def test_order_of_targets_and_sources_and_direction_of_the_scale(
     table: list[tuple[float, float]], random: Any
 ) -> None:
     gold, predicted = (np.array(column) for column in zip(*table, strict=True))
-    source, weights = np.arange(gold.size) % 12, source_weights(np.random.default_rng(0), 12, 20)
+    source, weights = np.arange(gold.size) % 12, deletions(12)
     order = random.sample(range(gold.size), gold.size)
     renamed = np.array(random.sample(range(12), 12))
-    moved = np.empty_like(weights)
-    moved[:, renamed] = weights
     first = kappa_linear(gold, predicted, SCALE, source, weights)
-    second = kappa_linear(gold[order], predicted[order], SCALE, renamed[source[order]], moved)
-    assert first == second
-    assert kappa_linear(6 - gold, 6 - predicted, SCALE, source, weights) == first
+    second = kappa_linear(gold[order], predicted[order], SCALE, renamed[source[order]], weights)
+    turned = kappa_linear(6 - gold, 6 - predicted, SCALE, source, weights)
+    for other in (second, turned):
+        assert (other.value, other.n) == (first.value, first.n)
+        for end in ("lo", "hi"):
+            assert getattr(other, end) == pytest.approx(getattr(first, end), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_interval_is_that_of_written_out_resamples(seed: int) -> None:
+def test_interval_is_that_of_written_out_deletions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     source = rng.integers(0, 12, 60)
     gold = rng.integers(1, 6, 60).astype(float)
     predicted: NDArray[np.float64] = np.clip(gold + rng.integers(-1, 3, 60), 1, 5)
     gold[rng.integers(0, 60, 4)] = NAN
-    weights = source_weights(rng, 12, 50)
-    written_out = []
-    for counts in weights:
-        times = np.where(np.isnan(gold), 0, counts[source])
-        written_out.append(oracle(np.repeat(gold, times), np.repeat(predicted, times)))
-    found = kappa_linear(gold, predicted, SCALE, source, weights)
-    expected = percentile_interval(np.array(written_out))
+    there = ~np.isnan(gold)
+    kept = [there & (source != s) for s in range(12)]
+    deleted = [oracle(gold[own], predicted[own]) for own in kept]
+    found = kappa_linear(gold, predicted, SCALE, source, deletions(12))
+    value = oracle(gold[there], predicted[there])
+    expected = jackknife_t(value, deleted, ends=(-np.inf, 1.0))
     assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)
 
 

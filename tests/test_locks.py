@@ -72,3 +72,7 @@ def test_what_asks_has_one_version_in_all_environments() -> None:
     }
     told = [{name: pins(lock)[name] for name in asking} for lock in LOCKS]
     assert len(asking) > 4 and all(one == told[0] for one in told)
+
+
+def test_what_snakemakes_own_report_needs_is_there_without_the_tests() -> None:
+    assert "pygments" in pins(HOME / "envs" / "core.txt")

@@ -3,6 +3,7 @@
 Whole runs meet such faults in test_run_faults.py; a full disk under a store is in test_store.py.
 """
 
+import json
 import os
 import resource
 import subprocess
@@ -22,7 +23,7 @@ from metajudge.engines.asked import Reply
 from metajudge.replies import compacted
 from metajudge.replies.compacted import Line
 from metajudge.replies.compaction import compact
-from metajudge.replies.lines import line_of
+from metajudge.replies.lines import line_of, sealed
 from metajudge.replies.store import DAY, Store
 from metajudge.replies.survey import verify
 from metajudge.schema.errors import UserError
@@ -180,9 +181,9 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
 # --- what a newer version wrote ---
 
 NEWER = {
-    "sealed": line_of(Reply(KEY, 0, "4")).replace(b"}\n", b',"sealed":true}\n'),
-    "format": b'{"key":"%s","draw":0,"format":2,"body":"4"}\n' % KEY.encode(),
-    "why": b'{"key":"%s","draw":0,"forget":1,"why":"x"}\n' % KEY.encode(),
+    "why": sealed({"key": KEY, "draw": 0, "forget": 1, "why": "x"}),
+    "format": sealed({"key": KEY, "draw": 0, "format": 2, "body": "4"}),
+    "signed": sealed(json.loads(line_of(Reply(KEY, 0, "4"))) | {"signed": True}),
 }
 
 

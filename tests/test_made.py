@@ -52,6 +52,16 @@ def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() ->
     assert found["b"].request.prompt == rounds[1][0] and found["b"].reply.text == good
 
 
+def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
+    """A small model wrote it into the text: `The original reply was cut.`"""
+    good = "The dog sat on the mat."
+    reason = "it is the same text"
+    echo = f"{good} The model says it is the same text."
+    found, rounds = made({"a": [PARENT, echo, good]}, attempts=3)
+    assert (found["a"].text, found["a"].status) == (good, "ok")
+    assert reason in rounds[1][0] and reason not in rounds[2][0]
+
+
 @pytest.mark.parametrize("attempts", [1, 2, 4])
 def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
     found, rounds = made({"a": [PARENT] * 9}, attempts=attempts)

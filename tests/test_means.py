@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from deleted import by_source, jackknife_t, proportion
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.means import independent_mean, mean_over, replicated_share, share
-from metajudge.statistics.resampling import Replicated, percentile_interval, source_weights
+from metajudge.statistics.resampling import Replicated
 from vectors import published
 
 RNG = np.random.default_rng(0)
 SOURCE = np.repeat(np.arange(40), 5)
-WEIGHTS = source_weights(RNG, 40, 200)
+WEIGHTS = deletions(40)
 ONES = np.ones(SOURCE.size)
 
 
@@ -22,48 +24,52 @@ def shares(*chances: float) -> list[Replicated]:
     return [replicated_share(one, ONES, SOURCE, WEIGHTS) for one in hits]
 
 
-def test_a_share_has_the_replicates_of_its_interval() -> None:
+def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     hits = np.zeros(SOURCE.size)
     hits[:50] = 1
     found = replicated_share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, of="what")
     one = found.estimate
     assert (one.value, one.n, one.n_missing, one.n_tied) == (0.25, 200, 3, 2)
-    assert found.rows[0] == one.value and found.rows.size == 201
-    assert (one.lo, one.hi) == percentile_interval(found.rows[1:])
-    assert one.method.startswith("what; bootstrap over 40 sources")
+    assert found.rows[0] == one.value and found.rows.size == 41
+    assert found.rows[1] == 45 / 195 and found.rows[40] == 50 / 195
+    own = proportion(by_source(hits, SOURCE, 40), [5] * 40)
+    assert (one.lo, one.hi) == pytest.approx(own)
+    assert one.method.startswith("what; Clopper-Pearson") and "40 sources" in one.method
     plain = share(hits, ONES, SOURCE, WEIGHTS, 3, of="what")
     assert (plain.value, plain.lo, plain.hi) == (one.value, one.lo, one.hi)
 
 
-def test_the_mean_over_aspects_has_the_interval_of_the_mean_of_replicates() -> None:
+def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     each = shares(0.2, 0.5, 0.6)
-    found = mean_over(each, 40, of="aspects")
+    found = mean_over(each, of="aspects")
     rows = np.mean([one.rows for one in each], axis=0)
     assert found.rows == pytest.approx(rows) and found.estimate.value == rows[0]
-    assert (found.estimate.lo, found.estimate.hi) == percentile_interval(rows[1:])
-    assert found.estimate.n == 3 and found.estimate.method.startswith("mean over aspects; boot")
-    turned = mean_over(each[::-1], 40, of="aspects").estimate
+    expected = jackknife_t(float(rows[0]), rows[1:].tolist(), ends=(0.0, 1.0))
+    assert (found.estimate.lo, found.estimate.hi) == pytest.approx(expected)
+    assert found.estimate.method == "mean over aspects; jackknife-t over 40 sources"
+    assert found.estimate.n == 3
+    turned = mean_over(each[::-1], of="aspects").estimate
     assert turned.value == pytest.approx(found.estimate.value)
 
 
 def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None:
     none, all_of_them = (replicated_share(v * ONES, ONES, SOURCE, WEIGHTS) for v in (0, 1))
-    found = mean_over([none, all_of_them], 40, of="aspects").estimate
+    found = mean_over([none, all_of_them], of="aspects").estimate
     rest = 1 - 0.025 ** (1 / 40)
     assert found.value == 0.5
     assert (found.lo, found.hi) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
     twice = [Estimate(1.0, lo=1.0, hi=1.0)] * 2
     assert independent_mean(twice, of="datasets").note == "no width: nor has any of the datasets"
-    flat = Replicated(Estimate(0.0, lo=0.0, hi=0.0), np.zeros(201))
-    assert "no width" in mean_over([flat, flat], 40, of="aspects").estimate.note
+    flat = Replicated(Estimate(0.0, lo=0.0, hi=0.0), np.zeros(41), np.ones(40))
+    assert "no width" in mean_over([flat, flat], of="aspects").estimate.note
 
 
 def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
-    nothing = Replicated(Estimate.undefined("constant judge"), np.full(201, np.nan))
-    found = mean_over([*shares(0.5), nothing], 40, of="aspects")
+    nothing = Replicated(Estimate.undefined("constant judge"), np.full(41, np.nan))
+    found = mean_over([*shares(0.5), nothing], of="aspects")
     one = found.estimate
     assert (one.value, one.note) == (None, "undefined on 1 of 2 aspects: constant judge")
-    assert np.isnan(found.rows).all() and found.rows.size == 201
+    assert np.isnan(found.rows).all() and found.rows.size == 41
     told = independent_mean([Estimate(0.5), nothing.estimate], of="datasets")
     assert (told.value, told.note) == (None, "undefined on 1 of 2 datasets: constant judge")
     several = [nothing.estimate, Estimate.undefined("continuous"), Estimate(1.0)]
@@ -91,7 +97,7 @@ def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
         each = []
         for size in (60, 100):
             told = (rng.random(size) < 0.4).astype(float)
-            weights = source_weights(rng, size, 300)
+            weights = deletions(size)
             each.append(share(told, np.ones(size), np.arange(size), weights))
         found = independent_mean(each, of="datasets")
         assert found.lo is not None and found.hi is not None
@@ -108,7 +114,7 @@ def overall(row: dict[str, str]) -> tuple[Any, Any]:
         [Replicated(Estimate(float(row[name])), np.array([float(row[name])])) for name in names]
         for names in ASPECTS
     ]
-    each = [mean_over(one, 1, of="aspects").estimate for one in told]
+    each = [mean_over(one, of="aspects").estimate for one in told]
     return [one.value for one in each], independent_mean(each, of="datasets").value
 
 

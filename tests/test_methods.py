@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from deleted import jackknife_t
 from metajudge import __version__
 from metajudge.methods import agreement, comparison, pairwise, repeatability
 from metajudge.methods.agreement import BIASES, below_controls
@@ -27,6 +28,7 @@ from metajudge.methods.repeatability import CURVE
 from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy
 from metajudge.schema.cards.study import Comparison
 from metajudge.schema.tables import table_of, write_table
+from metajudge.statistics.as_rater import UNDECIDED, WORSE
 from metajudge.statistics.estimate import (
     CONSTANT_JUDGE,
     CONTINUOUS,
@@ -39,7 +41,6 @@ from metajudge.statistics.estimate import (
 from metajudge.statistics.kappa import ON_CLASSES
 from metajudge.statistics.multiple import benjamini_hochberg, holm
 from metajudge.statistics.repeatability import spearman_brown
-from metajudge.statistics.resampling import percentile_interval
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -91,7 +92,7 @@ def study(
     own = {"dataset": "d"}
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "family": None},
-        **{"references": False, "discrete": True, "weighted": False},
+        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
         **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
     }
     compared = Comparison().model_dump() | {"permutations": 99} | spec.pop("comparison", {})
@@ -107,6 +108,7 @@ def study(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+            "as_rater": {"margin": 0.05, "raters": "expert"},
             "aspects": {
                 aspect: {
                     "values": values,
@@ -342,7 +344,9 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
     found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
     assert found["value"] == pytest.approx(r_of(GOOD["true"], RATINGS["true"].mean(axis=0)))
-    assert found["method"].startswith("against the raters' mean; bootstrap over 15 sources")
+    assert found["method"].startswith(
+        "against the raters' mean; jackknife-t on atanh over 15 sources"
+    )
     classes = of(agreed(), *ON_CLASSES, "alpha_pair", judge="good", aspect="true")
     assert len(classes) == 4
     for each in classes:
@@ -355,13 +359,45 @@ def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> N
         assert "floor 0." in found["note"], judge
 
 
+def test_a_judge_stands_among_the_raters() -> None:
+    found = {
+        judge: one(agreed(), "as_rater_pearson", judge=judge, aspect="clear", level="pooled")
+        for judge in ("good", "noisy")
+    }
+    ratings, gaps = RATINGS["clear"], []
+    for at in range(len(ratings)):
+        others = np.delete(ratings, at, axis=0).mean(axis=0)
+        gaps.append(r_of(GOOD["clear"], others) - r_of(ratings[at], others))
+    assert found["good"]["value"] == pytest.approx(np.mean(gaps))
+    assert found["noisy"]["value"] < found["good"]["value"]
+    assert found["noisy"]["note"].startswith((WORSE, UNDECIDED))
+    share = one(agreed(), "as_rater_share_pearson", judge="good", aspect="clear", level="pooled")
+    assert share["lo"] < share["value"] < share["hi"]
+    assert of(agreed(), "as_rater_kappa_linear", judge="good", aspect="clear")
+    assert of(agreed(), "as_rater_pearson", judge="human") == []
+
+
+def test_a_number_that_hangs_on_an_item_names_it() -> None:
+    x = np.where(ITEM == 3, GOOD["clear"], 3.0)  # constant without the fourth item
+    row = one(agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled")
+    assert row["value"] is not None and row["lo"] is None
+    assert row["note"].startswith("no interval: hangs on source i03")
+
+
+def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
+    ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
+    told = study(clear(good=GOOD["clear"]), ratings={"clear": [ratings] * 3})
+    row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
+    assert row["lo"] is not None and "warning: 9 sources hold a rating other" in row["note"]
+
+
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
     rows = of(agreed(), "pearson", "spearman", "kendall_b", judge="constant", aspect="clear")
     assert len(rows) == 9
     assert {(row["value"], row["note"]) for row in rows} == {(None, CONSTANT_JUDGE)}
 
 
-def test_the_average_is_that_of_the_aspects_resample_by_resample() -> None:
+def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     told = study(FIELD)
     each = [ranked(told, told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
     averages = of(agreed(), judge="good", aspect=AVERAGE)
@@ -370,7 +406,9 @@ def test_the_average_is_that_of_the_aspects_resample_by_resample() -> None:
         place = (row["statistic"], row["level"])
         mean = np.mean([one[place].rows for one in each], axis=0)
         assert row["value"] == pytest.approx(mean[0])
-        assert (row["lo"], row["hi"]) == pytest.approx(percentile_interval(mean[1:]))
+        ends = (0.0, 1.0) if row["statistic"] in ("acc_eq", "spa") else (-1.0, 1.0)
+        expected = jackknife_t(float(mean[0]), mean[1:].tolist(), ends=ends)
+        assert (row["lo"], row["hi"]) == pytest.approx(expected)
         assert row["n"] == 2 and row["method"].startswith("mean over aspects; ")
 
 
@@ -439,6 +477,7 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
     judged = {(row["statistic"], row["level"]) for row in of(agreed(), judge="good")}
     apart = {(name, "pooled") for name in (*BIASES, "alpha_pair")}
     tests = {("alt_test_winrate", "pooled"), ("alt_test_advantage", "pooled")}
+    judged = {place for place in judged if not place[0].startswith("as_rater")}
     assert places - {(name, "pooled") for name in ALPHAS} == judged - apart - tests
     ratings = RATINGS["clear"]
     each = [r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0)) for at in range(3)]
@@ -531,7 +570,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     assert pairs == 2 * 10 * 6 + 9  # aspects, places, statistics of a pair; means over aspects
 
 
-def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resample() -> None:
+def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> None:
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = comparison.rows(told)
     place = ("pearson", "pooled")
@@ -549,7 +588,8 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_resample_by_resam
     replicates = means[0] - means[1]
     assert (gap["judge"], gap["n"]) == ("good", 2)
     assert gap["value"] == pytest.approx(replicates[0])
-    assert (gap["lo"], gap["hi"]) == pytest.approx(percentile_interval(replicates[1:]))
+    expected = jackknife_t(float(replicates[0]), replicates[1:].tolist())
+    assert (gap["lo"], gap["hi"]) == pytest.approx(expected)
     lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
     assert len(lost) == 9
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
@@ -991,4 +1031,10 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     first, second = (
         one(agreement.rows(each), "pearson", judge="good", level="pooled") for each in (told, other)
     )
-    assert first["value"] == second["value"] and first["lo"] != second["lo"]
+    ends = ("value", "lo", "hi")
+    assert [first[end] for end in ends] == [second[end] for end in ends]  # nothing is drawn
+    drawn = [
+        [row["value"] for row in comparison.rows(each) if row["statistic"].startswith("p_")]
+        for each in (told, other)
+    ]
+    assert drawn[0] != drawn[1]

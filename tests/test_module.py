@@ -60,3 +60,21 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     again = running.run(*command, cwd=tmp_path)
     assert again.returncode != 0
     assert "not the one that the card describes" in again.stdout
+
+
+@pytest.mark.parametrize(
+    "moved", ['prefix:\n        "sub/"', 'replace_prefix:\n        {"results/": "r/"}']
+)
+def test_a_prefix_which_specs_would_not_know_is_refused(tmp_path: Path, moved: str) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    outer = OUTER.replace(
+        "    config:\n        config\n", f"    config:\n        config\n    {moved}\n"
+    )
+    assert moved in outer
+    (tmp_path / "Snakefile").write_text(
+        outer.replace("{home}", str(HOME)).replace("{{", "{").replace("}}", "}"), encoding="utf-8"
+    )
+    done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "prefix" in done.stdout and "results/small" in done.stdout
+    assert "Traceback" not in done.stdout

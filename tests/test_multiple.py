@@ -13,7 +13,6 @@ from scipy.stats import false_discovery_control
 from metajudge.statistics.multiple import (
     benjamini_hochberg,
     benjamini_yekutieli,
-    bonferroni,
     holm,
 )
 from vectors import load
@@ -75,16 +74,13 @@ def test_order_and_bounds(adjust: Adjust, p: NDArray[np.float64], random: Any) -
     assert (got <= holm(p) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "adjust"), [("fdr_by", benjamini_yekutieli), ("bonferroni", bonferroni)]
-)
-def test_vectors_of_the_others(name: str, adjust: Adjust) -> None:
-    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == name]
+def test_vector_of_yekutieli() -> None:
+    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == "fdr_by"]
     p = v["inputs"]["p"]
-    assert adjust(p) == pytest.approx(v["expected"], rel=1e-12)
-    assert adjust([*p, math.nan])[:-1] == pytest.approx(v["expected"], rel=1e-12)
-    with pytest.raises(ValueError, match="no p"):
-        adjust([0.5, 1.5])
+    assert benjamini_yekutieli(p) == pytest.approx(v["expected"], rel=1e-12)
+    assert benjamini_yekutieli([*p, math.nan])[:-1] == pytest.approx(v["expected"], rel=1e-12)
+    with pytest.raises(ValueError):
+        benjamini_yekutieli([0.5, 1.5])
 
 
 @given(p_values)

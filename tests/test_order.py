@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from metajudge.statistics.estimate import NOTHING
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.order import (
     OrderedPairs,
     accuracy_by_step,
@@ -15,7 +16,7 @@ from metajudge.statistics.order import (
     pairs_within,
     places_of,
 )
-from metajudge.statistics.resampling import Replicated, source_weights
+from metajudge.statistics.resampling import Replicated
 from vectors import load
 
 NAN = float("nan")
@@ -85,7 +86,7 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     table = rng.integers(1, 6, (30, 5)).astype(float)
     table[0, 2] = NAN
     scores, pairs, source = ragged(*table.tolist())
-    grid = accuracy_grid(scores, pairs, source, source_weights(rng, 30, 50))
+    grid = accuracy_grid(scores, pairs, source, deletions(30))
     assert list(grid) == [(i, j) for i in range(5) for j in range(i + 1, 5)]
     for (i, j), found in grid.items():
         one = found["strict"].estimate
@@ -110,7 +111,7 @@ def test_what_changes_no_order_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     source = np.sort(rng.integers(0, 20, 90))
     place, scores = rng.integers(0, 4, 90), rng.integers(1, 5, 90).astype(float)
-    weights = source_weights(rng, 20, 100)
+    weights = deletions(20)
     found = ordered_accuracy(scores, ordered_pairs(source, place), source, weights)
     moved = rng.permutation(90)
     again = ordered_accuracy(

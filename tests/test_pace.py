@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.pace import Gate, asked_wait, exhausted, until
+from metajudge.engines.pace import (
+    LONGEST_WAIT,
+    Gate,
+    asked_wait,
+    drawn_wait,
+    exhausted,
+    until,
+)
 from metajudge.schema.cards import Limits
 
 
@@ -98,6 +105,69 @@ def test_too_many_halves_once_for_all_sent_before_and_answers_raise_it_slowly(cl
     for _ in range(1000):
         gate.answered(0)
     assert gate.allowed == 16
+
+
+def test_each_round_of_429_closes_the_gate_twice_as_long_until_an_answer(clock: Clock) -> None:
+    gate = Gate(Limits(concurrency=16, backoff=2), clock)
+
+    async def pause() -> float:
+        sent = clock()
+        clock.now += 1
+        for _ in range(3):  # of one round, once
+            gate.throttled(sent)
+        refused = clock()
+        opened = await gate.enter(1)
+        gate.leave()
+        return opened - refused
+
+    async def go() -> list[float]:
+        pauses = [await pause() for _ in range(7)]
+        gate.answered(0)
+        return [*pauses, await pause()]
+
+    assert asyncio.run(go()) == [1, 2, 4, 8, 16, LONGEST_WAIT / 2, LONGEST_WAIT / 2, 1]
+
+
+def test_a_throttled_request_waits_half_to_all_of_a_bound_that_doubles_by_its_name() -> None:
+    waits = {
+        name: [drawn_wait(name, 1, attempt, throttled=True) for attempt in range(1, 10)]
+        for name in ("k0", "k1")
+    }
+    for drawn in waits.values():
+        for number, wait in enumerate(drawn):
+            most = min(2.0**number, LONGEST_WAIT)
+            assert most / 2 <= wait <= most
+    assert waits["k0"] != waits["k1"]
+    assert waits["k0"][3] == drawn_wait("k0", 1, 4, throttled=True)
+
+
+def test_as_many_as_other_jobs_leave_are_under_way(clock: Clock) -> None:
+    async def go() -> list[str]:
+        gate, order = Gate(Limits(concurrency=4), clock), list[str]()
+        gate.share(0)
+
+        async def take(name: str) -> None:
+            await gate.enter(1)
+            order.append(name)
+
+        tasks = [asyncio.create_task(take(name)) for name in "abc"]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert order == []
+        gate.share(2)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert order == ["a", "b"]
+        gate.share(1)
+        gate.leave()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert order == ["a", "b"]  # one is under way still, and one may be
+        gate.leave()
+        await asyncio.gather(*tasks)
+        return order
+
+    assert asyncio.run(go()) == ["a", "b", "c"]
 
 
 def test_who_waits_gets_the_place_of_who_leaves_also_when_another_gives_up() -> None:

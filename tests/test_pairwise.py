@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.pairwise import (
     comparison_accuracy,
     first_position_rate,
@@ -15,7 +16,6 @@ from metajudge.statistics.pairwise import (
     order_consistency,
     verdicts,
 )
-from metajudge.statistics.resampling import source_weights
 from vectors import SHARED, load
 
 NAN = float("nan")
@@ -32,7 +32,7 @@ def test_a_judge_that_takes_the_first_is_told_from_one_that_does_not() -> None:
     assert (found.value, found.n, found.n_tied, found.n_missing) == (0.75, 4, 1, 1)
     rng = np.random.default_rng(0)
     source = np.arange(200)
-    weights = source_weights(rng, 200)
+    weights = deletions(200)
     fair = first_position_rate(rng.choice([1.0, -1.0], 200), source, weights)
     assert fair.lo is not None and fair.hi is not None and fair.lo < 0.5 < fair.hi
     biased = first_position_rate(rng.choice([1.0, 1.0, -1.0], 200), source, weights)
@@ -91,7 +91,7 @@ def test_accuracy_of_comparisons_by_hand() -> None:
     found = comparison_accuracy(verdict, truth, np.arange(6), None)
     told = {name: (one.value, one.n, one.n_missing) for name, one in found.items()}
     assert told == {
-        "accuracy_comparison": (1 / 4, 4, 1),
+        "accuracy_comparison": (1 / 3, 3, 1),  # who does not answer is not wrong
         "accuracy_comparison_half": (1.5 / 3, 3, 1),
         "tie_rate": (1 / 3, 3, 1),
     }
@@ -101,7 +101,7 @@ def test_names_and_order_of_the_pairs_make_no_difference_to_comparisons() -> Non
     rng = np.random.default_rng(4)
     verdict, truth = rng.choice([1.0, 0.0, -1.0], (2, 80))
     source = np.repeat(np.arange(20), 4)
-    weights = source_weights(rng, 20, 100)
+    weights = deletions(20)
     found = comparison_accuracy(verdict, truth, source, weights)
     order, turned = rng.permutation(80), rng.choice([1, -1], 80)
     args = ((turned * verdict)[order], (turned * truth)[order], source[order])

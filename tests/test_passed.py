@@ -6,8 +6,9 @@ import pytest
 import yaml
 
 from metajudge.cli import plan_of_study, results_folder
-from metajudge.passed import apart, card_of, is_dry, study_of, with_config
+from metajudge.passed import apart, card_of, is_dry, options_of, study_of, with_config
 from metajudge.schema.errors import UserError, UserErrors
+from running import HOME
 
 STUDY = {"study": "mine", "seed": 3, "datasets": ["demo-dialogue"], "judges": ["length"]}
 
@@ -52,6 +53,15 @@ def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
 def test_pairs_of_a_command_come_last_and_win(passed: list[str], told: list[str]) -> None:
     assert with_config(passed, "a=1") == told
     assert is_dry(told) == ("-n" in passed)
+
+
+def test_a_profile_is_given_as_options(tmp_path: Path) -> None:
+    text = "cores: all\nkeep-going: true\nnotemp: false\nresources:\n  - gpu=1\n  - api=2\n"
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    options = options_of(tmp_path)
+    assert options[0] == "--workflow-profile=none"
+    assert options[1:] == ["--cores=all", "--keep-going", "--resources", "gpu=1", "api=2"]
+    assert "--cores=all" in options_of(HOME / "profiles" / "default")
 
 
 def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:

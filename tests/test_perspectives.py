@@ -1,5 +1,6 @@
 """The rows of perspectives.csv: two views of a judge on texts that people rated."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from deleted import jackknife_t
 from metajudge.methods import overall, perspectives
 from metajudge.methods.measures import AVERAGE
 from metajudge.methods.overall import OVERALL
@@ -15,7 +17,6 @@ from metajudge.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
 from metajudge.schema.tables import KEYS, table_of
 from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.resampling import percentile_interval
 from test_methods import (
     FIELD,
     FIVE,
@@ -194,7 +195,7 @@ def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
     assert one(rows, "class_count", judge="human", aspect="clear")["note"] == note
 
 
-def test_averages_ranks_and_differences_rest_on_the_same_resamples(rows: list[Row]) -> None:
+def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
     place = {"aspect": AVERAGE}
     for statistic, level in MEASURES:
         values = {row["judge"]: row["value"] for row in of(rows, statistic, **place)}
@@ -296,13 +297,15 @@ def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
 
 
-def test_intervals_are_those_of_the_replicates(rows: list[Row]) -> None:
+def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
     row = one(rows, "kappa_linear", judge="good", aspect="clear")
     weights = study({}).weights
     told_again = on_classes(SHARED[AGREED], GOOD["clear"][AGREED], FIVE, ITEM[AGREED], weights)[
         "kappa_linear"
     ]
-    assert (row["lo"], row["hi"]) == percentile_interval(told_again.rows[1:])
+    counted = told_again.rows[1:][told_again.sizes > 0].tolist()
+    expected = jackknife_t(float(told_again.rows[0]), counted, ends=(-math.inf, 1.0))
+    assert (row["lo"], row["hi"]) == pytest.approx(expected)
 
 
 def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:

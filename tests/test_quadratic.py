@@ -23,6 +23,10 @@ def score(text: str) -> object:
     return parse(text, scale=SCALE, finish="stop")
 
 
+def choice(text: str) -> object:
+    return parse(text, scale=None, finish="stop", parser="choice", settings={"tie": "C"})
+
+
 def number(text: str) -> object:
     return read_number(text, SCALE)
 
@@ -55,6 +59,17 @@ CASES: dict[str, tuple[Callable[[str], object], str, str, str]] = {  # what read
     "escaped quotation marks": (score, "Rating: 4 ", '\\"', ""),
     "escaped quotation marks that end": (score, "Rating: 4 ", '\\"', '"'),
     "quoted lines": (score, "", '"Rating: 4" x\n', ""),
+    "named lines": (score, "", "x: 3. y\n", ""),
+    "named lines in one": (score, "x: 3. ", "y, 1. ", "z"),
+    "goals": (score, "", "a perfect score of 5 ", ""),
+    "steps of a walk": (score, "", "rating 1\nrating 2\nrating 3\n", ""),
+    "qualities": (score, "", "scoring a perfect fluency of 4 ", ""),
+    "meanings": (score, "", "x is 3 (good) ", ""),
+    "words before a meaning": (score, "", "x ", "is 3 (good)."),
+    "objects of a rating": (score, "", "rate the x ", "at 4"),
+    "choices at the start": (choice, "a: ", "b: x ", ""),
+    "conclusions": (choice, "", "output (a) is better ", "x"),
+    "choices with no end": (choice, "", "output (a ", "x"),
     "a long quote": (place, "", "x", ""),
 }
 

@@ -72,7 +72,7 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
     # of a binomial share: 0.8 +- 1.96 * sqrt(.8 * .2 / 30) = 0.657 to 0.943
     assert row["lo"] == pytest.approx(0.657, abs=0.04)
     assert row["hi"] == pytest.approx(0.943, abs=0.04)
-    assert "bootstrap over 30 sources" in row["method"]
+    assert "over 30 sources" in row["method"]
     assert numbers(read(plan, study.out, answers(study)))["", ORIGINAL, row["statistic"]] == row
 
 

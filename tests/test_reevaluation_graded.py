@@ -223,7 +223,7 @@ def test_intervals_are_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert row["value"] == pytest.approx(value) and row["n"] == 30
         assert row["lo"] == pytest.approx(value - width, abs=0.04 * width / 0.143)
         assert row["hi"] == pytest.approx(value + width, abs=0.04 * width / 0.143)
-        assert "bootstrap over 30 sources" in row["method"]
+        assert "over 30 sources" in row["method"]
     row = told["", "constructed", "reevaluation_agreement"]
     assert (row["value"], row["n"]) == (0.9, 60) and row["lo"] < 0.9 < row["hi"]
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deleted import jackknife_t, proportion
 from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.repeatability import curve, repeatability, spearman_brown
-from metajudge.statistics.resampling import source_weights
 
 NAN = float("nan")
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -74,17 +75,19 @@ def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: f
     assert rising[-1] >= 0.95 and (len(rising) == 1 or rising[-2] < 0.95)
 
 
-def test_intervals_hold_the_statistic_of_every_resample() -> None:
+def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     draws = rng.integers(1, 6, (3, 30)).astype(float)
     draws[:, :15] = rng.integers(1, 6, 15)
-    weights = source_weights(rng, 30, 40)
-    found = of(draws, weights=weights)
-    written = [of(draws[:, np.repeat(np.arange(30), row)]) for row in weights]
-    for name in ("flip_rate", "tied_modes", "reliability"):
-        each = [one[name].value for one in written]
-        lo, hi = np.quantile(np.array(each, dtype=float), [0.025, 0.975])
-        assert (found[name].lo, found[name].hi) == pytest.approx((lo, hi))
+    found = of(draws, weights=deletions(30))
+    left = [of(np.delete(draws, s, axis=1)) for s in range(30)]
+    r = found["reliability"]
+    assert r.value is not None
+    each = [one["reliability"].value or 0 for one in left]
+    assert (r.lo, r.hi) == pytest.approx(jackknife_t(r.value, each))
+    flips = [float(np.ptp(column) > 0) for column in draws.T]
+    expected = proportion(flips, [1] * 30)
+    assert (found["flip_rate"].lo, found["flip_rate"].hi) == pytest.approx(expected)
 
 
 def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:

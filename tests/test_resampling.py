@@ -7,18 +7,20 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
+from deleted import jackknife_t
 from metajudge.statistics.estimate import NO_VARIATION, Estimate
+from metajudge.statistics.jackknife import NOT_SMOOTH, PLAIN, Scale, bounds_of_alike, deletions
 from metajudge.statistics.means import share
 from metajudge.statistics.resampling import (
-    BESIDE,
-    bounds_of_alike,
+    Replicated,
+    few_not_modal,
     mean_rows,
     percentile_interval,
     replicated,
     source_weights,
     whole_and_resamples,
     with_interval,
-    with_mean_interval,
+    with_percentiles,
 )
 from vectors import load
 
@@ -109,29 +111,37 @@ def test_ranks_have_ends_that_are_ranks() -> None:
     assert percentile_interval(few) == pytest.approx((1.075, 2.925))
     assert percentile_interval(few, between=False) == (1, 3)
     assert percentile_interval(drawn, between=False) == (3, 5.5)
-    found = with_interval(Estimate(5.0), drawn, 30, between=False)
+    found = with_percentiles(Estimate(5.0), drawn, 30, "it jumps", between=False)
     assert (found.lo, found.hi) == (3, 5.5)
 
 
-def test_interval_says_how_it_was_made() -> None:
-    found = with_interval(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20)
+def test_percentiles_say_how_they_were_made_and_why() -> None:
+    found = with_percentiles(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps")
     assert (found.lo, found.hi) == pytest.approx((0.025, 0.975))
-    assert found.method.startswith("exact; bootstrap over 20 sources, 1001 resamples, percentile; ")
-    assert found.note == ""
+    told = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
+    assert (found.method, found.note) == (told, "")
 
 
-def test_no_interval_below_ten_sources_and_the_note_says_so() -> None:
-    assert with_interval(Estimate(0.5), np.linspace(0, 1, 99), 10).lo is not None
-    found = with_interval(Estimate(0.5), np.linspace(0, 1, 99), 9)
+def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
+    assert with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").lo is not None
+    found = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
     assert (found.value, found.lo, found.hi) == (0.5, None, None)
     assert found.note == "no interval: 9 sources"
 
 
 def test_undefined_replicates_are_told() -> None:
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
-    assert with_interval(Estimate(1.0), half, 30).note == "undefined in 50% of resamples"
-    none = with_interval(Estimate(1.0), np.full(9, np.nan), 30)
+    assert with_percentiles(Estimate(1.0), half, 30, "").note == "undefined in 50% of resamples"
+    none = with_percentiles(Estimate(1.0), np.full(9, np.nan), 30, "")
     assert (none.lo, none.note) == (None, "no interval: undefined in every resample")
+
+
+def test_percentiles_without_width_say_why() -> None:
+    found = with_percentiles(Estimate(2.0), np.full(100, 2.0), 30, "")
+    assert (found.lo, found.hi) == (2, 2)
+    assert found.note == "no width: 100% of the resamples of 30 sources are equal"
+    nearly = with_percentiles(Estimate(2.0), np.append(np.full(99, 2.0), 3.0), 30, "")
+    assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
 
 
 def test_where_all_sources_are_alike_a_share_has_the_interval_of_clopper_and_pearson() -> None:
@@ -150,66 +160,72 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(probability: 
     held = 0
     for _ in range(300):
         hits = (rng.random(24) < probability).astype(float)
-        found = share(hits, np.ones(24), np.arange(24), source_weights(rng, 24, 200))
+        found = share(hits, np.ones(24), np.arange(24), deletions(24))
         assert found.lo is not None and found.hi is not None and found.lo < found.hi
         held += found.lo <= probability <= found.hi
-    assert held >= 260
+    assert held >= 280
 
 
-def test_an_interval_without_width_says_why() -> None:
-    found = with_interval(Estimate(2.0), np.full(100, 2.0), 30)
-    assert (found.lo, found.hi) == (2, 2)
-    assert found.note == "no width: 100% of the resamples of 30 sources are equal"
-    nearly = with_interval(Estimate(2.0), np.append(np.full(99, 2.0), 3.0), 30, alike=(0, 4))
-    assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
-    alike = with_interval(Estimate(2.0), np.full(100, 2.0), 30, alike=(0, 4))
-    assert (alike.lo, alike.hi, alike.note) == (0, 4, "")
-    assert alike.method == "all 30 sources alike: exact bound on the share of others"
+def mean(values: list[float], scale: Scale = PLAIN, **more: tuple[float, float]) -> Replicated:
+    own = np.array(values)
+    rows = mean_rows(own, deletions(own.size))
+    sizes = (~np.isnan(own)).astype(float)
+    return with_interval(Replicated(Estimate(float(rows[0])), rows, sizes, scale, **more))
 
 
-def test_a_value_beside_its_interval_says_so() -> None:
-    found = with_interval(Estimate(1.0), np.linspace(2, 3, 99), 30)
-    assert found.note == BESIDE
-
-
-def test_means_of_equal_values_rest_on_their_bounds() -> None:
-    weights = source_weights(np.random.default_rng(2), 24)
-    rows = mean_rows(np.ones(24), weights)[1:]
-    bounded = with_mean_interval(Estimate(1.0), np.ones(24), rows, bounds=(-1.0, 1.0))
-    assert (bounded.lo, bounded.hi) == pytest.approx((2 * 0.025 ** (1 / 24) - 1, 1))
-    assert "no width" in with_mean_interval(Estimate(1.0), np.ones(24), rows).note
-
-
-def test_an_undefined_value_stays_undefined() -> None:
-    found = replicated(np.array([np.nan, 0.1]), NO_VARIATION, n_sources=50, n=7).estimate
-    assert (found.value, found.lo, found.n, found.note) == (None, None, 7, NO_VARIATION)
-
-
-def test_few_sources_get_a_t_interval_within_the_bounds() -> None:
-    values = np.append(np.linspace(0.0, 1.0, 12), np.nan)
-    weights = source_weights(np.random.default_rng(2), values.size)
-    mean = float(np.nanmean(values))
-    found = with_mean_interval(Estimate(mean), values, mean_rows(values, weights)[1:])
+def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:
+    values = [*np.linspace(0.0, 1.0, 12).tolist(), np.nan]
+    found = mean(values).estimate
     half = student.ppf(0.975, 11) * np.nanstd(values, ddof=1) / 12**0.5
-    assert (found.lo, found.hi) == pytest.approx((mean - half, mean + half))
-    assert found.method == "t over 12 sources"
-    cut = with_mean_interval(Estimate(mean), values, mean_rows(values, weights)[1:], (0.4, 0.6))
+    assert (found.lo, found.hi) == pytest.approx((0.5 - half, 0.5 + half))
+    assert found.method == "jackknife-t over 12 sources" and found.note == ""
+    cut = mean(values, Scale("plain", 0.4, 0.6)).estimate
     assert (cut.lo, cut.hi) == (0.4, 0.6)
 
 
-def test_many_sources_get_percentiles_of_weighted_means() -> None:
-    values = np.append(np.random.default_rng(0).normal(size=30), np.nan)
-    weights = source_weights(np.random.default_rng(2), values.size)
-    found = with_mean_interval(
-        Estimate(float(np.nanmean(values))), values, mean_rows(values, weights)[1:]
-    )
-    replicates = np.array([np.nanmean(np.repeat(values, row)) for row in weights])
-    assert (found.lo, found.hi) == pytest.approx(percentile_interval(replicates), rel=1e-12)
-    assert found.method == "bootstrap over 30 sources, 1000 resamples, percentile"
+def test_many_sources_change_nothing_of_how_it_is_made() -> None:
+    values = np.random.default_rng(0).normal(size=60).tolist()
+    found = mean(values).estimate
+    deleted = [float(np.mean(np.delete(values, s))) for s in range(60)]
+    expected = jackknife_t(float(np.mean(values)), deleted)
+    assert (found.lo, found.hi) == pytest.approx(expected, rel=1e-9)
+    assert found.method == "jackknife-t over 60 sources"
 
 
-def test_no_weights_or_very_few_sources_give_no_mean_interval() -> None:
-    assert with_mean_interval(Estimate(0.1), np.ones(40), np.empty(0)) == Estimate(0.1)
-    weights = source_weights(np.random.default_rng(2), 9)
-    found = with_mean_interval(Estimate(1.0), np.ones(9), mean_rows(np.ones(9), weights)[1:])
-    assert (found.lo, found.note) == (None, "no interval: 9 sources")
+def test_no_deletions_or_very_few_sources_give_no_interval() -> None:
+    plain = Replicated(Estimate(0.1), np.array([0.1]))
+    assert with_interval(plain).estimate == Estimate(0.1) and plain.p_above(0) is None
+    few = mean([1.0, 2.0] * 4).estimate
+    assert (few.lo, few.note) == (None, "no interval: 8 sources")
+    # a bootstrap's rows are for ranks: no source was deleted
+    drawn = Replicated(Estimate(0.1), np.full(1001, 0.1), np.ones(24))
+    assert with_interval(drawn) is drawn and drawn.p_above(0) is None
+
+
+def test_means_of_equal_values_rest_on_their_bounds() -> None:
+    bounded = mean([1.0] * 24, ends=(-1.0, 1.0)).estimate
+    assert (bounded.lo, bounded.hi) == pytest.approx((2 * 0.025 ** (1 / 24) - 1, 1))
+    flat = mean([1.0] * 24).estimate
+    assert (flat.lo, flat.hi) == (1, 1) and flat.note.startswith("no width")
+
+
+def test_an_undefined_value_stays_undefined() -> None:
+    found = replicated(np.array([np.nan, 0.1]), NO_VARIATION, sizes=np.ones(1), scale=PLAIN, n=7)
+    one = found.estimate
+    assert (one.value, one.lo, one.n, one.note) == (None, None, 7, NO_VARIATION)
+    assert found.p_above(0.0) is None
+
+
+def test_what_is_not_smooth_has_no_interval() -> None:
+    found = mean(np.linspace(0, 1, 20).tolist(), NOT_SMOOTH).estimate
+    assert found.value is not None and found.lo is None and "not smooth" in found.note
+
+
+def test_a_rare_other_rating_is_warned_of() -> None:
+    source = np.repeat(np.arange(24), 2)
+    ratings = np.full(48, 5.0)
+    ratings[:19] = 4  # in 10 sources
+    assert few_not_modal(ratings, source) == ""
+    ratings[18] = np.nan
+    assert few_not_modal(ratings, source).startswith("warning: 9 sources")
+    assert few_not_modal(np.full(48, np.nan), source) == ""

@@ -18,7 +18,7 @@ from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
 STUDY = HOME / "config" / "studies" / "robustness.yaml"
-FORMS = ["own-understanding", "knowledge", "two-shots", "reasoning", "wrong-hint"]
+FORMS = ["own-understanding", "knowledge-twice", "two-shots", "reasoning", "wrong-hint"]
 """The five of the paper."""
 SIZES = {"summaries": (100, 16, 4), "responses": (60, 11, 6)}
 """Dataset -> items, systems, aspects."""
@@ -54,7 +54,9 @@ def write_rated(folder: Path, name: str) -> None:
         path.write_text(yaml.safe_dump(told), encoding="utf-8")
 
 
-def test_at_the_paper_s_size_a_model_is_asked_51800_times(tmp_path: Path) -> None:
+def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
+    tmp_path: Path,
+) -> None:
     for name in SIZES:
         write_rated(tmp_path, name)
     study = running.write_study(
@@ -67,8 +69,10 @@ def test_at_the_paper_s_size_a_model_is_asked_51800_times(tmp_path: Path) -> Non
     )
     done = running.snakemake("check", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "requests to models: 51,800," in done.stdout
-    assert re.search(r"sum +51,800 +0 +51,800 ", done.stdout)
+    assert "requests to models: 62,160," in done.stdout  # a fifth of the paper's more
+    assert re.search(r"sum +62,160 +0 +62,160 ", done.stdout)
+    assert "responses: judges with a hint are given 60 items" in done.stdout
+    assert "summaries: judges" not in done.stdout and "will not be known" not in done.stdout
 
 
 def test_the_shipped_study_is_planned_with_its_hints() -> None:
@@ -76,7 +80,7 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
     assert set(FORMS) <= set(plan.judges)
     for name in ("wrong-hint", "right-hint", "nameless-hint"):
         told = plan.judges[name].hint
-        assert told is not None and told.base == "knowledge"
+        assert told is not None and told.base == "knowledge-twice"
         assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (0.1, 2048)
     assert plan.judges["two-shots"].shots is not None and plan.judges["two-shots"].shots.n == 2
 

@@ -1,6 +1,7 @@
 """Robustness whole: judges that follow a hint always, never and half the time, on loopback."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         for model in MODELS:
             own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
             forms: dict[str, Row] = {
-                "plain": {"form": "rate-explain"},
+                "plain": {"form": "rate-explain"}
+                | ({"draws": 2, "estimator": "first"} if model != "half" else {}),
                 "bare": {"form": "rate-own"},
                 "wrong": {"form": "rate-hinted", "hint": {"base": f"{model}-plain"}},
                 "right": {
@@ -116,6 +118,24 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
     assert found(study, "always-plain", "share_refused")["value"] == 0
 
 
+def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
+    always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
+    assert (always["value"], never["value"]) == (1, 0)
+    assert always["lo"] > 0.5 and never["lo"] < 0 < never["hi"]
+    once = found(study, "half-wrong", "hint_effect")
+    assert once["value"] is None and "asked about once" in once["note"]
+    verdicts = {
+        row["judge"]: row["note"].split("; ")
+        for row in study.rows("verdicts")
+        if (row["statistic"], row["form"]) == ("verdict", "hints")
+    }
+    assert verdicts == {
+        "always-wrong": ["swayed"],
+        "never-wrong": ["not_shown", "chance"],
+        "half-wrong": ["no_claim", "asked_once"],
+    }
+
+
 def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None:
     plain, hinted = (
         found(study, f"always-{name}", "sentiment")["value"] for name in ("plain", "wrong")
@@ -128,18 +148,19 @@ def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None
     assert words["value"] == 8 and found(study, "always-wrong", "reason_words")["value"] == 5
 
 
-def test_every_form_asks_once_and_hints_are_in_the_replies(study: Study) -> None:
-    assert len(study.endpoint.asked) == len(MODELS) * 4 * TEXTS - shared(study)
-    told = [TOLD.findall(prompt) for prompt in study.endpoint.prompts]
-    assert np.mean([bool(one) for one in told]) == pytest.approx(0.5, abs=0.05)
+def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study: Study) -> None:
+    asked = Counter(
+        (body["model"], body["messages"][0]["content"]) for body in study.endpoint.asked
+    )
+    assert len(asked) <= len(MODELS) * 4 * TEXTS and set(asked.values()) == {1, 2}
+    again = [key for key, times in asked.items() if times == 2]
+    assert {model for model, _ in again} == {"always", "never"}
+    assert not any(TOLD.findall(prompt) for _, prompt in again)
+    assert len(again) <= 2 * TEXTS
+    told = [bool(TOLD.findall(prompt)) for _, prompt in asked]
+    assert np.mean(told) == pytest.approx(0.5, abs=0.05)
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "Robustness" in page
-
-
-def shared(study: Study) -> int:
-    """Return how many questions two cells have in common: equal texts, and equal hints."""
-    asked = {(body["model"], body["messages"][0]["content"]) for body in study.endpoint.asked}
-    return len(MODELS) * 4 * TEXTS - len(asked)
 
 
 def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """A chain that dies in the middle goes on where it was: each text of a row is paid for once."""
 
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -48,7 +46,7 @@ def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
         while study.journalled() < ITEMS + 6:
             assert process.poll() is None
             time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
+        running.kill_all(process.pid)
         process.wait()
         time.sleep(0.2)  # what was on its way has arrived
         kept, sent = study.journalled(), len(endpoint.asked)

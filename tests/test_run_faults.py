@@ -67,14 +67,41 @@ MOUNTED = 'mount -t tmpfs -o size=8k none "$0" && exec "$@"'
 """A shell's words: a small disk in the place of a folder, and then a command."""
 
 
-def test_the_disk_is_full(life: Life, tmp_path: Path) -> None:
+def test_the_disk_of_the_store_is_full(life: Life, tmp_path: Path) -> None:
+    """Nothing is asked that could not be kept."""
     small = ["unshare", "-rm", "sh", "-c", MOUNTED]
     if subprocess.run([*small, str(tmp_path), "true"], check=False).returncode:
         pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
-    folder = place(life, "replies")
-    folder.mkdir(parents=True)
-    told = life.fails(*small, str(folder))
-    assert "the disk is full" in told and "results/asked/replies" in told and "run again" in told
+    store = life.study.folder / "cache" / "replies"
+    store.mkdir(parents=True)
+    told = life.fails(*small, str(store))
+    assert "the disk is full" in told and "nothing was asked" in told
+    assert not life.endpoint.asked
+
+
+STAGE_FOLDERS = {
+    "ingest": "items",
+    "perturb": "targets",
+    "inject": "made",
+    "ask": "replies",
+    "score": "scores",
+    "collect": "collected",
+    "statistics": "tables",
+    "report": "report",
+    "logs": "logs",
+}
+"""Where each stage writes, under the results, in the order of a run."""
+
+
+@pytest.mark.parametrize("folder", STAGE_FOLDERS.values(), ids=STAGE_FOLDERS)
+def test_the_disk_is_full_in_a_stage(life: Life, tmp_path: Path, folder: str) -> None:
+    small = ["unshare", "-rm", "sh", "-c", MOUNTED]
+    if subprocess.run([*small, str(tmp_path), "true"], check=False).returncode:
+        pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
+    place(life, folder).mkdir(parents=True, exist_ok=True)
+    told = life.fails(*small, str(place(life, folder)))
+    assert "the disk is full" in told and "run again" in told
+    assert folder == "logs" or f"results/asked/{folder}" in told
     assert life.distinct == len(life.endpoint.asked) == life.study.journalled()
 
 
@@ -119,7 +146,7 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
         wait_for_jobs(first, STAGES["ask"].scripts, 1)
         told = life.fails()
         go.touch()
-    assert "run already in this folder" in told and "--unlock" in told
+    assert "run already in this folder" in told and f"process {first.pid} " in told
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs
     kept = undisturbed.study.journalled()

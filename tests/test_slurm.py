@@ -4,9 +4,7 @@ Every table and the report are byte for byte those of the workstation.
 """
 
 import contextlib
-import os
 import shlex
-import signal
 import subprocess
 import sys
 import threading
@@ -217,7 +215,7 @@ def test_a_killed_master_and_two_copies_of_a_job(
     """Snakemake does not know a job that it did not submit: the same command starts another."""
     process = start(study)
     halfway(process, study, gate, WORKERS)
-    os.killpg(process.pid, signal.SIGKILL)
+    running.kill_all(process.pid)
     process.wait()
     assert len(asking_jobs(queue, "running")) == 1
     assert "--unlock" in study.run(*ON_SLURM).stdout

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_samples import REAL, needs_real_data
+from deleted import jackknife_t
 from metajudge.statistics.estimate import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
-from metajudge.statistics.resampling import percentile_interval, source_weights
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.spans import (
     Counts,
     Span,
@@ -83,22 +84,25 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
     assert (f1.value, f1.n, f1.n_missing) == (0, 1, 2)
 
 
-def test_intervals_rest_on_the_shared_weights_of_sources() -> None:
+def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     counts = [
         Counts(int(m), int(m + p), int(m + g)) for m, p, g in rng.integers(0, 4, size=(80, 3))
     ]
     source = np.repeat(np.arange(40), 2)
-    weights = source_weights(rng, 40, 300)
+    weights = deletions(40)
     found = span_agreement(counts, source, weights)
     table = np.array(counts, dtype=float)
-    for b in (0, 7, 299):
-        m, p, g = (table * weights[b, source, None]).sum(axis=0)
-        rows = [found[name].rows[1 + b] for name in NAMES]
-        assert rows == pytest.approx([m / p, m / g, 2 * m / (p + g)])
+    deleted = []
+    for s in range(40):
+        m, p, g = table[source != s].sum(axis=0)
+        rows = [found[name].rows[1 + s] for name in NAMES]
+        deleted.append(2 * m / (p + g))
+        assert rows == pytest.approx([m / p, m / g, deleted[-1]])
     one = found["span_f1"].estimate
-    assert (one.lo, one.hi) == percentile_interval(found["span_f1"].rows[1:])
-    assert one.n == table[:, 1:].sum() and "bootstrap over 40 sources" in one.method
+    m, p, g = table.sum(axis=0)
+    assert (one.lo, one.hi) == pytest.approx(jackknife_t(2 * m / (p + g), deleted, "logit"))
+    assert one.n == table[:, 1:].sum() and one.method == "jackknife-t on logit over 40 sources"
     by_text = span_agreement_by_text(counts, source, weights)["span_recall"].estimate
     assert by_text.value == pytest.approx(np.nanmean(scores_by_text(counts)[1]))
     assert by_text.lo is not None and by_text.lo < (by_text.value or 0) < (by_text.hi or 0)
@@ -217,7 +221,7 @@ def rotowire() -> Texts:
 @needs_real_data
 def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
     assert sum(len(gold) for _, gold in rotowire.values()) == 1214
-    weights = source_weights(np.random.default_rng(0), 60)
+    weights = deletions(60)
     for counts in (exact_counts, token_counts):
         for category in (False, True):
             told = [counts(gold, gold, category=category) for _, gold in rotowire.values()]

@@ -1,10 +1,13 @@
-"""Statistics at their edges: counts beside a value, resamples of two rows, what just counts."""
+"""Statistics at their edges: counts beside a value, few deletions, what just counts."""
 
 import numpy as np
 import pytest
+from metajudge.statistics.dependent import williams
 from numpy.typing import NDArray
+from scipy import stats
 
-from metajudge.statistics import resampling
+from deleted import proportion as clustered
+from metajudge.statistics import jackknife, proportion
 from metajudge.statistics.accuracy import acc_eq
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.anchors import (
@@ -17,7 +20,6 @@ from metajudge.statistics.anchors import (
 )
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.comparison import detectable, difference, ranks
-from metajudge.statistics.dependent import williams
 from metajudge.statistics.estimate import (
     FEW_SOURCES,
     NO_EXPECTATION,
@@ -25,6 +27,7 @@ from metajudge.statistics.estimate import (
     UNDEFINED_JUDGE,
     Estimate,
 )
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import independent_mean, mean_over
 from metajudge.statistics.outliers import outliers
@@ -42,12 +45,16 @@ Floats = NDArray[np.float64]
 @pytest.fixture
 def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give intervals to what has two sources, so that they can be computed by hand."""
-    monkeypatch.setattr(resampling, "FEWEST_SOURCES", 2)
+    monkeypatch.setattr(jackknife, "FEWEST_SOURCES", 2)
+    monkeypatch.setattr(jackknife, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(proportion, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(jackknife, "LEAST_EVEN", 1)
 
 
 def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
     """Return a statistic with the replicates that follow its value."""
-    return Replicated(Estimate(values[0], n=n, n_missing=missing), np.array(values))
+    found = Estimate(values[0], n=n, n_missing=missing)
+    return Replicated(found, np.array(values), np.ones(len(values) - 1))
 
 
 # --- the alternative annotator ---
@@ -68,14 +75,13 @@ def test_a_last_source_without_a_target_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     ratings = rng.integers(1, 4, (3, 24)).astype(float)
     judge, source = rng.integers(1, 4, 24).astype(float), np.repeat(np.arange(6), 4)
-    whole = rng.multinomial(6, np.ones(6) / 6, 50)
     keys = {"closeness": "rmse"}
-    short = alternative_annotator(judge, ratings, source, weights=whole, **keys)  # type: ignore[arg-type]
-    longer = alternative_annotator(  # a seventh source is drawn, and it has no text
+    short = alternative_annotator(judge, ratings, source, weights=deletions(6), **keys)  # type: ignore[arg-type]
+    longer = alternative_annotator(  # a seventh source is deleted, and it has no text
         judge,
         ratings,
         source,
-        weights=np.hstack([whole, np.ones((50, 1), dtype=np.int64)]),
+        weights=deletions(7),
         **keys,  # type: ignore[arg-type]
     )
     assert longer == short
@@ -138,15 +144,21 @@ def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
 
 
 @pytest.mark.usefixtures("two_are_enough")
-def test_a_pair_counts_as_often_as_its_sources_are_drawn() -> None:
-    outcomes, better = np.array([1.0, -1, 1]), np.ones(3)
-    sources = np.array([[0, 0, 1], [0, 1, 1]])
-    weights = np.array([[2, 1], [1, 3], [0, 2], [3, 1]])
-    # times: 2 1*2 1 -> 3/5; 1 3 3 -> 4/7; 0 0 2 -> 1; 3 3 1 -> 4/7
-    found = comparator_accuracy(outcomes, better, np.ones(3, dtype=bool), sources, weights)
-    replicates = np.array([3 / 5, 4 / 7, 1, 4 / 7])
-    assert found.value == pytest.approx(2 / 3)
-    assert (found.lo, found.hi) == pytest.approx(tuple(np.quantile(replicates, [0.025, 0.975])))
+def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
+    outcomes, better = np.array([1.0, -1, 1, 1, -1, 1]), np.ones(6)
+    sources = np.array([[0, 0, 1, 2, 2, 0], [0, 1, 1, 2, 1, 2]])
+    # without 0 the pairs 2, 3, 4 are left; without 1 those of 0, 3, 5; without 2 those of 0, 1, 2
+    found = comparator_accuracy(outcomes, better, np.ones(6, dtype=bool), sources, deletions(3))
+    assert found.value == pytest.approx(4 / 6)
+    # one deletion is 1, so that it is the proportion with residuals (p - v)(N - m)
+    deleted, m = [2 / 3, 1.0, 2 / 3], [2.0, 2.0, 2.0]  # a pair of two sources counts half to each
+    squares = sum(((2 / 3 - v) * (6 - own)) ** 2 for v, own in zip(deleted, m, strict=True))
+    deff = 3 / 2 * squares / 6 / (2 / 9)
+    n = 6 / deff * float(stats.t.ppf(0.975, 5) / stats.t.ppf(0.975, 2)) ** 2
+    expected = [
+        stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up) for q, up in ((0.025, 0), (0.975, 1))
+    ]
+    assert (found.lo, found.hi) == pytest.approx(expected)
 
 
 def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
@@ -175,18 +187,19 @@ def test_a_ceiling_names_what_raters_stand_against() -> None:
     def gap(x: Floats, y: Floats) -> dict[str, Replicated]:
         return {"gap": rows(float(np.abs(x - y).sum()))}
 
-    mean = ceilings(gap, ratings, against="mean", n_sources=3)["gap"]
-    each = ceilings(gap, ratings, against="each", n_sources=3)["gap"]
+    mean = ceilings(gap, ratings, against="mean")["gap"]
+    each = ceilings(gap, ratings, against="each")["gap"]
     assert mean.method == "each rater against the mean of the others"
     assert each.method == "each rater against every other"
     assert (mean.value, mean.lo, mean.note) == (2, None, "") == (each.value, each.lo, each.note)
 
 
 def test_a_difference_needs_replicates_for_its_interval() -> None:
-    assert difference(rows(3.0), rows(1.0), 9) == Estimate(2, n=4)
+    assert difference(rows(3.0), rows(1.0)).estimate == Estimate(2, n=4)
     none = Replicated(Estimate.undefined("no", n=3, n_missing=1), np.array([NAN]))
-    assert difference(rows(3.0), none, 9, why="no") == Estimate.undefined("no", n=3, n_missing=1)
-    one = difference(rows(3.0, 3.0), rows(1.0, 2.0), 9)
+    lost = difference(rows(3.0), none, why="no").estimate
+    assert lost == Estimate.undefined("no", n=3, n_missing=1)
+    one = difference(rows(3.0, 3.0), rows(1.0, 2.0)).estimate
     assert one.value == 2 and (one.lo, one.note) != (None, "")
 
 
@@ -196,16 +209,16 @@ def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
     assert [one.value for one in found] == [2, None, 1] and {one.n for one in found} == {2}
 
 
-def test_what_could_be_seen_needs_two_replicates_that_differ() -> None:
+def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
     flat = rows(*[0.0] * 101)
     assert detectable(rows(1.0), rows(0.0)) is None
     assert detectable(rows(0.0, 1.0), rows(0.0, 0.0)) is None
-    two = detectable(rows(0.0, -1.0, 1.0), rows(0.0, 0.0, 0.0))
-    assert two == pytest.approx((1.959963985 + 0.841621234) * 2**0.5)
     spread = rows(0.0, *np.linspace(-1, 1, 100))
-    # 100 values 2/99 apart have the standard deviation 2/99 sqrt(100 * 101 / 12)
+    # of 100 values 2/99 apart the squares sum to (2/99)² 100 (100² - 1) / 12; SE² = 99/100 of it
+    error = (2 / 99) * (100 * (100**2 - 1) / 12 * 99 / 100) ** 0.5
     z = 1.959963985 + 0.841621234
-    assert detectable(spread, flat) == pytest.approx(z * 2 / 99 * (100 * 101 / 12) ** 0.5)
+    assert detectable(spread, flat) == pytest.approx(z * error)
+    assert detectable(flat, flat) == 0
 
 
 def test_williams_at_the_ends_of_its_range() -> None:
@@ -227,12 +240,11 @@ def test_values_are_classes_whatever_is_missing() -> None:
 
 
 def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
-    found = mean_over([rows(1.0), rows(2.0)], 9, of="aspects")
+    found = mean_over([rows(1.0), rows(2.0)], of="aspects")
     assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
     assert found.rows.tolist() == [1.5]
-    assert mean_over([rows(1.0, 3.0), rows(2.0, 4.0)], 20, of="aspects").estimate.hi == 3.5
     lost = mean_over(
-        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], 9, of="a"
+        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], of="a"
     )
     assert np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
     assert lost.estimate.n == 1
@@ -272,11 +284,10 @@ def test_one_vote_is_a_verdict_and_none_is_not() -> None:
 @pytest.mark.usefixtures("two_are_enough")
 def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
     first, second = np.array([1.0, 1, -1, NAN]), np.array([1.0, -1, 1, 1])
-    weights = np.tile([[1, 1], [2, 0], [0, 2], [1, 1]], (30, 1))
-    found = order_consistency(first, second, np.array([0, 0, 1, 1]), weights)
+    found = order_consistency(first, second, np.array([0, 0, 1, 1]), deletions(2))
     # of source 0 one of two stays, of source 1 none
     assert (found.value, found.n, found.n_missing) == (1 / 3, 3, 1)
-    assert (found.lo, found.hi) == (0, 1 / 2)
+    assert (found.lo, found.hi) == pytest.approx(clustered([1, 0], [2, 1]))
 
 
 def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
@@ -309,14 +320,12 @@ def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
 
 
 @pytest.mark.usefixtures("two_are_enough")
-def test_pairs_without_votes_are_in_every_resample_and_count_in_none() -> None:
+def test_pairs_without_votes_can_change_nothing() -> None:
     votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
-    weights = np.tile([[1, 1, 1], [2, 1, 0], [0, 1, 2], [1, 2, 0]], (30, 1))
-    found = vote_consistency(votes, np.arange(3), weights)
+    found = vote_consistency(votes, np.arange(3), deletions(3))
     assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
-    # of the resamples a quarter each has 3/4, 5/6, 1/2 and 2/3
-    assert (found.lo, found.hi) == pytest.approx((1 / 2, 5 / 6))
-    assert "bootstrap over 2 pairs" in found.method
+    assert (found.lo, found.hi) == pytest.approx(clustered([1, 1 / 2], [1, 1]))
+    assert "over 2 pairs" in found.method
 
 
 def test_what_nothing_is_expected_of_is_missing() -> None:

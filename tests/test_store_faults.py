@@ -1,6 +1,8 @@
 """The store where things go wrong: foreign lines, torn ends, forgetting by two, closing."""
 
+import json
 import os
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +11,7 @@ import pytest
 
 from metajudge.engines.asked import Failure, Reply, Request, Work
 from metajudge.replies.asking import obtain
+from metajudge.replies.lines import CRC, SEAL, forgetting, sealed
 from metajudge.replies.retry import drop_answers
 from metajudge.replies.store import Store
 from metajudge.schema.errors import UserError
@@ -24,6 +27,12 @@ def line(folder: Path, reply: Reply) -> bytes:
         store.append(reply)
     [written] = (folder / "elsewhere" / "m").glob("*.jsonl")
     return written.read_bytes()
+
+
+def resealed(line: bytes) -> bytes:
+    """Return a line with the checksum of what it has become."""
+    body = line[:-SEAL] if line[-SEAL:].startswith(CRC) else line[:-2].replace(CRC, b',"was":"')
+    return b'%b%b%08x"}\n' % (body, CRC, zlib.crc32(body))
 
 
 def journal(folder: Path, content: bytes, name: str = "a") -> Store:
@@ -50,7 +59,10 @@ def test_a_line_that_is_no_whole_reply_is_passed_over(
 ) -> None:
     whole = line(tmp_path, Reply(KEY, 0, "4"))
     assert journal(tmp_path, whole).read({KEY: 1})
-    store = journal(tmp_path, whole.replace(before, after))
+    changed = whole.replace(before, after)
+    if changed.endswith(b"\n"):  # its checksum is right: not by that it is no reply
+        changed = resealed(changed)
+    store = journal(tmp_path, changed)
     assert (store.read({KEY: 1}), store.skipped) == ({}, 1)
 
 
@@ -97,9 +109,9 @@ def test_the_last_forgetting_counts_in_whatever_order_it_is_read(
     tmp_path: Path, names: str
 ) -> None:
     for name, attempt in zip(names, (1, 2), strict=True):
-        journal(tmp_path, b'{"key":"%b","draw":0,"forget":%d}\n' % (KEY.encode(), attempt), name)
+        journal(tmp_path, forgetting(KEY, 0, attempt), name)
     again = line(tmp_path, Reply(KEY, 0, "HTTP 400", status="error"))
-    store = journal(tmp_path, again.replace(b"}\n", b',"attempt":2}\n'), "c")
+    store = journal(tmp_path, sealed(json.loads(again) | {"attempt": 2}), "c")
     assert (store.read({KEY: 1}), store.forgotten) == ({}, {(KEY, 0): 2})
 
 

@@ -85,7 +85,9 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path
         **{("clear", "after"): 12, ("true", "after"): 11, ("average", "after"): 2}
     }
     for (_, name), row in values.items():
-        assert row["lo"] < row["value"] < row["hi"] and "bootstrap over 11 sources" in row["method"]
+        assert (
+            row["lo"] < row["value"] < row["hi"] and "jackknife-t over 11 sources" in row["method"]
+        )
         assert (row["hi"] < 0) == (name == "change")
     width = {name: row["hi"] - row["lo"] for (at, name), row in values.items() if at == "true"}
     assert width["change"] < width["before"]

@@ -3,6 +3,7 @@
 import ast
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metajudge import prompts
+from metajudge.bounded import bounded_memory
 from metajudge.perturb.attacks import added
 from metajudge.prompts import load, messages
-from metajudge.prompts.memory import bounded_memory
 from metajudge.report import html
 from metajudge.report.shards import literal
 from metajudge.schema.cards import KINDS
@@ -151,10 +152,52 @@ def test_a_template_fills_no_memory(text: str, tmp_path: Path) -> None:
         form(tmp_path, text, text="A text.")
 
 
+ENDLESS = [
+    "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "{% for a in range(99999) %}{{ range(99999) | sum }}{% endfor %}",
+    "{% for a in range(99999) if range(99999) | sum < 0 %}{% endfor %}",
+    "{% macro m(n) %}{{ m(n + 1) if n < 99 }}{{ m(n + 1) if n < 99 }}{% endmacro %}{{ m(0) }}",
+    "{{ range(99999) | map('string') | map('upper') | map('lower') | select('none') | list }}",
+    "{% set all = range(99999) | list * 99 %}{{ all | select('none') | list }}",
+    "{% for a in [[]] recursive %}{{ loop([a, a]) }}{{ loop([a, a]) }}{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+@pytest.mark.parametrize("text", ENDLESS)
+def test_a_template_computes_for_no_longer_than_it_may(
+    text: str, in_thread: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompts, "MOST_SECONDS", 0.1)
+
+    def fill() -> str:
+        with pytest.raises(UserError) as error:
+            form(tmp_path, text)
+        return error.value.what
+
+    began = time.thread_time()
+    with ThreadPoolExecutor() as pool:
+        told = pool.submit(fill).result(60) if in_thread else fill()
+    assert "too long to compute" in told or "recursion" in told
+    assert time.thread_time() - began < 5
+
+
+def test_a_loop_says_of_itself_what_it_did(tmp_path: Path) -> None:
+    text = (
+        "{% for a, b in {'x': 1, 'y': 2}.items() %}"
+        "{{ loop.index }}/{{ loop.length }} {{ a }}{{ b }}"
+        "{{ ' ' if not loop.last }}{% else %}none{% endfor %}"
+        "{% for a in [] %}{% else %} none{% endfor %}"
+        "{% for a in [1, [2, 3]] recursive %} {{ loop(a) if a is iterable else a }}{% endfor %}"
+    )
+    assert form(tmp_path, text) == "1/2 x1 2/2 y2 none 1  2 3"
+
+
 def test_what_is_many_small_things_is_told_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prompts, "bounded_memory", partial(bounded_memory, 32 << 20))
+    monkeypatch.setattr(prompts, "MOST_SECONDS", 1000)
     text = """{% set all = namespace(a={}) %}{% for j in range(99) %}{% for i in range(99999) %}
         {%- set all.a = {'a': all.a, i: [i]} %}{% endfor %}{% endfor %}"""
     with pytest.raises(UserError, match="bytes of memory"):

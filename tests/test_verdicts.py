@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metajudge.perturb.amounts import Amount
-from metajudge.perturb.verdicts import CHECKS
+from metajudge.perturb.verdicts import CHECKS, echo_of, more_than_one_error
 
 PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
 ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(least=2)
@@ -74,3 +74,52 @@ def test_one_word_replaced_by_a_new_one_is_one_change(
     changed = [*words[:place], "new", *words[place + 1 :]]
     assert CHECKS["changes"](" ".join(changed), " ".join(words), ONE) is None
     assert CHECKS["changes"](" ".join(words), " ".join(words), Amount(k=0)) is None
+
+
+RAINY = "Anna met Ben in Rome. They ate by the river. Rain fell at night. Nobody minded it."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RAINY.replace("Ben", "Bob"),
+        RAINY.replace("Rain fell at night.", "At night, no drop of rain fell."),
+        RAINY.replace(" Rain fell at night.", ""),
+        RAINY.replace(" Nobody minded it.", " Nobody minded it. Cows give milk."),
+        "They ate by the river. Anna met Ben in Rome. Rain fell at night. Nobody minded it.",
+        RAINY.replace("They ate by the river.", "They ate. By the river."),
+    ],
+)
+def test_a_step_with_one_error_passes(text: str) -> None:
+    assert more_than_one_error(text, RAINY) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RAINY.replace("Ben", "Bob").replace("river", "sea"),
+        RAINY.replace("Nobody minded it.", "All did. Cows give milk. Grass is green."),
+        "Anna met Ben in Rome.",
+        "Rome is the capital of Italy, and millions of people go there to see it every year.",
+        "Nobody minded it. Rain fell at night. They ate by the river. Anna met Ben in Rome.",
+    ],
+)
+def test_a_step_that_changes_more_than_one_error_does_is_refused(text: str) -> None:
+    assert more_than_one_error(text, RAINY) is not None
+
+
+@pytest.mark.parametrize(
+    ("reason", "text", "echoes"),
+    [
+        ("the reply was cut", f"{RAINY} The original reply was cut.", True),
+        ("the reply was cut", f"{RAINY} Then the reply was CUT!", True),
+        ("it is a refusal", f"It is a refusal. {RAINY}", False),
+        ("a sentence of the text is missing or changed", f"{RAINY} A sentence is missing.", False),
+        ("it is the same text", RAINY.replace("Anna", "It is the day: Anna"), False),
+    ],
+)
+def test_a_text_does_not_repeat_why_the_one_before_it_failed(
+    reason: str, text: str, echoes: bool
+) -> None:
+    assert (echo_of(reason, text, RAINY) is not None) == echoes
+    assert echo_of(reason, text, text) is None

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deleted import proportion
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.votes import (
     DROPS,
     STAYS,
@@ -98,14 +100,17 @@ def test_intervals_are_over_pairs() -> None:
     votes = rng.multinomial(4, [0.6, 0.1, 0.2, 0.1], size=60)
     pair, cell = np.repeat(np.arange(30), 2), np.tile([0, 1], 30) + 2 * np.repeat([0, 1, 2], 20)
     weights = pair_weights(rng, np.repeat([0, 1, 2], 10))
-    for found in (
-        vote_consistency(votes, pair, weights),
-        match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights),
-    ):
-        assert found.value is not None and found.lo is not None and found.hi is not None
-        assert found.lo <= found.value <= found.hi
-        assert found.method == "bootstrap over 30 pairs, 1000 resamples, percentile"
-    few = vote_consistency(votes[:6], pair[:6], weights[:, :3])
+    agreed = vote_consistency(votes, pair, deletions(30))
+    shares = (votes[:, :3].max(axis=1) / votes.sum(axis=1)).reshape(30, 2).sum(axis=1)
+    expected = proportion(shares.tolist(), [2] * 30)
+    assert (agreed.lo, agreed.hi) == pytest.approx(expected)
+    assert agreed.method.endswith("over 30 pairs")
+    found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
+    assert found.value is not None and found.lo is not None and found.hi is not None
+    assert found.lo <= found.value <= found.hi
+    how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority jumps"
+    assert found.method == how
+    few = vote_consistency(votes[:6], pair[:6], deletions(3))
     assert (few.lo, few.note) == (None, "no interval: 3 pairs")
 
 

@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from scipy.stats import norm
 from scipy.stats import wilcoxon as scipy_wilcoxon
 
-from metajudge.statistics.resampling import source_weights
+from deleted import jackknife_t
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.wilcoxon import (
     EXACT_LIMIT,
     Method,
@@ -192,114 +192,39 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 # Resamples
 
 
-def tie_loss_by_hand(d: Ints, row: Ints, source: Ints) -> float:
-    """Return sum t³ - t over all twos and threes, one by one.
-
-    Each counts as the product of how often its different sources are drawn, over its expectation.
-    """
-    n = row.size
-    expected = {1: 1.0, 2: 1 - 1 / n, 3: (1 - 1 / n) * (1 - 2 / n)}
-    loss = 0.0
-    for size in set(np.abs(d[d != 0]).tolist()):
-        tied = source[np.abs(d) == size].tolist()
-        for some in (one for k in (2, 3) for one in combinations(tied, k)):
-            different = set(some)
-            loss += 6 * math.prod(row[list(different)].tolist()) / expected[len(different)]
-    return loss
-
-
-def untied_with_itself(d: Ints, row: Ints, source: Ints) -> float:
-    """Return ln p of d drawn so many times each; copies of a source do not tie with it."""
-    times = row[source]
-    n = int(times[d != 0].sum())
-    squares = n * (n + 1) * (2 * n + 1) / 6 - tie_loss_by_hand(d, row, source) / 12
-    ranked = signed_rank(np.repeat(d, times))
-    balance = float(ranked.w_plus - ranked.w_minus) / 2
-    return float(norm.logcdf(-balance / math.sqrt(squares))) if n else 0.0
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(differences, wide), st.integers(0, 2**32 - 1), st.sampled_from(["one", "many"]))
-def test_replicates_equal_materialised_resamples(d: Ints, seed: int, pairs: str) -> None:
+def test_deletions_equal_the_tests_of_what_is_left(d: Ints, seed: int, pairs: str) -> None:
     rng = np.random.default_rng(seed)
     n_sources = d.size if pairs == "one" else max(1, d.size // 3)
     source = np.arange(d.size) if pairs == "one" else rng.integers(0, n_sources, d.size)
-    weights = source_weights(rng, n_sources, resamples=5)
-    resamples = [np.repeat(d, row[source]) for row in weights]
-    written_out: dict[Method, list[float]] = {
-        "exact": [log_p_exact(one) for one in resamples],
-        "asymptotic": [untied_with_itself(d, row, source) for row in weights],
+    left = [d[source != s] for s in range(n_sources)]
+    tests: dict[Method, Callable[[Ints], float]] = {
+        "exact": log_p_exact,
+        "asymptotic": log_p_asymptotic,
     }
-    for method, expected in written_out.items():
-        got = replicate_log_p(d, weights, source, method)
-        assert got == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    zeros = signed_rank(d, weights, source).n_zero
-    assert zeros.tolist() == [np.count_nonzero(one == 0) for one in resamples]
-
-
-def test_resamples_of_drops_alone_have_the_p_of_the_data() -> None:
-    weights = source_weights(np.random.default_rng(3), 24)
-    got = replicate_log_p(np.arange(1, 25), weights, np.arange(24), "asymptotic")
-    assert got == pytest.approx(log_p_asymptotic(np.arange(1, 25)), rel=1e-12)
-
-
-@pytest.mark.parametrize("tied", ["within", "across", "both", "all"])
-def test_the_mean_loss_by_ties_is_that_of_the_data(tied: str) -> None:
-    """Over all 3,125 ways to draw 5 sources of 5, each with three pairs."""
-    source = np.repeat(np.arange(5), 3)
-    d = {
-        "within": source + 1,
-        "across": np.tile([1, -2, 3], 5),
-        "both": np.array([1, 1, 2, 1, 2, -2, 3, 4, 3, 1, 1, 1, 0, 5, 5]),
-        "all": np.full(15, 4),
-    }[tied]
-    drawn = np.array(list(product(range(5), repeat=5)))
-    weights = (drawn[:, :, None] == np.arange(5)).sum(axis=1)
-    loss = signed_rank(d, weights, source).tie_loss
-    assert loss.mean() == pytest.approx(float(signed_rank(d).tie_loss), rel=1e-12)
-    assert signed_rank(np.full(24, 4)).tie_loss == 24**3 - 24
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("n_sources", [1, 2, 3, 4, 10])
-def test_ties_never_take_more_than_there_is(n_sources: int) -> None:
-    source = np.repeat(np.arange(n_sources), 20)
-    weights = source_weights(np.random.default_rng(5), n_sources)
-    found = replicate_log_p(np.full(source.size, 3), weights, source, "asymptotic")
-    assert np.isfinite(found).all() and (found < math.log(0.01)).all()
-
-
-def test_pairs_that_tie_within_their_source_leave_the_p_as_it_is() -> None:
-    source = np.repeat(np.arange(24), 3)
-    weights = source_weights(np.random.default_rng(3), 24)
-    got = replicate_log_p(source + 1, weights, source, "asymptotic")
-    assert got == pytest.approx(log_p_asymptotic(source + 1), rel=1e-12)
-
-
-def test_where_all_drops_are_equal_resamples_lie_around_the_data() -> None:
-    weights = source_weights(np.random.default_rng(3), 24)
-    d = np.full(24, 7)
-    lo, hi = np.quantile(replicate_log_p(d, weights, np.arange(24), "asymptotic"), [0.025, 0.975])
-    assert lo < log_p_asymptotic(d) < hi
+    for method, test in tests.items():
+        got = replicate_log_p(d, deletions(n_sources), source, method)
+        assert got == pytest.approx([test(one) for one in left], rel=1e-12, abs=1e-12)
+    zeros = signed_rank(d, deletions(n_sources), source).n_zero
+    assert zeros.tolist() == [np.count_nonzero(one == 0) for one in left]
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.8, 2.0])
 def test_the_interval_of_a_log_p_holds_what_other_studies_find(drop: float) -> None:
-    """Half of all studies of 24 items find at most `typical`; under .95, as 24 are few."""
+    """Half of all studies of 24 items find at most `typical`."""
     rng = np.random.default_rng(20)
 
     def drawn() -> Ints:
         return exact_differences(rng.normal(drop, 1, 24), np.zeros(24), None)
 
     typical = np.median([log_p_asymptotic(drawn()) for _ in range(2000)])
-    inside = covered = 0
+    covered = 0
     for _ in range(200):
         d = drawn()
-        rows = replicate_log_p(d, source_weights(rng, 24, 200), np.arange(24), "asymptotic")
-        lo, hi = np.quantile(rows, [0.025, 0.975])
-        inside += lo - 1e-9 <= log_p_asymptotic(d) <= hi + 1e-9
+        deleted = replicate_log_p(d, deletions(24), np.arange(24), "asymptotic")
+        lo, hi = jackknife_t(log_p_asymptotic(d), deleted.tolist())
         covered += lo - 1e-9 <= typical <= hi + 1e-9
-    assert inside == 200
     assert covered >= 170
 
 
@@ -325,7 +250,7 @@ def test_rank_biserial_of_ties_only_is_undefined() -> None:
 
 
 def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
-    weights = source_weights(np.random.default_rng(0), 20, resamples=200)
+    weights = deletions(20)
     one = rank_biserial([0] * 19 + [5], weights, np.arange(20))
     assert (one.value, one.n, one.n_tied, one.lo) == (1, 1, 19, None)
     assert one.note.startswith("no interval: 1 sources")
@@ -338,27 +263,27 @@ def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
     assert rank_biserial(wrong).value == pytest.approx(2 * q**2 - 1, abs=0.01)
 
 
-def test_intervals_are_quantiles_of_materialised_resamples() -> None:
+def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     source = np.repeat(np.arange(12), 2)
     original, perturbed = rng.integers(2, 6, 24) / 1.0, rng.integers(1, 5, 24) / 1.0
-    weights = source_weights(rng, 12, resamples=200)
     d = exact_differences(original, perturbed, 1)
-    drops, effects = [], []
-    for row in weights:
-        one = np.repeat(d, row[source])
-        drops.append(one.mean())
-        effects.append(rank_biserial(one).value or 0.0)
-    drop = mean_drop(original, perturbed, source, weights)
-    effect = rank_biserial(d, weights, source)
-    assert [drop.lo, drop.hi] == pytest.approx(np.quantile(drops, [0.025, 0.975]))
-    assert [effect.lo, effect.hi] == pytest.approx(np.quantile(effects, [0.025, 0.975]))
+    left = [d[source != s] for s in range(12)]
+    drop = mean_drop(original, perturbed, source, deletions(12))
+    effect = rank_biserial(d, deletions(12), source)
+    of_drops = jackknife_t(float(d.mean()), [float(one.mean()) for one in left])
+    value = rank_biserial(d).value
+    assert value is not None
+    moving = [one for s, one in enumerate(left) if d[source == s].any()]  # zeros are dropped
+    of_effects = jackknife_t(value, [rank_biserial(one).value or 0 for one in moving], "atanh")
+    assert (drop.lo, drop.hi) == pytest.approx(of_drops)
+    assert (effect.lo, effect.hi) == pytest.approx(of_effects)
     assert drop.value == pytest.approx(d.mean())
     assert (drop.n, drop.n_tied) == (24, d.tolist().count(0))
 
 
 def test_few_sources_have_no_interval_and_no_pairs_no_value() -> None:
-    weights = source_weights(np.random.default_rng(0), 3, resamples=20)
+    weights = deletions(3)
     drop = mean_drop([3, 4, 5], [2, 4, 3], [0, 1, 2], weights)
     assert (drop.value, drop.lo, drop.n_tied) == (1.0, None, 1)
     assert drop.note == "no interval: 3 sources"

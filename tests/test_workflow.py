@@ -185,6 +185,22 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) 
     assert outputs(tmp_path / "results" / "small") == expected
 
 
+def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_path: Path) -> None:
+    project = running.copy_project(tmp_path / "project")
+    small: dict[str, Any] = {"judges": ["rules"], "methods": ["discernment"]}
+    study = write_study(project, **small, perturbations=["reordering"], aspects=["naturalness"])
+    study.rename(project / "config" / "config.yaml")
+    first, second = (running.run("-m", "snakemake", cwd=project, home=project) for _ in range(2))
+    assert first.returncode == 0, first.stdout[-4000:]
+    assert "Nothing to be done" in second.stdout
+    results = project / "results" / "small"
+    assert "metajudge run config/config.yaml" in (results / "report/index.html").read_text("utf-8")
+    every = [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
+    for path in every:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        assert str(tmp_path) not in text and "source-cache" not in text, path
+
+
 def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -> None:
     found = outputs(small / "results" / "small")
     for name, content in found.items():

@@ -6,6 +6,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 DRAFTING = True
+BY_DEFAULT = False
 
 
 include: "rules/common.smk"
@@ -27,7 +28,8 @@ onstart:
     try:
         if DRAFTS:
             check_keys(SPECS.keys())
-            check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
+            if not CONDA:
+                check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
     except UserError as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 

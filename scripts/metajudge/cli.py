@@ -2,15 +2,15 @@
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metajudge import (
     annotations_commands,
+    child,
     compare_commands,
     distill_commands,
     export_commands,
@@ -22,10 +22,12 @@ from metajudge import (
     votes_commands,
 )
 from metajudge.examples import add_examples
-from metajudge.passed import apart, is_dry, with_config
+from metajudge.living import living, recorded
+from metajudge.passed import apart, is_dry, options_of, with_config
 from metajudge.schema.cards import PILOT
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
+from metajudge.unread import reading
 
 if TYPE_CHECKING:
     from metajudge.plan import Plan
@@ -42,6 +44,10 @@ STOPPED = (
     "Every reply that came is kept: none is asked for or paid again."
 )
 """What is said after Ctrl-C."""
+AT_MOST = """
+   (at most: what is asked above stands here again, and of the cells behind it a run scores only
+   those whose replies have changed)"""
+"""What a dry run says of the second of two calls, which it plans as if nothing had been asked."""
 
 
 def main() -> None:
@@ -96,18 +102,22 @@ def run(study: Path | None, passed: list[str]) -> int:
         return snakemake(study, "asked", passed)
     out = results_folder(study, passed)
     before = _stamp(out)
-    for target in ("asked", "all"):
-        print(f"== {'asking' if target == 'asked' else 'scoring, statistics, report'}", flush=True)
-        status = snakemake(study, target, passed)
-        if status:
-            return status
-    if is_dry(passed):
-        return 0
-    from metajudge.summary import summary
+    dry = is_dry(passed)
+    bound = AT_MOST if dry else ""
+    with nullcontext() if dry else reading(study or DEMO, passed, out):
+        for target, title in (("asked", "asking"), ("all", f"scoring, statistics, report{bound}")):
+            print(f"== {title}", flush=True)
+            status = snakemake(study, target, passed)
+            if status:
+                return status
+        if dry:
+            return 0
+        from metajudge.summary import summary, unpriced
 
-    print(summary(out))
-    if before is not None and before == _stamp(out):
-        print("Nothing had changed: nothing was run.")
+        warnings = unpriced(out, lambda: plan_of_study(study or DEMO, passed))
+        print(summary(out, warnings), flush=True)
+        if before is not None and before == _stamp(out):
+            print("Nothing had changed: nothing was run.", flush=True)
     return 0
 
 
@@ -145,10 +155,11 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     out = results_folder(study, passed)
     out = out.with_name(out.name + PILOT)
     told = with_config(passed, f"study={out.name}", f"share={share}")
-    for target in ("asked", "all"):
-        status = snakemake(study, target, told)
-        if status or is_dry(passed):
-            return status
+    with nullcontext() if is_dry(passed) else reading(study or DEMO, told, out):
+        for target in ("asked", "all"):
+            status = snakemake(study, target, told)
+            if status or is_dry(passed):
+                return status
     print(conclusions(out))
     if (plan := plan_of_study(study or DEMO, passed)).study.distill:
         judge = plan.distillation.judge
@@ -187,34 +198,37 @@ def snakemake(
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
-    command += [*targets, "--configfile", str(study or DEMO)]
-    if not is_dry(passed):
-        command += ["--logger", "metajudge"]
+    command += [*targets, "--configfile", str(study or DEMO), "--logger", "metajudge"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
-        command += ["--workflow-profile", str(HOME / "profiles" / "default")]
-    return _wait([*command, *passed])
+        command += options_of(HOME / "profiles" / "default")
+    command += passed
+    if "--unlock" in passed:
+        _check_unlock()
+    if is_dry(passed) or "--unlock" in passed:
+        return child.run(command)[0]
+    return _run(command, results_folder(study, passed).name)
 
 
-def _wait(command: list[str]) -> int:
-    """Run a command to its end; an interrupt is Snakemake's to handle, so that it can tidy up."""
-    stopped = False
+def _run(command: list[str], study: str) -> int:
+    """Run Snakemake, on record as a run of a study; 128 + signal where one stopped it."""
+    with recorded(study) as record:
+        status, stopped = child.run(command, keep_open=[record])
+    if stopped is None:
+        return status
+    print(STOPPED, file=sys.stderr)
+    return 128 + stopped
 
-    def stop(number: int, _: object) -> None:
-        nonlocal stopped
-        stopped = True
-        if number == signal.SIGTERM:  # Ctrl-C reaches the whole process group by itself
-            process.terminate()
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with subprocess.Popen(command) as process:
-        for number in before:
-            signal.signal(number, stop)
-        status = process.wait()
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    if stopped and status:
-        print(STOPPED, file=sys.stderr)
-    return status
+def _check_unlock() -> None:
+    """Raise UserError while a run lives here: unlocked, two would write the same files."""
+    if runs := living():
+        raise UserError(
+            "this folder is locked by a run that lives",
+            where=str(Path.cwd()),
+            got="; ".join(map(str, runs)),
+            todo=f"let it end, or end it (kill {runs[0].process}) and run again: "
+            "a run that was ended needs no --unlock",
+        )
 
 
 def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:

@@ -3,6 +3,7 @@
 import argparse
 import errno
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,17 +55,31 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
     show_without_secrets()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
         main(read_spec(told.pop("spec"), sys.stdin), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("stopped by an interrupt", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except (MemoryError, OSError) as error:
         if (fault := of_machine(error)) is None:
             raise
         print(fault, file=sys.stderr)
         sys.exit(1)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def of_machine(error: MemoryError | OSError) -> UserError | None:

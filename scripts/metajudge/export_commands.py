@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,12 +103,14 @@ def report_of(study: Path) -> "Report":
     Raises UserError, which says how to make them.
     """
     from metajudge.cli import HOME, plan_of_study
+    from metajudge.plan.inputs import without_folders
     from metajudge.plan.specs import Specs
     from metajudge.report.report import Report
 
     plan = plan_of_study(study)
     out = f"results/{plan.study.study}"
-    spec = json.loads(Specs(plan, HOME, out).report(f"metajudge run {os.path.relpath(study)}"))
+    command = f"metajudge run {without_folders(study, HOME)}"
+    spec = json.loads(Specs(plan, HOME, out).report(command))
     needed = [*spec["tables"].values(), *(card["report"] for card in spec["datasets"].values())]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:

@@ -31,7 +31,7 @@ from metajudge.init_questions import Ask, interview
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import Cards
 from metajudge.show_commands import plain
-from metajudge.statistics.resampling import FEWEST_SOURCES
+from metajudge.statistics.jackknife import FEWEST_SOURCES
 
 INTERRUPTED = 130
 """What a shell says of a command that was interrupted."""

@@ -27,6 +27,24 @@ def is_dry(passed: Sequence[str]) -> bool:
     return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
 
 
+def options_of(profile: Path) -> list[str]:
+    """Return the options of a profile, as a command line has them.
+
+    Snakemake tells on every call where a profile lies; of options it tells nothing. What follows on
+    the command line goes before them.
+    """
+    settings, _ = load_yaml(profile / "config.yaml")
+    options = ["--workflow-profile=none"]
+    for name, value in settings.items():
+        if value is True:
+            options.append(f"--{name}")
+        elif isinstance(value, list):
+            options += [f"--{name}", *map(str, value)]
+        elif value is not False:
+            options.append(f"--{name}={value}")
+    return options
+
+
 def with_config(passed: Sequence[str], *pairs: str) -> list[str]:
     """Return the options with more pairs of key and value, which win over those of a user."""
     end, there = _pairs(passed).stop, set(CONFIG).intersection(passed)

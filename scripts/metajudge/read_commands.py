@@ -4,12 +4,19 @@ import argparse
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metajudge.schema.errors import UserError
 from metajudge.show_commands import aligned, chosen, plain
+
+if TYPE_CHECKING:
+    from metajudge.jobs import StudyJob
+    from metajudge.parsing import Judgment
+    from metajudge.replies.found import Found
+    from metajudge.replies.planning import Cell
 
 Row = dict[str, Any]
 FILTERS = ("judge", "aspect", "status", "target")
@@ -33,7 +40,7 @@ def add_command(tools: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("study", type=Path, help="the study's YAML file; it has been run")
+    parser.add_argument("study", type=Path, help="the study's YAML file; also while it is run")
     for name in FILTERS:
         parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
     parser.add_argument(
@@ -83,41 +90,69 @@ def check_file(path: Path) -> None:
 
 
 def replies(plan: Any, home: Path, out: Path, *, prompts: bool) -> Iterator[Row]:
-    """Yield every reply of a study's asked judges, as its reply files have it."""
-    from metajudge.jobs import jobs_of
-    from metajudge.replies.pricing import nanodollars
-    from metajudge.schema.tables import read_table
+    """Yield every reply of a study's asked judges, as its reply files have it.
 
+    Where a job has not written them yet, what the store has so far.
+    """
+    from metajudge.jobs import jobs_of
+    from metajudge.plan.specs import Specs
+    from metajudge.replies.pricing import nanodollars
+    from metajudge.scoring.cell import reader
+
+    specs = Specs(plan, home, str(out))
     for job in jobs_of(plan, home, out):
-        price = job.card.price
+        price, so_far = job.card.price, _so_far(plan, job)
         for cell, asked in job.job.cells.items():
             place = f"{job.dataset}/{'/'.join(cell)}.parquet"
-            if not (out / "replies" / place).is_file():
-                continue
             read_as = _judgments(out / "judgments" / place)
+            read = reader(specs.parsing(job.dataset, cell[1], cell[2], cell[0]))
             told = (asked[number] for number in range(len(asked))) if prompts else ()
             prompt_of = {request.key: request.prompt for request in told}
-            for one in read_table("answers", out / "replies" / place).to_pylist():
+            for one in _answers(out / "replies" / place) or so_far(cell):
                 if one["status"] == "not_applicable":
                     continue
                 usage = one["usage"] or {}
-                judgment = read_as.get(_match(one), {})
+                judgment = read_as.get(_match(one))
+                if judgment is None:  # not scored yet
+                    judgment = _columns(read(one["text"], one["finish"], one["status"]))
                 yield {
                     "dataset": job.dataset,
                     "perturbation": cell[0],
                     "judge": one["judge"],
                     "model": job.card.model,
-                    **{name: one[name] for name in ("aspect", "criterion", "target", "target_b")},
-                    **{name: one[name] for name in ("hint", "draw", "key", "finish")},
-                    "status": judgment.get("status") or one["status"],
-                    "rule": judgment.get("rule"),
-                    "value": judgment.get("value"),
+                    **{name: one.get(name) for name in ("aspect", "criterion", "target")},
+                    **{name: one.get(name) for name in ("target_b", "hint", "draw", "key")},
+                    "finish": one["finish"],
+                    **{name: judgment[name] for name in ("status", "rule", "value")},
                     "tokens_in": usage.get("prompt"),
                     "tokens_out": usage.get("completion"),
                     "usd": nanodollars(usage, price) / 1e9 if price and usage else None,
                     **({"prompt": prompt_of.get(one["key"])} if prompts else {}),
                     "reply": one["text"],
                 }
+
+
+def _so_far(plan: Any, job: "StudyJob") -> Callable[["Cell"], list[Row]]:
+    """Return what yields the rows of a cell from the store; it is looked through at most once."""
+    from metajudge.replies.store import Store
+
+    @cache
+    def found() -> "Found":
+        return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
+
+    return lambda cell: job.job.rows_so_far(cell, found())
+
+
+def _answers(path: Path) -> list[Row]:
+    """Return the rows of a reply file; none before it is written."""
+    from metajudge.schema.tables import read_table
+
+    rows: list[Row] = read_table("answers", path).to_pylist() if path.is_file() else []
+    return rows
+
+
+def _columns(judgment: "Judgment") -> Row:
+    return {"status": judgment.status, "rule": judgment.rule, "value": judgment.value}
 
 
 def _judgments(path: Path) -> dict[tuple[Any, ...], Row]:
@@ -130,7 +165,7 @@ def _judgments(path: Path) -> dict[tuple[Any, ...], Row]:
 
 
 def _match(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in MATCHED)
+    return tuple(row.get(name) for name in MATCHED)
 
 
 def summary(rows: Iterable[Row]) -> list[str]:

@@ -25,7 +25,10 @@ def add_commands(commands: Any) -> None:
     read_commands.add_command(tools)
     _add(tools, "retry", retry, "let what an endpoint refused be asked again", study="?")
     _add(tools, "stats", stats, "what the store holds, by model", study="?", store=True)
-    _add(tools, "verify", verify, "look at every line", study="?", store=True)
+    look = _add(tools, "verify", verify, "look at every line", study="?", store=True)
+    look.add_argument(
+        "--drop", action="store_true", help="let what stood in damaged lines be asked for again"
+    )
     _add(tools, "compact", compact, "join old journals", study="?", store=True)
     for name, act, about in (
         ("export", export, "write a study's replies, or all, to a file"),
@@ -110,7 +113,11 @@ def stats(told: Arguments) -> int:
 
 
 def verify(told: Arguments) -> int:
-    """Print what is to be said of a store's lines; 1 if any of them is wrong."""
+    """Print what is to be said of a store's lines; 1 if any of them is wrong.
+
+    With `--drop`, what stood in damaged lines may be asked and paid for again.
+    """
+    from metajudge.replies.damage import drop
     from metajudge.replies.shard import shards
     from metajudge.replies.survey import verify as look
 
@@ -119,6 +126,10 @@ def verify(told: Arguments) -> int:
         for finding in look(shard):
             print(f"{finding.where}: {finding.what}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
+        if told.drop and (count := drop(shard)):
+            print(
+                f"{shard.name}: {count} damaged lines dropped; a run asks again for what is missing"
+            )
     print(f"wrong: {wrong}; to be noted: {notes}")
     return int(wrong > 0)
 
@@ -202,6 +213,7 @@ def export_batch(told: Arguments) -> int:
     from metajudge.jobs import of_endpoints
     from metajudge.plan.writers import makers_of, supervisors
     from metajudge.replies import batch
+    from metajudge.replies.damage import check
     from metajudge.replies.store import Store
 
     plan, home, out = _plan(told.study)
@@ -212,6 +224,7 @@ def export_batch(told: Arguments) -> int:
     for card, jobs in of_endpoints(plan, home, out):
         name = card.model
         store = Store(Path(plan.study.store), card.served_name)
+        check(store.shard)  # what is written is paid for
         looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
         written = batch.write(told.folder, name, batch.lines(card, looked))
         print(f"{name}: {sum(written.values()):,} requests in {len(written)} files")
@@ -248,8 +261,17 @@ def import_batch(told: Arguments) -> int:
             looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
             readers.append((card, store, looked))
         done = batch.read(told.files, readers)
+    empty = [path for path in told.files if not done.of_files[path]]
     print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.there:,} were there")
     print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")
+    if empty:
+        raise UserError(
+            "a file has no result of a request of this study",
+            where=", ".join(map(str, empty)),
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} that are no result",
+            allowed=["a line for each request of `metajudge batch export`, with its custom_id"],
+            todo="name the file of results, not that of requests, and the study that it belongs to",
+        )
     return 0

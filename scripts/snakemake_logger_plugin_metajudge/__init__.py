@@ -22,6 +22,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_metajudge.asking import Asking
+from snakemake_logger_plugin_metajudge.planned import PlannedJobs
 from snakemake_logger_plugin_metajudge.reasons import end_of, killed, reason
 
 LOOK = 1.0
@@ -44,6 +45,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Start with nothing shown; where Snakemake's own log finds no room, that is no news."""
         logging.raiseExceptions = False
+        self.planned = PlannedJobs() if self.common_settings.dryrun else None
         self.jobs: dict[str, int] = {}
         self.rules: dict[int, str] = {}
         self.finished: dict[str, int] = {}
@@ -58,9 +60,12 @@ class LogHandler(LogHandlerBase):
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        """Note that what fails from now on was stopped; then do what was done before."""
-        self.stopped = True
-        if callable(self.interrupt):
+        """Note that what fails from now on was stopped; then do what was done before.
+
+        Once: jobs heed a second one themselves, and Snakemake would no longer tidy up.
+        """
+        before, self.stopped = self.stopped, True
+        if not before and callable(self.interrupt):
             self.interrupt(number, frame)
 
     def _watch(self) -> None:
@@ -70,6 +75,8 @@ class LogHandler(LogHandlerBase):
     def look(self) -> None:
         """Show how far the jobs are that ask."""
         with self.writing:
+            for warning in self.asking.warnings():
+                self._say(warning)
             if sys.stderr.isatty():
                 if lines := self.asking.lines():
                     self._draw([*lines, self.status])
@@ -85,7 +92,9 @@ class LogHandler(LogHandlerBase):
     def _emit(self, record: LogRecord) -> None:
         event = getattr(record, "event", None)
         told = record.__dict__
-        if event == LogEvent.RUN_INFO:
+        if self.planned is not None:
+            self._plan(self.planned, record, event)
+        elif event == LogEvent.RUN_INFO:
             self.jobs = told["stats"]
         elif event == LogEvent.JOB_INFO:
             self.rules[told["jobid"]] = told["rule_name"]
@@ -98,16 +107,30 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.PROGRESS:
             self._progress(told["done"], told["total"])
         elif event == LogEvent.JOB_ERROR:
-            self.asking.end(told["jobid"])
+            if not self.stopped:
+                self.asking.end(told["jobid"])
             self._failure(told["rule_name"], told["log"])
         elif dead := killed(record.getMessage()):
             self.killed.update(dead)
+        elif self._is_news(record, event) and not self.stopped:
+            self._say(reason(record.getMessage()))
+
+    def _plan(self, planned: PlannedJobs, record: LogRecord, event: LogEvent | None) -> None:
+        """Take up a job of a dry run, or show what is wrong."""
+        told = record.__dict__
+        if event == LogEvent.JOB_INFO:
+            planned.add(told["rule_name"], told["reason"], told["output"] or [])
+        elif event == LogEvent.SHELLCMD and self.common_settings.printshellcmds:
+            self._say(f"{told['shellcmd']}")
         elif self._is_news(record, event):
             self._say(reason(record.getMessage()))
+            self.failures = 1
 
     def _is_news(self, record: LogRecord, event: LogEvent | None) -> bool:
         """Tell whether it is a warning or an error, and not one whose job's log tells more."""
-        echo = self.failures or getattr(record, "exception", None) == "RuleException"
+        echo = (
+            self.failures or self.stopped or getattr(record, "exception", None) == "RuleException"
+        )
         return record.levelno >= WARNING and event in (None, LogEvent.ERROR) and not echo
 
     def _progress(self, done: int, total: int) -> None:
@@ -164,6 +187,13 @@ class LogHandler(LogHandlerBase):
         """Say how many jobs failed."""
         self.over.set()
         self._end_line()
+        if self.stopped:
+            for line in self.asking.cut():
+                self._say(line)
+        if self.planned is not None:
+            if not self.failures and not self.common_settings.quiet:
+                self._say("\n".join(self.planned.lines()))
+            self.planned, self.failures = None, 0
         if self.failures:
             more = ", the first of them above" if self.failures > MOST_FAILURES else ""
             self._say(f"failed jobs: {self.failures}{more}")

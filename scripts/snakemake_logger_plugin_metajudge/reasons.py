@@ -22,6 +22,10 @@ LOCKED = (
     "  do:      let the other run end; if there is none, say the same command once with --unlock,\n"
     f"           and then again: {AGAIN}"
 )
+RUNS = (
+    "this study is being run already in this folder: {0}\n"
+    f"  do:      let it end, or end it (kill {{1}}); {AGAIN}"
+)
 FROM_THE_FUTURE = (
     "{1} is newer than what was just made from it: the clock was set back, or the file comes from\n"
     "a machine whose clock is ahead\n"
@@ -61,7 +65,7 @@ def reason(message: str) -> str:
     if begun:
         return begun + rest.partition('\n  File "')[0].rstrip()
     if "Directory cannot be locked" in message:
-        return LOCKED
+        return _locked()
     if told := _FUTURE.search(message):
         return FROM_THE_FUTURE.format(*told.groups())
     if "can't start new thread" in message:
@@ -69,6 +73,14 @@ def reason(message: str) -> str:
     if told := _SYSTEM.search(message):
         return _SAID.get(told[1], READ_ONLY).format(told[2])
     return message
+
+
+def _locked() -> str:
+    """Return why Snakemake's lock is there: a run that lives, as far as it is on record."""
+    from metajudge.living import living
+
+    runs = living()
+    return RUNS.format("; ".join(map(str, runs)), runs[0].process) if runs else LOCKED
 
 
 def end_of(log: Path, *, killed: bool) -> str:

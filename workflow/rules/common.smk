@@ -15,7 +15,7 @@ from metajudge.distillation.sampling import student_file
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
 from metajudge.plan.distilling import student_of
-from metajudge.plan.inputs import card_files, data_files, unfetched
+from metajudge.plan.inputs import card_files, data_files, unfetched, without_folders
 from metajudge.plan.interpreters import check_interpreters, check_vllm
 from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
@@ -38,6 +38,7 @@ from metajudge.plan.writers import (
     writer_of,
 )
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.loading import load_yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -45,13 +46,23 @@ from snakemake.logging import logger
 # every 700 new ones, took a tenth of the time of planning 10,000 cells.
 gc.set_threshold(100_000)
 
-# Which file a study came from, for messages: of the command line, or of a `configfile:`.
+# Which file a study came from, for messages: of the command line, or of a `configfile:`. The one
+# that is taken by default lies in a folder of Snakemake's, another one in each process.
 _files = workflow.overwrite_configfiles or workflow.configfiles
 SOURCE = (
-    os.path.relpath(_files[-1]) if _files else "the config of the importing workflow"
+    "config/config.yaml"
+    if BY_DEFAULT
+    else (
+        os.path.relpath(_files[-1])
+        if _files
+        else "the config of the importing workflow"
+    )
 )
 
 try:
+    for _file in _files:
+        if Path(_file).suffix in {".yaml", ".yml"}:
+            load_yaml(Path(_file))  # refuses what YAML reads otherwise than it looks
     PLAN = load_plan(config, HOME, source=SOURCE, drafting=DRAFTING)
     OUT = f"results/{PLAN.study.study}"
     SPECS = Specs(PLAN, HOME, OUT)
@@ -61,8 +72,17 @@ try:
 except (UserError, UserErrors) as error:
     raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 
+# Jobs are told in their specs where results lie, which a module's prefix does not reach.
+if workflow.modifier.path_modifier.replace_prefix(OUT, "output") != OUT:
+    raise WorkflowError(
+        "a module's `prefix` and `replace_prefix` cannot move the results of this workflow: leave "
+        f"them out, and its files lie in {OUT}, below the working directory"
+    )
+
 # Where a stage's interpreter and the workflow lie is nobody's business but the machine's:
-# resources are not tracked, so that neither another interpreter nor a move re-runs a job.
+# resources are not tracked, so that neither another interpreter nor a move re-runs a job. With
+# `--sdm conda` it is that of the environment which Snakemake builds from envs/ and activates.
+CONDA = "conda" in {str(one) for one in workflow.deployment_settings.deployment_method}
 PYTHON = {
     "core": os.environ.get("METAJUDGE_PYTHON", sys.executable),
     "vllm": os.environ.get(
@@ -72,6 +92,8 @@ PYTHON = {
         "METAJUDGE_PYTHON_TRAIN", str(HOME / ".venv-train" / "bin" / "python")
     ),
 }
+if CONDA:
+    PYTHON = dict.fromkeys(PYTHON, "python")
 # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs 0.1 s a job.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -103,7 +125,8 @@ def guard():
             )
     try:
         preflight(json.loads(SPECS.preflight()))
-        check_interpreters(PLAN, PYTHON)
+        if not CONDA:
+            check_interpreters(PLAN, PYTHON)
         read_all(PLAN, OUT)
     except (UserError, UserErrors) as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
@@ -222,11 +245,22 @@ def bought_before(table, dataset):
     return [f"{OUT}/collected/{name}/bought.parquet" for name in names]
 
 
+def claimed_by(table):
+    """Return the tables whose inputs the verdicts need, none for another table."""
+    return SPECS.claimed if table == "verdicts" else []
+
+
+def decided_by(table, dataset):
+    """Return the parts of tables that the study's bars are held against, for the verdicts."""
+    names = SPECS.decided_by if table == "verdicts" else []
+    return [f"{OUT}/statistics/{name}/{dataset}.parquet" for name in names]
+
+
 def built_for(table, dataset):
     """Return what the statistics of graded sets are made from, beside their texts."""
     found = []
     sets = [SPECS.known(dataset, name) for name, _ in PLAN.perturbed(dataset, "graded")]
-    if table in {"perspectives", "construction"}:
+    if table in {"perspectives", "construction"} or "perspectives" in claimed_by(table):
         found += [one["file"] for one in sets]
     if table == "construction":
         found += [f"{OUT}/collected/{dataset}/bought.parquet"]
@@ -238,7 +272,7 @@ def built_for(table, dataset):
 
 def marked_for(table, dataset):
     """Return the errors that judges list, and those that people marked, for their table."""
-    if table != "spans":
+    if table != "spans" and "spans" not in claimed_by(table):
         return []
     gold = SPECS.gold(dataset)
     return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]

@@ -118,7 +118,7 @@ for _name, _card in IMPROVED.items():
         log:
             f"{OUT}/logs/made/{_name}/original.log",
         conda:
-            "../../envs/core.yaml"
+            f"../../envs/{stage(_card.model)}.yaml"
         resources:
             **needs(_card.model),
             python=PYTHON[stage(_card.model)],
@@ -202,7 +202,7 @@ for _name, _card in PLAN.perturbations.items():
         wildcard_constraints:
             writing=_name,
         conda:
-            "../../envs/core.yaml"
+            f"../../envs/{stage(_card.model)}.yaml"
         resources:
             **needs(_card.model),
             python=PYTHON[stage(_card.model)],

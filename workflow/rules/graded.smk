@@ -69,7 +69,7 @@ for _name, _card in graded(PLAN).items():
                 f"{OUT}/logs/construction/{{dataset}}/{_name}.{_part}.log",
             localrule: not _card.model
             conda:
-                "../../envs/core.yaml"
+                f'../../envs/{stage(_card.model) if _card.model else "core"}.yaml'
             resources:
                 **(needs(_card.model) if _card.model else {}),
                 python=PYTHON[stage(_card.model) if _card.model else "core"],
@@ -148,7 +148,7 @@ for _name, _card in graded(PLAN).items():
                 f"{OUT}/logs/construction/{{dataset}}/{_name}.rated.log",
             localrule: not PLAN.is_asked(_model)
             conda:
-                "../../envs/core.yaml"
+                f"../../envs/{stage(_model)}.yaml"
             resources:
                 **needs(_model),
                 python=PYTHON[stage(_model)],
@@ -181,7 +181,7 @@ for _name, _card in graded(PLAN).items():
             log:
                 f"{OUT}/logs/construction/{{dataset}}/{_name}.{_part}-compared.log",
             conda:
-                "../../envs/core.yaml"
+                f"../../envs/{stage(_card.anchors.model)}.yaml"
             resources:
                 **needs(_card.anchors.model),
                 python=PYTHON[stage(_card.anchors.model)],

@@ -15,6 +15,7 @@ rule statistics:
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
         lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
         lambda wildcards: lessons_for(wildcards.table),
+        lambda wildcards: decided_by(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:
@@ -92,7 +93,9 @@ rule report:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.report(f"metajudge run {SOURCE}"),
+        spec=lambda wildcards: SPECS.report(
+            f"metajudge run {without_folders(SOURCE, HOME)}"
+        ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
 

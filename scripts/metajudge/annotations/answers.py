@@ -19,6 +19,7 @@ from metajudge.plan import Plan
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.statistics.alpha import krippendorff_alpha
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.validity import (
     EXPLANATIONS,
     SPANS,
@@ -26,8 +27,6 @@ from metajudge.statistics.validity import (
     explanation_ok_at_error,
     span_ok,
 )
-from metajudge.statistics.votes import pair_weights
-from metajudge.streams import stream
 
 OPEN = ""
 """The answer of who gave none."""
@@ -135,8 +134,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
     verdicts = list(verdicts_of(known, given))
     rows = [dict(zip(VERDICTS, _told(one), strict=True)) for one in verdicts]
     missing = missing_of(verdicts, given)
-    seed = plan.study.seed
-    return Found(statistics(seed, verdicts, missing), list(counted(verdicts)), rows, len(given))
+    return Found(statistics(verdicts, missing), list(counted(verdicts)), rows, len(given))
 
 
 def _errors(plan: Plan, out: Path) -> list[Error]:
@@ -250,16 +248,14 @@ def is_whole(one: Verdict) -> bool:
     return OPEN not in (one.span, one.why)
 
 
-def statistics(seed: int, verdicts: Sequence[Verdict], missing: dict[Error, int]) -> list[Row]:
+def statistics(verdicts: Sequence[Verdict], missing: dict[Error, int]) -> list[Row]:
     """Return the rows of every judge, and of all together whether people agree.
 
     Each judge has one row over all datasets and aspects (none named), one over all aspects of a
-    dataset, and one for each aspect of it. All rest on the same resamples of sources.
+    dataset, and one for each aspect of it. Each source is deleted from all of them.
     """
     items = sorted({_item(error) for error in missing})
-    datasets = sorted({dataset for dataset, _ in items})
-    stratum = np.array([datasets.index(dataset) for dataset, _ in items], dtype=np.int64)
-    weights = pair_weights(stream(seed, "annotations", "bootstrap"), stratum)
+    weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
     found = []
     for place, own in _places(verdicts).items():

@@ -7,7 +7,6 @@ a reply of status `error`; a refusal of every request (a wrong key, no credit) e
 import asyncio
 import gc
 import os
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,8 +19,10 @@ from yarl import URL
 
 from metajudge.engines import wire
 from metajudge.engines.asked import Budget, Failure, Hold, Keep, RefusedError, Reply, Request, Work
+from metajudge.engines.ending import Ending
 from metajudge.engines.hidden import Hidden, check_key
-from metajudge.engines.pace import Gate, asked_wait, exhausted
+from metajudge.engines.pace import LONGEST_WAIT, Gate, asked_wait, drawn_wait, exhausted
+from metajudge.engines.places import Places
 from metajudge.engines.probe import Findings, probe
 from metajudge.engines.setbacks import Setbacks
 from metajudge.schema.cards import Limits, OpenAIModel
@@ -34,13 +35,13 @@ REFUSED = {400, 404, 413, 422}
 """This request will never succeed."""
 ABSENT = 404
 """Rather the model than the request: so many in a row are no replies, whatever came before."""
-LONGEST_WAIT = 60.0
-"""Seconds before another attempt, where the endpoint does not ask for more."""
 HOPELESS = 8
 """So many refusals before any reply: not the requests are wrong, the card is."""
 CONNECT = 30.0
 """Seconds until an address counts as not answering."""
 QUOTED = 80
+BALANCED = 0.5
+"""Seconds between two looks at how many places other jobs leave."""
 ROOM_WAIT = 0.02
 """Seconds between two looks whether the budget has room again."""
 SHOWN = 300
@@ -50,11 +51,21 @@ PER_TOKEN = 4
 
 
 class Passing(Exception):
-    """It may succeed later; `wait` is what the endpoint asks for, in seconds."""
+    """It may succeed later; `wait` is what the endpoint asks for, in seconds.
 
-    def __init__(self, reason: str, wait: float | None = None, *, throttled: bool = False) -> None:
+    `kind` is by what failures are alike: status and error type, never a message, in which a number
+    may count down.
+    """
+
+    def __init__(
+        self, reason: str, kind: str, wait: float | None = None, *, throttled: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.wait, self.throttled = wait, throttled
+        self.kind, self.wait, self.throttled = kind, wait, throttled
+
+    def final(self, why: str) -> "Passing":
+        """Return the same failure as the last of its request, and why it is the last."""
+        return Passing(f"{self} ({why})", self.kind)
 
 
 class Stopped(Exception):
@@ -113,6 +124,7 @@ class OpenAIEngine:
             ),
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,  # it would hold up all other answers, and know no end
             headers=self.headers(),
         )
 
@@ -121,7 +133,8 @@ class OpenAIEngine:
         name = self.card.key_header
         value = f"Bearer {self.key}" if name.lower() == "authorization" else self.key
         key = {name: value} if self.key else {}
-        return {"Content-Type": "application/json", **self.card.headers, **key}
+        own = {"Content-Type": "application/json", "Accept-Encoding": wire.ACCEPTED}
+        return {**own, **self.card.headers, **key}
 
     async def ask(
         self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
@@ -134,24 +147,27 @@ class OpenAIEngine:
         body = orjson.dumps(wire.body(self.card, request, draws))
         try:
             async with session.post(self.url, data=body, allow_redirects=False) as response:
-                text = await wire.text_of(response.content.iter_chunked(1 << 16))
                 status, headers = response.status, response.headers
+                parts = response.content.iter_chunked(1 << 16)
+                text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
         except wire.NoReplyError as error:
-            raise Passing(str(error)) from None
+            raise Passing(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.safe(str(error)) or type(error).__name__
-            raise Passing(f"no answer: {reason}") from None
+            raise Passing(f"no answer: {reason}", type(error).__name__) from None
         if status == 200:
             try:
                 replies = wire.read_replies(text, request, draws)
             except wire.NoReplyError as error:
-                raise Passing(f"{error}: {self.safe(text)[:QUOTED]!r}") from None
+                told = f"{error}: {self.safe(text)[:QUOTED]!r}"
+                raise Passing(told, str(error)) from None
             return [self.cleaned(reply) for reply in replies], exhausted(headers)
         told = f"HTTP {status}: {self.safe(wire.message_of(text))}"
         if status in REFUSED:
             raise RefusedError(status, told)
         if (status in PASSING or status >= 500) and "insufficient_quota" not in text:
-            raise Passing(told, asked_wait(headers), throttled=status == THROTTLED)
+            kind = f"HTTP {status} {wire.error_kind(text)}"
+            raise Passing(told, kind, asked_wait(headers), throttled=status == THROTTLED)
         if 300 <= status < 400:
             told += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         raise UserError(
@@ -202,19 +218,24 @@ class _Run:
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate = Gate(self.limits)
+        self.gate, self.ending = Gate(self.limits), Ending()
         self.failures: list[Failure] = []
         self.refusals: list[Refusal] = []
         self.most, self.setbacks = self.limits.draws_per_request, Setbacks()
         self.stop: Exception | None = None
         self._last_failure, self._alike = "", 0
+        self.working = self.limits.concurrency
+        """Workers that still have something to do."""
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, what is under way may still come."""
         work = iter(missing)
-        async with self.engine.session() as session, asyncio.TaskGroup() as group:
-            for _ in range(self.limits.concurrency):
-                group.create_task(self._work(session, work))
+        with self.ending.heeded(self._end), self._sharing():
+            async with self.engine.session() as session, asyncio.TaskGroup() as group:
+                for _ in range(self.limits.concurrency):
+                    group.create_task(self._work(session, work))
+        if self.ending.asked_to:
+            raise self.ending.error(f"models/{self.engine.card.model}.yaml")
         if self.stop is None and self.refusals and not self.proven and not self.failures:
             self.stop = self._hopeless()
         if self.stop is not None:
@@ -223,20 +244,48 @@ class _Run:
             self._keep_refusals()
         return self.failures
 
+    def _end(self) -> None:
+        self.stop = self.stop or Stopped()
+
+    @contextmanager
+    def _sharing(self) -> Iterator[None]:
+        """Share the card's concurrency with the other jobs at the endpoint."""
+        try:
+            places = Places(self.engine.card.base_url, self.limits.concurrency)
+        except OSError as error:
+            print(f"concurrency is not shared with other jobs at this endpoint: {error}")
+            yield
+            return
+        try:
+            self._balance(places, asyncio.get_running_loop())
+            if not self.gate.most:
+                print("other jobs on this machine have all places at the endpoint", flush=True)
+            yield
+        finally:
+            self._next_look.cancel()
+            places.close()
+
+    def _balance(self, places: Places, loop: asyncio.AbstractEventLoop) -> None:
+        """Let as many requests be under way as other jobs leave; look again soon."""
+        self.gate.share(places.balance(self.gate.under_way, self.working))
+        self._next_look = loop.call_later(BALANCED, self._balance, places, loop)
+
     async def _work(self, session: aiohttp.ClientSession, work: Iterator[Work]) -> None:
-        for one in work:
-            for run in one.runs():
-                try:
-                    await self._obtain(session, one.request, run)
-                except Stopped:
+        try:
+            for one in work:
+                for run in one.runs():
+                    try:
+                        await self._obtain(session, one.request, run)
+                    except Passing as error:
+                        self._fail(one.request, run, error)
+                if self.stop is not None:
                     return
-                except (UserError, OSError) as error:
-                    self.stop = self.stop or error
-                    return
-                except Passing as error:
-                    self._fail(one.request, run, error)
-            if self.stop is not None:
-                return
+        except Stopped:
+            return
+        except (UserError, OSError) as error:
+            self.stop = self.stop or error
+        finally:
+            self.working -= 1
 
     async def _obtain(
         self, session: aiohttp.ClientSession, request: Request, draws: list[int]
@@ -272,6 +321,9 @@ class _Run:
         try:
             replies += await self.patiently(session, request, draws)
             self._take_all(replies)
+        except asyncio.CancelledError:  # it was sent, and may be billed: it stays set aside
+            hold = None
+            raise
         finally:
             if self.engine.budget and hold:
                 self.engine.budget.settle(hold, replies)
@@ -295,24 +347,28 @@ class _Run:
         """Send a request until an answer comes; raise Passing when time or attempts are used up."""
         tokens = len(request.prompt) // PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
-        end, attempt = monotonic() + self.limits.patience, 0
+        end, attempt, tries = 0.0, 0, 0
         while True:
             sent = await self.gate.enter(tokens)
+            end = end or monotonic() + self.limits.patience
             try:
                 if self.stop is not None:
                     raise Stopped
-                return self._answered(tokens, *await self.engine.ask(session, request, draws))
+                with self.ending.sending():
+                    answer = await self.engine.ask(session, request, draws)
+                return self._answered(tokens, *answer)
             except Passing as error:
                 failure = error
                 self.setbacks.add(str(error))
             finally:
                 self.gate.leave()
+            tries += 1
             attempt += not failure.throttled
             if attempt >= self.limits.attempts:
-                raise Passing(f"{failure} ({attempt} attempts)")
+                raise failure.final(f"{attempt} attempts")
             if failure.throttled:
-                self.gate.throttled(sent)
-            await self._wait(failure, end, f"{request.key}{draws[0]}.{attempt}", attempt)
+                self.gate.throttled(sent, pause=not failure.wait)
+            await self._wait(failure, end, f"{request.key}{draws[0]}", tries)
 
     def _answered(self, tokens: int, replies: list[Reply], nothing_left: float) -> list[Reply]:
         """Let the gate know what came."""
@@ -324,11 +380,11 @@ class _Run:
 
     async def _wait(self, failure: Passing, end: float, name: str, attempt: int) -> None:
         """Wait before the next attempt; where the endpoint says how long, nobody else passes."""
-        most = min(self.limits.backoff * 2.0 ** min(max(attempt, 1) - 1, 30), LONGEST_WAIT)
-        wait = random.Random(name).uniform(0, most) if failure.wait is None else failure.wait
+        drawn = drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
+        wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
             asked = f"it asks to wait {wait:g} s" if failure.wait else "patience is used up"
-            raise Passing(f"{failure} ({asked})")
+            raise failure.final(asked)
         if failure.wait is None:
             await asyncio.sleep(wait)
         else:
@@ -367,9 +423,10 @@ class _Run:
             raise self._hopeless()
 
     def _fail(self, request: Request, draws: Sequence[int], error: Passing) -> None:
+        """Note that draws have no reply; end the job where requests in a row fail alike."""
         self.failures += [Failure(request.about, str(error))] * len(draws)
-        self._alike = self._alike + 1 if str(error) == self._last_failure else 1
-        self._last_failure = str(error)
+        self._alike = self._alike + 1 if error.kind == self._last_failure else 1
+        self._last_failure = error.kind
         most = self.limits.breaker if self.proven else min(HOPELESS, self.limits.breaker)
         if self._alike >= most:
             self.stop = UserError(

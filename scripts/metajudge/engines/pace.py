@@ -1,6 +1,7 @@
 """How fast an endpoint is asked: what its card allows, less while it says that this is too much."""
 
 import asyncio
+import random
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -10,6 +11,8 @@ from time import monotonic, time
 
 from metajudge.schema.cards import Limits
 
+LONGEST_WAIT = 60.0
+"""Seconds before another attempt, where the endpoint does not ask for more."""
 LEFT = [
     (f"{family}ratelimit-remaining{kind}", f"{family}ratelimit-reset{kind}")
     for family in ("x-", "")
@@ -25,13 +28,16 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
 class Gate:
     """Lets requests pass: so many under way at once, so many and so many tokens a minute.
 
-    Too many requests (429) halve how many may be under way, once for all that were sent before;
-    every answer raises it by one over their number: one more each round, up to the card's.
+    Too many requests (429) halve how many may be under way and close the gate for a pause that
+    doubles while nothing is answered, once for all that were sent before; every answer raises it by
+    one over their number: one more each round, up to the card's. Of these, `most` may be under way
+    now: the places that other jobs at the endpoint leave.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = monotonic) -> None:
-        self.most = limits.concurrency
+        self.most = self._limit = limits.concurrency
         self.allowed = float(limits.concurrency)
+        self._backoff, self._rounds = limits.backoff, 0
         self.under_way = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -42,7 +48,7 @@ class Gate:
 
     async def enter(self, tokens: int) -> float:
         """Wait for a place and for the time; return when a request of so many tokens is sent."""
-        while self.under_way >= max(1, int(self.allowed)):
+        while self.under_way >= self._room:
             place = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
             try:
@@ -57,6 +63,16 @@ class Gate:
             self.leave()
             raise
         return self._clock()
+
+    @property
+    def _room(self) -> int:
+        return min(self.most, max(1, int(self.allowed)))
+
+    def share(self, most: int) -> None:
+        """Let so many requests be under way at once from now on."""
+        before, self.most = self.most, most
+        for _ in range(most - before):
+            self._wake()
 
     async def _time(self, tokens: int) -> None:
         now = self._clock()
@@ -75,7 +91,7 @@ class Gate:
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self.under_way < max(1, int(self.allowed)):
+        while self._waiting and self.under_way < self._room:
             place = self._waiting.popleft()
             if not place.done():
                 place.set_result(None)
@@ -83,19 +99,41 @@ class Gate:
 
     def answered(self, tokens: int) -> None:
         """Allow a little more; `tokens`: how many fewer it took than was thought."""
-        self.allowed = min(self.most, self.allowed + 1 / self.allowed)
+        self._rounds = 0
+        self.allowed = min(self._limit, self.allowed + 1 / self.allowed)
         self._next_token -= self._token * tokens
         self._wake()
 
-    def throttled(self, sent: float) -> None:
-        """Halve how many are under way, if the request was sent after the last halving."""
-        if sent >= self._halved:
-            self._halved = self._clock()
-            self.allowed = max(1.0, self.allowed / 2)
+    def throttled(self, sent: float, *, pause: bool = True) -> None:
+        """Slow all requests down, if the request was sent after this was last done.
+
+        `pause`: the endpoint does not say when it wants to be asked again.
+        """
+        if sent < self._halved:
+            return
+        self._halved = self._clock()
+        self.allowed = max(1.0, min(self.allowed, self.most) / 2)
+        self._rounds += 1
+        if pause:  # half of what a throttled request waits at most: they do not come back at once
+            self.close(longest_wait(self._backoff, self._rounds) / 2)
 
     def close(self, seconds: float) -> None:
         """Let nothing pass for so long."""
         self._closed = max(self._closed, self._clock() + seconds)
+
+
+def longest_wait(backoff: float, attempt: int) -> float:
+    """Return the most seconds to wait after a request's n-th failed attempt: twice the last."""
+    return min(backoff * 2.0 ** min(max(attempt, 1) - 1, 30), LONGEST_WAIT)
+
+
+def drawn_wait(name: str, backoff: float, attempt: int, *, throttled: bool) -> float:
+    """Return the seconds to wait after a failed attempt, drawn by the request's name.
+
+    After too many requests no less than half of the longest wait: the endpoint needs the rest.
+    """
+    most = longest_wait(backoff, attempt)
+    return random.Random(f"{name}.{attempt}").uniform(most / 2 if throttled else 0, most)
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

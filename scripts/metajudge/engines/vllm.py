@@ -80,6 +80,7 @@ def sampling(span: Span) -> dict[str, Any]:
         "n": span.length,
         "seed": span.request.seed(span.first),
         "logprobs": asked.get("logprobs"),
+        **({"stop": asked["stop"]} if "stop" in asked else {}),
         "structured_outputs": _structure(asked),
     }
 

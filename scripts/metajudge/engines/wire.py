@@ -1,8 +1,11 @@
 """OpenAI's chat protocol: the body of a request, and what an answer says. No network here."""
 
+import asyncio
 import json
 import re
+import zlib
 from collections.abc import AsyncIterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
 from typing import Any
 
@@ -16,6 +19,19 @@ HALVES = re.compile("[\ud800-\udfff]")
 """Halves of surrogate pairs, which no file can hold."""
 MOST_BYTES = 1 << 27
 """Of an answer, unpacked: more than many long draws with all their probabilities have."""
+
+KIND = 80
+"""Characters of an error's type or code that are compared."""
+
+AT_ONCE = 1 << 18
+"""Bytes of an unpacked answer for which no other thread is worth its while."""
+PIECE = 1 << 16
+"""Bytes of a packed answer that are unpacked at a time."""
+UNPACKING = ThreadPoolExecutor(1)
+"""One after the other: each may take as much memory as an answer may have."""
+UNPACKED = ("gzip", "x-gzip", "deflate")
+ACCEPTED = "gzip, deflate"
+"""The packings that are asked for."""
 
 Logprobs = list[list[tuple[str, float]]]
 
@@ -42,7 +58,7 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
 
 def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields for what only some requests want."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"stop": asked["stop"]} if "stop" in asked else {}
     if "logprobs" in asked:
         fields |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
     if "choices" in asked:
@@ -53,14 +69,54 @@ def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-async def text_of(parts: AsyncIterable[bytes]) -> str:
-    """Return the text of an answer; NoReplyError if it would not end, or unfolds into too much."""
+async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
+    """Return the text of an answer that comes in parts, packed as its Content-Encoding says.
+
+    NoReplyError if it would not end, unfolds into too much, or cannot be unpacked.
+    """
     whole = bytearray()
     async for part in parts:
         whole += part
         if len(whole) > MOST_BYTES:
             raise NoReplyError(f"an answer of more than {MOST_BYTES:,} bytes")
+    if packed:
+        whole = await _unpacked(whole, packed.strip().lower())
     return whole.decode("utf-8", "replace")
+
+
+async def _unpacked(data: bytearray, packed: str) -> bytearray:
+    """Return what was packed; what unfolds into much is unpacked while other answers are read."""
+    if packed == "identity":
+        return data
+    if packed not in UNPACKED:
+        raise NoReplyError(f"an answer packed as nobody asked: {packed[:KIND]!r}")
+    plain = packed == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
+    found = bytearray()
+    try:
+        if len(data) <= PIECE:
+            found += unpacker.decompress(data, AT_ONCE)
+            data = bytearray(unpacker.unconsumed_tail)
+        if not unpacker.eof:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), found)
+    except zlib.error:
+        raise NoReplyError("an answer that cannot be unpacked") from None
+    if not unpacker.eof:
+        raise NoReplyError("an answer whose packing breaks off")
+    return found
+
+
+def _unfold(unpacker: "zlib._Decompress", data: memoryview, found: bytearray) -> None:
+    """Add to `found` what is packed in the data, up to the limit of an answer."""
+    for start in range(0, len(data), PIECE):
+        rest: bytes | memoryview = data[start : start + PIECE]
+        while rest:
+            found += unpacker.decompress(rest, AT_ONCE)
+            rest = unpacker.unconsumed_tail
+            if len(found) > MOST_BYTES:
+                raise NoReplyError(f"an answer that unfolds into more than {MOST_BYTES:,} bytes")
+    found += unpacker.flush()
 
 
 def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
@@ -173,6 +229,17 @@ def _loads(text: str) -> Any:
         return orjson.loads(HALVES.sub("\ufffd", whole))
     except (ValueError, RecursionError):
         raise NoReplyError("an answer that is not JSON") from None
+
+
+def error_kind(text: str) -> str:
+    """Return type and code of an endpoint's error, where it names them: they never count down."""
+    try:
+        told = json.loads(text)
+        error = told.get("error") if isinstance(told.get("error"), dict) else told
+        named = [error[name] for name in ("type", "code") if isinstance(error.get(name), str | int)]
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return " ".join(str(one)[:KIND] for one in named)
 
 
 def message_of(text: str) -> str:

@@ -44,6 +44,10 @@ SPECIAL = {
 _SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
 BELOW = "below control"
 """In the note of a number that a judge which knows nothing of quality surpasses."""
+BETWEEN_SYSTEMS = "by_system"
+"""The level whose n counts systems."""
+ENOUGH_SYSTEMS = 8
+"""A correlation of fewer depends on one or two of them."""
 
 
 def escaped(text: str) -> str:
@@ -150,6 +154,7 @@ def _caption(report: Report, grid: Grid) -> str:
         NO_WIDTH_TOLD.removesuffix(".")
         if any(row.value is not None and interval(row).endswith(FLAT) for row in rows)
         else "",
+        _few_systems(rows),
         "Below the line: controls" if grid.controls and grid.judges else "",
     ]
     return escaped(" ".join(f"{part}." for part in told if part))
@@ -182,6 +187,20 @@ def _sizes(rows: Sequence[Row]) -> str:
             more = f" to {count(sizes[-1])}" if sizes[1:] else ""
             told.append(f"n = {count(sizes[0])}{more}{of}")
     return "; ".join(told)
+
+
+def _few_systems(rows: Iterable[Row]) -> str:
+    """Return what to know of correlations between few systems, "" where there are enough."""
+    few = sorted(
+        {row.n for row in rows if row.level == BETWEEN_SYSTEMS and row.value is not None}
+        & set(range(ENOUGH_SYSTEMS))
+    )
+    if not few:
+        return ""
+    return (
+        f"Only {count(few[0])} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation describes "
+        "these systems and says little of others"
+    )
 
 
 def _label(report: Report, grid: Grid) -> str:

@@ -20,6 +20,7 @@ METHODS = {
     "construction": "metajudge.methods.construction",
     "spans": "metajudge.methods.spans",
     "training": "metajudge.methods.training",
+    "verdicts": "metajudge.methods.verdicts",
     "coverage": "metajudge.methods.coverage",
     "cost": "metajudge.methods.cost",
 }
@@ -33,7 +34,7 @@ BESIDE = {
     "confusion": ["criteria", "perturbations"],
     "discernment": ["perturbations", "responses"],
 }
-"""Method -> the tables that come with it. Coverage and cost belong to every study, repeatability
-and pairwise to those with judges of several draws, and of comparisons, construction to those that
-build texts in a row or of every rating, spans to those with judges that list errors, training to
-those that train a judge."""
+"""Method -> the tables that come with it. Verdicts, coverage and cost belong to every study,
+repeatability and pairwise to those with judges of several draws, and of comparisons, construction
+to those that build texts in a row or of every rating, spans to those with judges that list errors,
+training to those that train a judge."""

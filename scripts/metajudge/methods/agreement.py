@@ -10,6 +10,7 @@ from metajudge.cells import joined, split
 from metajudge.methods.measures import (
     AVERAGE,
     Place,
+    as_raters,
     categorical,
     human,
     lower_median,
@@ -21,12 +22,14 @@ from metajudge.methods.measures import (
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import mean_over
-from metajudge.statistics.resampling import Replicated
+from metajudge.statistics.resampling import Replicated, few_not_modal
 
 THIN = 0.9
 """A value per source that stands for fewer of the sources than this is warned of."""
 DEGENERATE = 0.95
 """A judge that gives one score to so many of the targets says next to nothing."""
+HINT = "hint"
+"""Begins the note on numbers of a judge that is given a rating of the very text."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
 Row = dict[str, Any]
@@ -45,7 +48,16 @@ def rows(study: DatasetStudy) -> list[Row]:
             found += [row | {"systems": systems} for row in own]
     shares = {card["share"] for card in study.spec["judges"].values()} - {1.0}
     beside = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
-    return below_controls(study, found, beside)
+    return [_hinted(study, row) for row in below_controls(study, found, beside)]
+
+
+def _hinted(study: DatasetStudy, row: Row) -> Row:
+    """Say of a judge that is given a rating of the very text that this is no agreement."""
+    hint = study.spec["judges"].get(row["judge"], {}).get("hint")
+    if not hint:
+        return row
+    said = f"{HINT}: {hint}; the judge is given a rating of the text, this is no agreement"
+    return row | {"note": "; ".join(filter(None, [row["note"], said]))}
 
 
 def _controls_of(study: DatasetStudy, share: float, aspects: list[str]) -> Iterator[Row]:
@@ -67,22 +79,25 @@ def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str
             continue
         mean = mean_rating(ratings)
         told = ranked(study, panel, scores, mean)
-        flag = _degenerate(scores)
+        flag, rare = _degenerate(scores), few_not_modal(mean, panel.source)
         for (statistic, level), found in told.items():
             over_aspects[split(aspect)[1], (statistic, level)].append(found)
             one = _warned(found.estimate, level, panel)
             one = one.with_note(flag) if flag and level == "pooled" else one
+            one = one.with_note(rare) if one.lo is not None else one
             yield study.row(judge, aspect, statistic, level, one)
         others = (
+            *as_raters(study, panel, judge, aspect, scores, ratings),
             *categorical(study, panel, judge, aspect, scores, lower_median(ratings)),
             *replacement(study, panel, judge, aspect, scores, ratings),
             *swayed(study, panel, judge, aspect, scores, mean),
         )
         for (statistic, level), estimate in others:
-            yield study.row(judge, aspect, statistic, level, estimate)
+            noted = estimate.with_note(rare) if estimate.lo is not None else estimate
+            yield study.row(judge, aspect, statistic, level, noted)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = mean_over(each, np.unique(panel.source).size, of="aspects")
+            average = mean_over(each, of="aspects")
             name = joined(AVERAGE, criterion)
             yield study.row(judge, name, statistic, level, average.estimate)
 

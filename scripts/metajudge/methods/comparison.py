@@ -82,16 +82,25 @@ class _Field:
         self.why = {name: reason for name, (_, reason) in classes.items()}
         if KAPPA[0] in self.wanted["statistics"] and any(self.classes.values()):
             self.places.append(KAPPA)
-        self._found: dict[tuple[str, bytes, bytes], Found] = {}
+        self._found: dict[tuple[str, bytes, bytes, bool], Found] = {}
 
     def given(self, *judges: str) -> NDArray[np.bool_]:
         """Return which targets are of items that all of some judges were given."""
         items = self.study.items_given(*judges)
         return np.array([item in items for item in self.panel.items], dtype=bool)
 
-    def of(self, judge: str, mask: NDArray[np.bool_], given: NDArray[np.bool_]) -> Found:
-        """Return a judge's correlations on the targets of a mask; what was not given is no gap."""
-        key = (judge, mask.tobytes(), given.tobytes())
+    def of(
+        self,
+        judge: str,
+        mask: NDArray[np.bool_],
+        given: NDArray[np.bool_],
+        weights: NDArray[np.int64],
+    ) -> Found:
+        """Return a judge's correlations on the targets of a mask; what was not given is no gap.
+
+        With the rows of the weights: the items' deletions, or their resamples.
+        """
+        key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._found:
             x = np.where(mask, self.scores[judge], np.nan)[given]
             told = correlations(
@@ -99,18 +108,20 @@ class _Field:
                 self.people[given],
                 self.panel.source[given],
                 self.panel.system[given],
-                weights=self.study.weights,
+                weights=weights,
                 statistics=self.correlations,
                 levels=self.wanted["levels"],
             )
             found: dict[Place, Replicated] = {(*place,): one for place, one in told.items()}
             if KAPPA in self.places:
-                found[KAPPA] = self._kappa(judge, x, given)
+                found[KAPPA] = self._kappa(judge, x, given, weights)
             self._found[key] = found
         return self._found[key]
 
-    def _kappa(self, judge: str, x: Floats, given: NDArray[np.bool_]) -> Replicated:
-        classes, weights = self.classes[judge], self.study.weights
+    def _kappa(
+        self, judge: str, x: Floats, given: NDArray[np.bool_], weights: NDArray[np.int64]
+    ) -> Replicated:
+        classes = self.classes[judge]
         if classes is None:
             nothing = np.full(len(weights) + 1, np.nan)
             return Replicated(Estimate.undefined(self.why[judge]), nothing)
@@ -124,8 +135,9 @@ class _Field:
         return self.given(*self.scores)
 
     def own(self, judge: str) -> Found:
-        """Return a judge's correlations on the ranked targets that it has."""
-        return self.of(judge, ~np.isnan(self.scores[judge]), self.ranked)
+        """Return a judge's correlations on the ranked targets that it has, and on resamples."""
+        drawn = self.study.resamples
+        return self.of(judge, ~np.isnan(self.scores[judge]), self.ranked, drawn)
 
     def sources(self, judge: str) -> int:
         """Return the number of sources among them of which a judge has scores."""
@@ -154,7 +166,7 @@ class _Field:
             tests |= {(statistic, level): test for statistic, test in found.items()}
         sources = np.unique(self.panel.source[both]).size
         given = self.given(judge, other)
-        first, second = (self.of(name, both, given) for name in (judge, other))
+        first, second = (self.of(name, both, given, self.study.weights) for name in (judge, other))
         return _Pair(judge, other, first, second, tests, sources)
 
     def _unit(self) -> Any:
@@ -168,7 +180,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     systems, panel = study.shared_panel(_judges(study))
     flips = _flips(study, panel)
     found: list[Row] = []
-    gaps: dict[_Gap, list[tuple[Replicated, int]]] = defaultdict(list)
+    gaps: dict[_Gap, list[Replicated]] = defaultdict(list)
     for aspect in study.spec["aspects"]:
         if len(panel.ratings(aspect)):
             field = _Field(study, panel, aspect, flips)
@@ -177,7 +189,7 @@ def rows(study: DatasetStudy) -> list[Row]:
                 found += _rows(study, field, aspect, place, pairs)
                 for pair in pairs if place != KAPPA else ():
                     own = _Gap(split(aspect)[1], pair.judge, pair.other, place)
-                    gaps[own].append((_gap(pair, place), pair.sources))
+                    gaps[own].append(difference(pair.first[place], pair.second[place]))
     found += _averages(study, gaps)
     return [row | {"systems": systems} for row in found]
 
@@ -191,27 +203,24 @@ class _Gap(NamedTuple):
     place: Place
 
 
-def _gap(pair: _Pair, place: Place) -> Replicated:
-    first, second = pair.first[place], pair.second[place]
-    return Replicated(difference(first, second, pair.sources), first.rows - second.rows)
-
-
-def _averages(
-    study: DatasetStudy, gaps: Mapping[_Gap, list[tuple[Replicated, int]]]
-) -> Iterator[Row]:
+def _averages(study: DatasetStudy, gaps: Mapping[_Gap, list[Replicated]]) -> Iterator[Row]:
     """Yield the mean over aspects of two judges' differences, where there are several aspects."""
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
-            fewest = min(sources for _, sources in each)
-            mean = mean_over([one for one, _ in each], fewest, of="aspects").estimate
+            mean = mean_over(each, of="aspects").estimate
             mean = mean.with_note(study.told_share(judge, other))
             aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
             yield study.row(judge, aspect, name, level, mean, judge_b=other)
 
 
 def _judges(study: DatasetStudy) -> list[str]:
+    """Return the judges that are compared: none that is given a rating of the very text."""
     wanted = study.spec["comparison"]["judges"]
-    return [name for name in study.spec["judges"] if not wanted or name in wanted]
+    return [
+        name
+        for name, card in study.spec["judges"].items()
+        if (not wanted or name in wanted) and not card.get("hint")
+    ]
 
 
 def _flips(study: DatasetStudy, panel: Panel) -> Flips:
@@ -297,7 +306,7 @@ def _of_pair(
     statistic, _ = place
     wanted = study.spec["comparison"]
     first, second, test = pair.first[place], pair.second[place], pair.tests[place]
-    gap = difference(first, second, pair.sources)
+    gap = difference(first, second).estimate
     how = f"PERM-{wanted['permute'].upper()}, {permutations} permutations, two-sided"
     told = {f"difference_{statistic}": gap}
     for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):

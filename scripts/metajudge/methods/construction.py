@@ -15,8 +15,8 @@ from metajudge.perturb.grading import UNRESOLVED
 from metajudge.schema.tables import CHOSEN, read_table
 from metajudge.statistics.anchors import comparator_accuracy
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import Bounds
 from metajudge.statistics.means import SHARE, share
-from metajudge.statistics.resampling import Bounds
 
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
 NEIGHBOURS, ALL = "neighbours", "all"

@@ -1,4 +1,4 @@
-"""What a judge has more of than another, on the same resamples of items."""
+"""What a judge has more of than another, on the same items."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
@@ -31,18 +31,14 @@ def difference_rows(
     why: str = UNDEFINED_JUDGE,
     aspect: str = "",
     level: str = "",
-    sources: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each statistic of `first`: its value less that of `second`.
 
-    Both rest on the same resamples of items, so that what they share cancels. `why` is the note
-    where one of them is undefined; `sources` how many items there are, where `n` counts others;
-    `place` are the columns that say of what `second` is.
+    Both lose the same items, one at a time, so that what they share cancels. `why` is the note
+    where one of them is undefined; `place` are the columns that say of what `second` is.
     """
     for statistic, one in first.items():
-        other = second[statistic]
-        fewest = min(one.estimate.n, other.estimate.n) if sources is None else sources
-        gap = difference(one, other, fewest, why=why).with_note(note)
+        gap = difference(one, second[statistic], why=why).estimate.with_note(note)
         yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **place)
 
 
@@ -82,6 +78,5 @@ def mean_rows(
                 note=study.told_share(judge, other),
                 aspect=joined(AVERAGE, criterion),
                 level=level,
-                sources=len(study.items_given(judge, other)),
                 place={"judge_b": other},
             )

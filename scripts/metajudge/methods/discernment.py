@@ -10,10 +10,12 @@ import numpy as np
 from metajudge.methods.absence import ends, excluded, reasons
 from metajudge.methods.differences import compared, difference_rows
 from metajudge.methods.pairs import Pairs, pairs_of
-from metajudge.methods.study import DatasetStudy, Floats
+from metajudge.methods.study import Codes, DatasetStudy, Floats
 from metajudge.statistics.combination import average, discernment, minimum
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import NOT_SMOOTH
 from metajudge.statistics.multiple import holm
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import NO_WIDTH, Replicated, with_interval
 from metajudge.statistics.wilcoxon import (
     Method,
@@ -45,17 +47,30 @@ ARTEFACT = 5.0
 BEYOND = f"beyond {ARTEFACT:g}"
 """Begins the note that says so; the report flags what has it."""
 TIES_ALONE = f"{NO_WIDTH} but for ties: all differences have one sign"
-"""Says that resamples find no other evidence: only which differences tie moves the score."""
+"""Says that deletions find no other evidence: only which differences tie moves the score."""
 
 NAMED = 4
 """So many perturbations are named in a note."""
 
 
 @dataclass(frozen=True)
-class Tests:
-    """Log p of one set of pairs by both tests: of the data, then of every resample.
+class Scored:
+    """A judge on one perturbation: its pairs and their tests by aspect, and the scores over these.
 
-    Shape (1 + resamples,) each.
+    `absent` says of which aspects there is no test, and why.
+    """
+
+    pairs: dict[str, Pairs]
+    tests: dict[str, "Tests"]
+    absent: dict[str, Estimate]
+    scores: dict[str, Replicated]
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Log p of one set of pairs by both tests: of the data, then without each item.
+
+    Shape (1 + items,) each.
     """
 
     asymptotic: Floats
@@ -71,36 +86,48 @@ class Discerning:
         self.method: Method = table_method(len(study.item_order))
         self._tested: dict[tuple[bytes, bytes], Tests] = {}
         self._ends = ends(study)
+        self._scored: dict[tuple[str, str, frozenset[str]], Scored] = {}
         self._summed: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
     def judge_rows(self, judge: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headline."""
         for name, degree, _ in self.planned:
             place = {"perturbation": name, "degree": degree}
-            pairs = pairs_of(self.study, self._ends, f"{name}.{degree}", judge)
-            tests = {aspect: self._test(one) for aspect, one in pairs.items()}
-            for aspect, statistic, found in self._aspect_estimates(pairs, tests):
+            own = self._cell(name, degree, judge)
+            for aspect, statistic, found in self._aspect_estimates(own.pairs, own.tests):
                 yield self.study.row(judge, aspect, statistic, "", found, **place)
-            absent = self._absent(f"{name}.{degree}", judge, tests)
-            for aspect, nothing in absent.items():
+            for aspect, nothing in own.absent.items():
                 yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **place)
-            scores = self._combine(name, pairs, tests, absent)
-            for statistic, (found, _) in scores.items():
-                noted = self._noted(judge, statistic, found, scores)
+            for statistic, one in own.scores.items():
+                noted = self._noted(judge, statistic, one.estimate, own.scores)
                 yield self.study.row(judge, "", statistic, "", noted, **place)
-        for statistic, (found, _) in self._headlines(judge).items():
-            yield self.study.row(judge, "", statistic, "", found)
+        for statistic, one in self._headlines(judge).items():
+            yield self.study.row(judge, "", statistic, "", one.estimate)
 
     def pair_rows(self, judge: str, other: str) -> Iterator[dict[str, Any]]:
         """Yield the differences of two judges' headlines, on the items that both were given.
 
-        Both rest on the same resamples of items, so that what they share cancels.
+        Both lose the same items, one at a time, so that what they share cancels.
         """
         first, second = self._headlines(judge, other), self._headlines(other, judge)
         told = self.study.told_share(judge, other)
         yield from difference_rows(
             self.study, judge, first, second, note=told, place={"judge_b": other}
         )
+
+    def _cell(self, name: str, degree: str, judge: str, *beside: str) -> Scored:
+        """Return a judge's scores of a perturbation, on items that the judges `beside` have, too.
+
+        Each is computed once, however many rows rest on it.
+        """
+        key = f"{name}.{degree}", judge, self.study.items_given(judge, *beside)
+        if key not in self._scored:
+            pairs = pairs_of(self.study, self._ends, key[0], judge, *beside)
+            tests = {aspect: self._test(one) for aspect, one in pairs.items()}
+            absent = self._absent(key[0], judge, tests)
+            scores = self._combine(name, pairs, tests, absent)
+            self._scored[key] = Scored(pairs, tests, absent, scores)
+        return self._scored[key]
 
     def _test(self, pairs: Pairs) -> Tests:
         d, source = pairs.differences, pairs.source
@@ -160,7 +187,7 @@ class Discerning:
         tests: dict[str, Tests],
         absent: dict[str, Estimate],
     ) -> dict[str, Replicated]:
-        """Return the scores of a perturbation over aspects, with those of every resample."""
+        """Return the scores of a perturbation over aspects, with those without each item."""
         aspects = self.study.spec["aspects"]
         if absent:
             reasons = "; ".join(dict.fromkeys(one.note for one in absent.values()))
@@ -168,7 +195,7 @@ class Discerning:
             nothing = Estimate.undefined(reasons + which)
             empty = np.full(1 + len(self.study.weights), np.nan)
             return dict.fromkeys(SCORES, Replicated(nothing, empty))
-        weights, which, given = self._weights(perturbation)
+        weights, which, given = aspect_weights(self.study, perturbation)
         told = [tests[aspect] for aspect in aspects]
         scored = discernment(
             np.stack([test.asymptotic for test in told], axis=-1),
@@ -182,7 +209,8 @@ class Discerning:
         flat = {name: bool(alike[(weights > 0) | (name in UNWEIGHTED)].all()) for name in rows}
         counts = [len(pairs[aspect].differences) for aspect in aspects]
         planned = max(pairs[aspect].n_planned for aspect in aspects)
-        sources = len({code for aspect in aspects for code in pairs[aspect].source.tolist()})
+        own_sources = np.concatenate([pairs[aspect].source for aspect in aspects])
+        sizes = np.bincount(own_sources, minlength=len(self.study.item_order))
         counted = Estimate(
             0.0,
             n=min(counts),
@@ -190,22 +218,9 @@ class Discerning:
             method=f"{len(aspects)} aspects, {which}",
         )
         return {
-            name: _replicated(_by(counted, self._test_of(name)), own, sources, flat=flat[name])
+            name: _replicated(name, _by(counted, self._test_of(name)), own, sizes, flat=flat[name])
             for name, own in rows.items()
         }
-
-    def _weights(self, perturbation: str) -> tuple[Floats, str, bool]:
-        """Return the weights of the aspects, which these are, and whether experts gave them.
-
-        They are uniform where none are given.
-        """
-        aspects, given = list(self.study.spec["aspects"]), self.study.spec["weights"]
-        if given and perturbation in given["of"]:
-            own = given["of"][perturbation]
-            shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
-            return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
-        beside = f" ({given['id']} has none for it)" if given else ""
-        return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
     def _noted(
         self, judge: str, statistic: str, found: Estimate, scores: dict[str, Replicated]
@@ -231,18 +246,15 @@ class Discerning:
         return found.with_note(f"{BEYOND}: an artefact of the normal tail, see rank_biserial")
 
     def _headlines(self, judge: str, *beside: str) -> dict[str, Replicated]:
-        """Return the averages and minima over the planned perturbations, with their resamples.
+        """Return the averages and minima over the planned perturbations, with their deletions.
 
         Only of items that the judges `beside` were given, too.
         """
         items = self.study.items_given(judge, *beside)
         if (judge, items) not in self._summed:
-            combined = []
-            for name, degree, _ in self.planned:
-                pairs = pairs_of(self.study, self._ends, f"{name}.{degree}", judge, *beside)
-                tests = {aspect: self._test(one) for aspect, one in pairs.items()}
-                absent = self._absent(f"{name}.{degree}", judge, tests)
-                combined.append(self._combine(name, pairs, tests, absent))
+            combined = [
+                self._cell(name, degree, judge, *beside).scores for name, degree, _ in self.planned
+            ]
             self._summed[judge, items] = self._summarise(combined, len(items))
         return self._summed[judge, items]
 
@@ -261,32 +273,80 @@ class Discerning:
             empty = np.full(1 + len(self.study.weights), np.nan)
             return dict.fromkeys(HEADLINES, Replicated(nothing, empty))
         return {
-            statistic: self._headline(
-                score, [one[score] for one in combined], summed, gaps, n_items
-            )
+            statistic: self._headline(statistic, [one[score] for one in combined], gaps, n_items)
+            if summed is average
+            else self._least(statistic, score, combined, gaps, n_items)
             for statistic, (score, summed) in HEADLINES.items()
         }
 
     def _headline(
-        self, score: str, scores: list[Replicated], summed: Any, gaps: list[str], n_items: int
+        self, statistic: str, scores: list[Replicated], gaps: list[str], n_items: int
     ) -> Replicated:
-        how: dict[str, Any] = {"allow_missing": bool(gaps)}
-        if summed is average:
-            how["levels"] = [level for _, _, level in self.planned]
-        least = min(one.estimate.n for one in scores if one.estimate.value is not None)
-        counted = Estimate(
+        """Return the average of the scores of all perturbations."""
+        score, _ = HEADLINES[statistic]
+        known = [one for one in scores if one.estimate.value is not None]
+        levels = [level for _, _, level in self.planned]
+        rows = average(
+            np.stack([one.rows for one in scores], axis=-1), levels, allow_missing=bool(gaps)
+        )
+        flat = all(NO_WIDTH in one.estimate.note for one in known)
+        counted = self._counted(known, gaps, n_items)
+        sizes = np.sum([one.sizes for one in known], axis=0)
+        found = _replicated(statistic, _by(counted, self._test_of(score)), rows, sizes, flat=flat)
+        return found._replace(estimate=self._tailed(score, found.estimate))
+
+    def _least(
+        self,
+        statistic: str,
+        score: str,
+        combined: list[dict[str, Replicated]],
+        gaps: list[str],
+        n_items: int,
+    ) -> Replicated:
+        """Return the least score with the interval of its own perturbation, and Holm's p of all.
+
+        A minimum is not smooth, so that deletions say nothing of it.
+        """
+        scores = [one[score] for one in combined]
+        rows = minimum(np.stack([one.rows for one in scores], axis=-1), allow_missing=bool(gaps))
+        known = [one for one in scores if one.estimate.value is not None]
+        at = int(np.nanargmin([one.rows[0] for one in scores]))
+        own, (name, degree, _) = scores[at].estimate, self.planned[at]
+        exact = [one["D_exact"].estimate.value for one in combined]
+        p = holm(np.array([-log(20) * d for d in exact if d is not None]), log=True)
+        counted = self._counted(known, gaps, n_items)
+        told = replace(
+            _by(counted, self._test_of(score)), value=float(rows[0]), lo=own.lo, hi=own.hi
+        )
+        told = replace(told, method=f"{told.method}, the least: {name}.{degree}, {own.method}")
+        told = told.with_note(f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}")
+        told = told.with_note(own.note if own.lo is None or NO_WIDTH in own.note else "")
+        return Replicated(self._tailed(score, told), rows, scores[at].sizes, NOT_SMOOTH)
+
+    def _counted(self, known: list[Replicated], gaps: list[str], n_items: int) -> Estimate:
+        """Return how many items and perturbations a headline rests on."""
+        least = min(one.estimate.n for one in known)
+        return Estimate(
             0.0,
             n=least,
             n_missing=n_items - least,
-            method=f"{len(scores) - len(gaps)} perturbations",
+            method=f"{len(known)} perturbations",
             note=f"without {', '.join(gaps)}: renormalised within the level" if gaps else "",
         )
-        rows = summed(np.stack([one.rows for one in scores], axis=-1), **how)
-        flat = all(
-            NO_WIDTH in one.estimate.note for one in scores if one.estimate.value is not None
-        )
-        found = _replicated(_by(counted, self._test_of(score)), rows, least, flat=flat)
-        return found._replace(estimate=self._tailed(score, found.estimate))
+
+
+def aspect_weights(study: DatasetStudy, perturbation: str) -> tuple[Floats, str, bool]:
+    """Return the weights of the aspects, which these are, and whether experts gave them.
+
+    They are uniform where none are given.
+    """
+    aspects, given = list(study.spec["aspects"]), study.spec["weights"]
+    if given and perturbation in given["of"]:
+        own = given["of"][perturbation]
+        shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
+        return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
+    beside = f" ({given['id']} has none for it)" if given else ""
+    return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
 
 def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
@@ -304,22 +364,24 @@ def _by(counted: Estimate, test: Method) -> Estimate:
 
 
 def _alike(pairs: Pairs) -> bool:
-    """Return whether resamples have the same signs as the data: one, as often in every source."""
+    """Return whether deletions have the same signs as the data: one, as often in every source."""
     times = np.bincount(pairs.source, minlength=pairs.study.weights.shape[1])
     return bool(np.ptp(np.sign(pairs.differences)) == np.ptp(times) == 0)
 
 
 def _replicated(
-    counted: Estimate, rows: Floats, n_sources: int, *, flat: bool = False
+    name: str, counted: Estimate, rows: Floats, sizes: Codes, *, flat: bool = False
 ) -> Replicated:
-    """Return rows[0] as a value, with the counts of `counted` and the interval of the others.
+    """Return rows[0] as a value, with the counts of `counted` and the interval of its deletions.
 
     That of a `flat` one is of TIES_ALONE, if it has any width.
     """
-    found = with_interval(replace(counted, value=float(rows[0])), rows[1:], n_sources)
-    if flat and found.lo is not None and NO_WIDTH not in found.note:
-        found = found.with_note(TIES_ALONE)
-    return Replicated(found, rows)
+    value, own = replace(counted, value=float(rows[0])), sizes.astype(np.float64)
+    found = with_interval(Replicated(value, rows, own, scale_of(name)))
+    one = found.estimate
+    if flat and one.lo is not None and NO_WIDTH not in one.note:
+        found = found._replace(estimate=one.with_note(TIES_ALONE))
+    return found
 
 
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:

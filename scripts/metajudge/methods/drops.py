@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from metajudge.methods.study import DatasetStudy, Floats
 from metajudge.statistics.confusion import confusion, mean_drops
 from metajudge.statistics.estimate import NOTHING, Estimate
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
 
 DROP, SAME = "should drop", "should stay"
@@ -57,7 +58,7 @@ class Drops:
         return self.judge == other.judge or (self.ends == other.ends and None not in self.ends)
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
-        """Return S_T, S_F, index and AUC over the drops that are `given`, with their resamples.
+        """Return S_T, S_F, index and AUC over the drops that are `given`, with their deletions.
 
         `n` is that of the cell with the fewest pairs, the interval over all items with any.
         Missing is what is not among them, of the items that all of the judges were given.
@@ -77,11 +78,13 @@ class Drops:
             for expected in (DROP, SAME)
         )
         sets = f"{wanted.sum()} wanted drops, {unwanted.sum()} unwanted"
-        n, sources = int(given.sum(axis=0).min()), int(given.any(axis=1).sum())
+        n, sizes = int(given.sum(axis=0).min()), given.sum(axis=1)
         told = zip(HEADLINES, confusion(deltas, wanted, unwanted), strict=True)
         missing = planned - n
         found = {
-            name: replicated(own, NOTHING, n_sources=sources, n=n, n_missing=missing)
+            name: replicated(
+                own, NOTHING, sizes=sizes, scale=scale_of(name), n=n, n_missing=missing
+            )
             for name, own in told
         }
         found["confusion_index"] = _index(found["confusion_index"], found["s_t_mean"].estimate)

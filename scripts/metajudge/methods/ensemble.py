@@ -187,7 +187,7 @@ def _averaged(study: DatasetStudy, own: Ensemble, each: Mapping[str, list[Told]]
             averaged[split(aspect)[1]].setdefault(one.where, []).append(one)
         yield from _signed(study, own, aspect, told)
     for criterion, numbers in averaged.items():
-        means = [_average(same, own.sources) for same in numbers.values()]
+        means = [_average(same) for same in numbers.values()]
         yield from _signed(study, own, joined(AVERAGE, criterion), means)
 
 
@@ -210,8 +210,8 @@ def _view(study: DatasetStudy, own: Ensemble, aspect: str) -> View | None:
     return View(own, np.stack(scores), mean_rating(ratings), one_scale, student)
 
 
-def _average(same: Sequence[Told], sources: int) -> Told:
-    return same[0]._replace(found=mean_over([told.found for told in same], sources, of="aspects"))
+def _average(same: Sequence[Told]) -> Told:
+    return same[0]._replace(found=mean_over([told.found for told in same], of="aspects"))
 
 
 def _told(view: View) -> Iterator[Told]:
@@ -235,7 +235,7 @@ def _sizes(view: View) -> Iterator[Told]:
         each = [view.found(subset) for subset in own.subsets if len(subset) == size]
         for statistic, level in each[0]:
             same = [found[statistic, level] for found in each]
-            mean = mean_over(same, own.sources, of="subsets")
+            mean = mean_over(same, of="subsets")
             yield Told(f"subset_mean_{statistic}", level, mean, k=size)
 
 
@@ -244,9 +244,7 @@ def _differences(view: View, name: str, beside: Subset, member: str) -> Iterator
     own = view.own
     first, second = view.found(own.whole, beside), view.found(beside, own.whole)
     for (statistic, level), one in first.items():
-        other = second[statistic, level]
-        gap = difference(one, other, own.sources)
-        yield Told(f"{name}_{statistic}", level, Replicated(gap, one.rows - other.rows), member)
+        yield Told(f"{name}_{statistic}", level, difference(one, second[statistic, level]), member)
 
 
 def _errors(view: View) -> Iterator[Told]:
@@ -266,9 +264,9 @@ def _errors(view: View) -> Iterator[Told]:
     ]
     for pair, one in zip(pairs, each, strict=True):
         yield Told("error_correlation", POOLED, one, own.named(pair), 2)
-    mean = mean_error_correlation(each, own.sources)
+    mean = mean_error_correlation(each)
     yield Told("error_correlation_mean", POOLED, mean)
-    number = effective_judges(mean, len(own.members), own.sources)
+    number = effective_judges(mean, len(own.members))
     yield Told("effective_judges", POOLED, number)
 
 
@@ -284,8 +282,7 @@ def _taught(view: View) -> Iterator[Told]:
     more, less = (view.correlated(np.where(lacks, np.nan, scores)) for scores in (whole, x))
     for (statistic, level), one in alone.items():
         at = (statistic, level)
-        gap = difference(more[at], less[at], own.sources)
-        apart = Replicated(gap, more[at].rows - less[at].rows)
+        apart = difference(more[at], less[at])
         yield Told(f"student_{statistic}", level, one, own.student)
         yield Told(f"student_difference_{statistic}", level, apart, own.student)
         yield Told(f"student_with_teacher_{statistic}", level, teacher[at], own.student)

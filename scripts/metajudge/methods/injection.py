@@ -138,10 +138,9 @@ def _judge(study: DatasetStudy, judge: str, attack: str, named: bool) -> Iterato
         yield study.row(judge, aspect, "p_injection", "", p, perturbation=attack, degree=ATTACK)
         wordings.setdefault(split(aspect)[1], []).append(told)
     for criterion, each in wordings.items():
-        sources = len(study.items_given(judge))
         means: Told = {
             degree: {
-                name: mean_over([one[degree][name] for one in each], sources, of="aspects")
+                name: mean_over([one[degree][name] for one in each], of="aspects")
                 for name in (SHIFT, OBEYED)
             }
             for degree in (ATTACK, INERT)
@@ -162,5 +161,4 @@ def _rows(study: DatasetStudy, judge: str, aspect: str, attack: str, told: Told)
         note=NOTE,
         place={"perturbation": attack, "degree": ATTACK},
         aspect=aspect,
-        sources=len(study.items_given(judge)),
     )

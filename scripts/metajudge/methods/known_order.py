@@ -41,6 +41,7 @@ class InARow:
 
     study: DatasetStudy
     scores: Floats
+    lengths: Floats
     source: Codes
     place: Codes
 
@@ -70,7 +71,7 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
         for name, degree in study.spec.get("in_a_row", ()):
             place: Row = {"perturbation": name, "degree": degree}
             for aspect in study.spec["aspects"]:
-                if (own := _in_a_row(study, f"{name}.{degree}", judge, aspect)) is None:
+                if (own := in_a_row(study, f"{name}.{degree}", judge, aspect)) is None:
                     continue
                 for statistic, found in own.neighbours().items():
                     told = found.estimate
@@ -86,15 +87,14 @@ def _means(study: DatasetStudy, judge: str, *others: str) -> Means:
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
     for name, degree in study.spec.get("in_a_row", ()):
         for aspect in study.spec["aspects"]:
-            own = _in_a_row(study, f"{name}.{degree}", judge, aspect, *others)
+            own = in_a_row(study, f"{name}.{degree}", judge, aspect, *others)
             for statistic, found in own.neighbours().items() if own else ():
                 if statistic in AVERAGED:
                     averaged.setdefault((split(aspect)[1], statistic), []).append(found)
-    sources = len(study.items_given(judge, *others))
-    return {key: mean_over(each, sources, of="rows of texts") for key, each in averaged.items()}
+    return {key: mean_over(each, of="rows of texts") for key, each in averaged.items()}
 
 
-def _in_a_row(
+def in_a_row(
     study: DatasetStudy, name: str, judge: str, aspect: str, *others: str
 ) -> InARow | None:
     """Return a judge's scores of a row on one aspect; None where it does not judge it."""
@@ -103,7 +103,7 @@ def _in_a_row(
     if after is None:
         return None
     if "original" not in study.spec["targets"]:  # the dataset brings the row, from its first text
-        return InARow(study, after, worse.source, _steps(worse))
+        return InARow(study, after, worse.lengths, worse.source, _steps(worse))
     original = study.panel("original").given(judge, *others)
     before = original.scores(judge, aspect)
     if before is None:
@@ -111,6 +111,7 @@ def _in_a_row(
     return InARow(
         study,
         np.concatenate([before, after[made]]),
+        np.concatenate([original.lengths, worse.lengths[made]]),
         np.concatenate([original.source, worse.source[made]]),
         np.concatenate([np.zeros_like(original.source), _steps(worse)[made]]),
     )

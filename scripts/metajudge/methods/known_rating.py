@@ -63,7 +63,7 @@ class Graded:
 
 def rows(study: DatasetStudy) -> Iterator[Row]:
     """Yield every judge's measures on each graded set, their means, and differences of these."""
-    sets = [_Set(study, told) for told in study.spec.get("graded", ())]
+    sets = sets_of(study)
     for judge in study.spec["judges"]:
         for one, aspect in product(sets, study.spec["aspects"]):
             if (own := one.view(judge, aspect)) is None:
@@ -77,18 +77,22 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
     yield from mean_rows(study, partial(_means, study, sets), GLOBAL)
 
 
-def _means(study: DatasetStudy, sets: list["_Set"], judge: str, *others: str) -> Means:
+def sets_of(study: DatasetStudy) -> list["GradedSet"]:
+    """Return the graded sets of a dataset."""
+    return [GradedSet(study, told) for told in study.spec.get("graded", ())]
+
+
+def _means(study: DatasetStudy, sets: list["GradedSet"], judge: str, *others: str) -> Means:
     """Return a judge's means over graded sets, of the items that all of some were given."""
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
     for one, aspect in product(sets, study.spec["aspects"]):
         own = one.view(judge, aspect, *others)
         for name, found in own.found.items() if own else ():
             averaged.setdefault((split(aspect)[1], name), []).append(found)
-    sources = len(study.items_given(judge, *others))
-    return {key: mean_over(each, sources, of="graded sets") for key, each in averaged.items()}
+    return {key: mean_over(each, of="graded sets") for key, each in averaged.items()}
 
 
-class _Set:
+class GradedSet:
     """A graded set; `told` has perturbation, degree, aspect and the file of its ratings."""
 
     def __init__(self, study: DatasetStudy, told: Row) -> None:

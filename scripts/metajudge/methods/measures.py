@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
+from metajudge.cells import split
 from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.statistics.accuracy import acc_eq
 from metajudge.statistics.alpha import Measurement, krippendorff_alpha
 from metajudge.statistics.alternative import alternative_annotator
+from metajudge.statistics.as_rater import as_rater, decided, rating_tables
 from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
 from metajudge.statistics.ceiling import ceilings
 from metajudge.statistics.correlation import correlations
@@ -17,6 +20,7 @@ from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from metajudge.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from metajudge.statistics.resampling import Replicated
 from metajudge.statistics.soft import soft_pairwise_accuracy
+from metajudge.streams import stream
 
 Place = tuple[str, str]
 """(statistic, level)."""
@@ -146,6 +150,60 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
+def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
+    """Return people's ratings as one table of raters or several, as the data's card says.
+
+    None where nobody rated, or more raters than LARGEST_CEILING did.
+    """
+    ratings = panel.ratings(aspect)
+    if study.spec["ratings"] != "human" or len(ratings) > LARGEST_CEILING:
+        return []
+    slots = {"slots": True, "persons": False}.get(study.spec["as_rater"]["raters"])
+
+    def shuffle() -> np.random.Generator:
+        return stream(study.spec["seed"], "as rater", study.dataset, split(aspect)[0])
+
+    return rating_tables(ratings, panel.source, slots, shuffle)
+
+
+def as_raters(
+    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
+) -> Named:
+    """Yield what a judge reaches as one more rater, at the levels of its statistics."""
+    tables = tables_of(study, panel, aspect)
+    if not tables:
+        return
+    place, weights = (panel.source, panel.system), study.weights
+
+    def free(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
+        key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
+        if key not in study.reached:  # what raters reach is the same beside many judges
+            told = correlations(
+                a,
+                b,
+                *place,
+                weights=weights,
+                statistics=["pearson", "spearman"],
+                levels=["pooled", "by_source"],
+            )
+            study.reached[key] = {(*at,): one for at, one in told.items()}
+        return study.reached[key]
+
+    found = as_rater(free, x, tables, against="mean")
+    classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
+    if classes is not None and are_classes(ratings, classes):
+
+        def on_scale(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
+            each = on_classes(b, a, classes, panel.source, weights)
+            return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
+
+        found |= as_rater(on_scale, x, tables, against="each")
+    for (name, level), one in found.items():
+        said = decided(one.difference, study.spec["as_rater"]["margin"])
+        yield (f"as_rater_{name}", level), one.difference.estimate.with_note(said)
+        yield (f"as_rater_share_{name}", level), one.share
+
+
 def swayed(
     study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, y: Floats
 ) -> Named:
@@ -187,12 +245,11 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         )
     if reason or len(ratings) > LARGEST_CEILING:
         return
-    n_sources = np.unique(panel.source).size
 
     def free(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
         return ranked(study, panel, x, y)
 
-    yield from ceilings(free, ratings, against="mean", n_sources=n_sources).items()
+    yield from ceilings(free, ratings, against="mean").items()
     if classes is None:
         return
 
@@ -201,7 +258,7 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         return {(name, POOLED): one for name, one in found.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for at, found in ceilings(on_scale, ratings, against="each", n_sources=n_sources).items():
+    for at, found in ceilings(on_scale, ratings, against="each").items():
         told = f"floor {floor:.3f}, mean over the raters" if at[0] == CEM_ORD else ""
         yield at, found.with_note(told)
 

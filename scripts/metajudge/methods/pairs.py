@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from metajudge.methods.absence import Ends, too_long
 from metajudge.methods.study import DatasetStudy, Floats, aligned
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.tango import net_share
 from metajudge.statistics.wilcoxon import exact_differences, mean_drop, rank_biserial
 
 MOST_DRAWS = 20
@@ -34,12 +35,13 @@ class Pairs:
         return exact_differences(self.original, self.perturbed, self.unit)
 
     def estimates(self) -> dict[str, Estimate]:
-        """Return the effect sizes: rank-biserial correlation and mean drop."""
+        """Return the effect sizes: rank-biserial correlation, mean drop, net share of items."""
         weights = self.study.weights
         missing = self.n_planned - len(self.differences)
         found = {
             "rank_biserial": rank_biserial(self.differences, weights, self.source),
             "mean_drop": mean_drop(self.original, self.perturbed, self.source, weights),
+            "net_share": net_share(self.differences, self.source),
         }
         return {name: replace(one, n_missing=missing) for name, one in found.items()}
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ Votes = dict[tuple[str, str], list[float]]
 def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
     found = []
-    for (perturbation, judge, aspect), votes in _votes(study).items():
+    for (perturbation, judge, aspect), votes in votes_of(study).items():
         panel = study.panel(perturbation).given(judge)
         name, _, degree = perturbation.partition(".")
         place = {} if name == "systems" else {"perturbation": name, "degree": degree or None}
@@ -34,7 +35,8 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     return found
 
 
-def _votes(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
+def votes_of(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
+    """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
     table: dict[tuple[str, str, str], Votes] = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
@@ -45,11 +47,41 @@ def _votes(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
 
 
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
+
+    first, second (pairs,) index the panel's texts; verdict (pairs,) as `verdicts` has it; ahead
+    (pairs,): how much better the first is, NaN where that is not known; `in_a_row`: by what was
+    done to the texts.
+    """
+
+    pairs: list[tuple[str, str]]
+    first: Codes
+    second: Codes
+    source: Codes
+    verdict: Floats
+    ahead: Floats
+    in_a_row: bool
+
+
+def judged(panel: Panel, aspect: str, votes: Votes) -> Judged:
+    """Return a judge's verdicts on the pairs of a panel that it was asked."""
+    place = {target: at for at, target in enumerate(panel.targets)}
+    pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
+    first, second = (np.array([place[p[k]] for p in pairs], dtype=np.int64) for k in (0, 1))
+    quality, in_a_row = _quality(panel, aspect)
+    known = quality if quality.size else np.full(len(place), np.nan)
+    ahead = known[first] - known[second]
+    verdict = verdicts(*_counts(votes, pairs))
+    return Judged(pairs, first, second, panel.source[first], verdict, ahead, in_a_row)
+
+
 def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> Iterator[Told]:
     """Yield what a judge's votes on a set of texts say, and where else in the table it belongs."""
     place = {target: at for at, target in enumerate(panel.targets)}
-    pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
-    source = np.array([panel.source[place[one]] for one, _ in pairs], dtype=np.int64)
+    own = judged(panel, aspect, votes)
+    pairs, source, verdict = own.pairs, own.source, own.verdict
     straight, back = (
         np.array([_mean(votes.get(p, [])) for p in each])
         for each in (pairs, [(b, a) for a, b in pairs])
@@ -63,14 +95,11 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> I
             np.array([vote for _, vote in shown]), where, study.weights
         ),
     }
-    verdict = verdicts(*_counts(votes, pairs))
     told |= _circles(study, panel, pairs, verdict)
-    quality, in_a_row = _quality(panel, aspect)
-    if quality.size and np.isfinite(quality).any():
-        ahead = np.array([quality[place[a]] - quality[place[b]] for a, b in pairs])
-        told |= comparison_accuracy(verdict, np.sign(ahead), source, study.weights)
-        if in_a_row:
-            yield from _apart(verdict, ahead, source, study)
+    if np.isfinite(_quality(panel, aspect)[0]).any():
+        told |= comparison_accuracy(verdict, np.sign(own.ahead), source, study.weights)
+        if own.in_a_row:
+            yield from _apart(verdict, own.ahead, source, study)
     yield from ((name, {}, one) for name, one in told.items())
 
 

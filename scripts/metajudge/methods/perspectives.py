@@ -28,15 +28,15 @@ Row = dict[str, Any]
 Found = Mapping[Place, Replicated]
 
 
-class _Field:
+class Views:
     """All judges on the rated texts of a dataset; what is computed is kept."""
 
     def __init__(self, study: DatasetStudy, panel: Panel) -> None:
         self.study, self.panel = study, panel
         rated = [name for name in study.spec["aspects"] if len(panel.ratings(name))]
         self.people = {name: People.of(study, panel, name) for name in rated}
-        self._views: dict[tuple[str, str, int], View | None] = {}
-        self._averages: dict[tuple[str, str | None, int], Found] = {}
+        self._views: dict[tuple[str, str, int, bool], View | None] = {}
+        self._averages: dict[tuple[str, str | None, int, bool], Found] = {}
 
     @cached_property
     def criteria(self) -> list[str | None]:
@@ -63,31 +63,33 @@ class _Field:
         items = self.study.items_given(*judges)
         return np.array([item in items for item in self.panel.items], dtype=bool)
 
-    def view(self, aspect: str, judge: str, *others: str) -> View | None:
-        """Return a judge's view of one aspect on what all were given; None where it judges none."""
-        key = (judge, aspect, len(self.study.items_given(judge, *others)))
+    def view(self, aspect: str, judge: str, *others: str, drawn: bool = False) -> View | None:
+        """Return a judge's view of one aspect on what all were given; None where it judges none.
+
+        Its rows are those of the items' deletions, or of their resamples where these are `drawn`.
+        """
+        key = (judge, aspect, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._views:
             said, given = self._said.get((judge, aspect)), self.given(judge, *others)
             people = self.people[aspect]
-            own = None if said is None else View(self.study, self.panel, people, said, given)
-            self._views[key] = own
+            weights = self.study.resamples if drawn else self.study.weights
+            self._views[key] = (
+                View(self.study, self.panel, people, said, given, weights) if said else None
+            )
         return self._views[key]
 
-    def average(self, criterion: str | None, judge: str, *others: str) -> Found:
-        """Return the mean of every measure over the aspects in one wording."""
-        key = (judge, criterion, len(self.study.items_given(judge, *others)))
+    def average(
+        self, criterion: str | None, judge: str, *others: str, drawn: bool = False
+    ) -> Found:
+        """Return the mean of every measure over aspects in one wording; `drawn` as in `view`."""
+        key = (judge, criterion, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._averages:
             names = [name for name in self.people if split(name)[1] == criterion]
-            views = [self.view(name, judge, *others) for name in names]
-            absent = Replicated(
-                Estimate.undefined(NOT_JUDGED), np.full(len(self.study.weights) + 1, np.nan)
-            )
-            sources = self.sources(judge, *others)
+            views = [self.view(name, judge, *others, drawn=drawn) for name in names]
+            absent = Replicated(Estimate.undefined(NOT_JUDGED), np.array([np.nan]))
             self._averages[key] = {
                 place: mean_over(
-                    [view.found[place] if view else absent for view in views],
-                    sources,
-                    of="aspects",
+                    [view.found[place] if view else absent for view in views], of="aspects"
                 )
                 for place in MEASURES
             }
@@ -101,7 +103,7 @@ class _Field:
 def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of perspectives.csv: people, judges, ranks and differences."""
     systems, panel = study.shared_panel(study.spec["judges"])
-    field = _Field(study, panel)
+    field = Views(study, panel)
     if not field.people:
         return [*known_rating.rows(study), *known_order.rows(study)]
     found = list(_people(field))
@@ -115,7 +117,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [*known, *(row | {"systems": systems} for row in found)]
 
 
-def _people(field: _Field) -> Iterator[Row]:
+def _people(field: Views) -> Iterator[Row]:
     """Yield how many texts have each rating, of those of which all raters agree."""
     for plain, people in {split(name)[0]: one for name, one in field.people.items()}.items():
         if people.why:
@@ -128,7 +130,7 @@ def _people(field: _Field) -> Iterator[Row]:
             yield field.study.row("human", plain, "class_count", DIRECT, one, k=k)
 
 
-def _judge(field: _Field, judge: str) -> Iterator[Row]:
+def _judge(field: Views, judge: str) -> Iterator[Row]:
     """Yield a judge's measures on every aspect, and their averages."""
     judged = False
     for aspect in field.people:
@@ -144,7 +146,7 @@ def _judge(field: _Field, judge: str) -> Iterator[Row]:
             yield field.study.row(judge, name, statistic, level, told)
 
 
-def _beside(field: _Field, judge: str) -> Iterator[Row]:
+def _beside(field: Views, judge: str) -> Iterator[Row]:
     """Yield what stands beside: ties, the confusion of classes, texts rated further apart."""
     for aspect in field.people:
         if not (view := field.view(aspect, judge)):
@@ -158,14 +160,18 @@ def _beside(field: _Field, judge: str) -> Iterator[Row]:
             yield field.study.row(judge, aspect, "accuracy_apart", DIRECT, found, k=k)
 
 
-def _ranks(field: _Field, criterion: str | None) -> Iterator[Row]:
+def _ranks(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield each judge's rank by every measure's average, on what all judges were given."""
     study, name = field.study, joined(AVERAGE, criterion)
-    judges = [judge for judge in study.spec["judges"] if _judges(field, criterion, judge)]
+    judges = [
+        judge
+        for judge, card in study.spec["judges"].items()
+        if _judges(field, criterion, judge) and not card.get("hint")
+    ]
     if not judges:
         return
     for place in MEASURES:
-        told = [field.average(criterion, judge, *judges)[place] for judge in judges]
+        told = [field.average(criterion, judge, *judges, drawn=True)[place] for judge in judges]
         placed = ranks(np.stack([one.rows for one in told]), field.sources(*judges))
         for judge, one, found in zip(judges, placed, told, strict=True):
             why = found.estimate.note
@@ -174,16 +180,19 @@ def _ranks(field: _Field, criterion: str | None) -> Iterator[Row]:
             yield study.row(judge, name, f"rank_{place[0]}", place[1], own)
 
 
-def _judges(field: _Field, criterion: str | None, judge: str) -> bool:
+def _judges(field: Views, criterion: str | None, judge: str) -> bool:
     """Return whether a judge judges anything in one wording."""
     return any(field.view(name, judge) for name in field.people if split(name)[1] == criterion)
 
 
-def _differences(field: _Field, criterion: str | None) -> Iterator[Row]:
+def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
     """Yield what the averages of a judge are above those of the next, on the same resamples."""
     study, name = field.study, joined(AVERAGE, criterion)
     for judge, other in compared(study, "systems"):
-        if not all(_judges(field, criterion, one) for one in (judge, other)):
+        pair = (judge, other)
+        if any(study.spec["judges"][one].get("hint") for one in pair):
+            continue
+        if not all(_judges(field, criterion, one) for one in pair):
             continue
         first, second = (
             field.average(criterion, judge, other),
@@ -202,6 +211,5 @@ def _differences(field: _Field, criterion: str | None) -> Iterator[Row]:
                 note=study.told_share(judge, other),
                 aspect=name,
                 level=level,
-                sources=field.sources(judge, other),
                 place={"judge_b": other},
             )

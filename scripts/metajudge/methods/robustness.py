@@ -3,9 +3,8 @@
 A hint is a rating that the judge is told of the very text: a wrong one, or people's own.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from metajudge.cells import joined, split
 from metajudge.methods import injection
 from metajudge.methods.differences import difference_rows
+from metajudge.methods.hinting import ASKED_ONCE, hint_pairs
 from metajudge.methods.measures import (
     AVERAGE,
     against,
@@ -21,20 +21,20 @@ from metajudge.methods.measures import (
     lower_median,
     unrated,
 )
-from metajudge.methods.study import DatasetStudy, Floats, Panel, aligned
+from metajudge.methods.rationales import Rationales
+from metajudge.methods.study import DatasetStudy, Floats, Panel
 from metajudge.parsing import NO_VALUE
-from metajudge.schema.tables import read_table
 from metajudge.statistics.alpha import alpha_replicated
 from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
+from metajudge.statistics.jackknife import Bounds
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import SHARE, mean_over, replicated_share
 from metajudge.statistics.permutation import flips_of, mean_test
-from metajudge.statistics.resampling import Bounds, Replicated
+from metajudge.statistics.resampling import Replicated
 from metajudge.streams import stream
 
 HUMAN = "human"
 SEVERAL = "a mean of several draws equals no rating"
-NOT_ASKED = "not_applicable"
 NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 Row = dict[str, Any]
@@ -47,7 +47,7 @@ def rows(study: DatasetStudy) -> list[Row]:
 
     Of the aspect `average`: the means over aspects in one wording of what sums a judge up.
     """
-    told = _Told(study)
+    told = Rationales(study)
     found = list[Row]()
     averaged: Averaged = {}
     for aspect in study.spec["aspects"]:
@@ -67,78 +67,12 @@ def rows(study: DatasetStudy) -> list[Row]:
 
 def _averages(study: DatasetStudy, averaged: "Averaged") -> Iterator[Row]:
     for (judge, criterion, name), each in averaged.items():
-        sources = len(study.items_given(judge))
-        one = mean_over(each, sources, of="aspects").estimate
+        one = mean_over(each, of="aspects").estimate
         yield study.row(judge, joined(AVERAGE, criterion), name, "", one)
 
 
 def _average(averaged: "Averaged", judge: str, aspect: str, name: str, one: Replicated) -> None:
     averaged.setdefault((judge, split(aspect)[1], name), []).append(one)
-
-
-class _Told:
-    """What judges that read prompts say of the rated texts, and why; shape (targets,) each."""
-
-    def __init__(self, study: DatasetStudy) -> None:
-        self.study, self.panel = study, study.systems
-        self._polarity: dict[str, float] = {}
-
-    @cached_property
-    def _rows(self) -> dict[tuple[str, str], list[Row]]:
-        found: dict[tuple[str, str], list[Row]] = {}
-        for row in read_table("rationales", self.study.spec["rationales"]).to_pylist():
-            found.setdefault((row["judge"], row["aspect"]), []).append(row)
-        return found
-
-    @property
-    def judges(self) -> list[str]:
-        """Return the judges that give reasons."""
-        return list(dict.fromkeys(judge for judge, _ in self._rows))
-
-    def of(self, judge: str, aspect: str) -> list[Row]:
-        """Return a judge's judgments on an aspect."""
-        return self._rows.get((judge, aspect), [])
-
-    def hints(self, judge: str, aspect: str) -> Floats:
-        """Return the rating that the judge was told of each text, NaN where none."""
-        known = {row["target"]: float(row["hint"]) for row in self.of(judge, aspect) if row["hint"]}
-        return aligned(known, self.panel.targets)
-
-    def polarities(self, judge: str, aspect: str) -> Floats:
-        """Return the mean polarity of a judge's reasons for each text, -1 to 1."""
-        return self._mean(judge, aspect, self._sentiment)
-
-    def words(self, judge: str, aspect: str) -> Floats:
-        """Return the mean number of words of a judge's reasons for each text."""
-        return self._mean(judge, aspect, lambda text: len(text.split()))
-
-    def asked(self, judge: str, aspect: str) -> list[Row]:
-        """Return the judgments of texts that a judge was asked about."""
-        return [row for row in self.of(judge, aspect) if row["status"] != NOT_ASKED]
-
-    def ended(self, judge: str, aspect: str, status: str) -> Floats:
-        """Return the share of a judge's draws of each text that ended so."""
-        rows = self.asked(judge, aspect)
-        return self._means((row["target"], float(row["status"] == status)) for row in rows)
-
-    def _mean(self, judge: str, aspect: str, value: Callable[[str], float]) -> Floats:
-        rows = self.of(judge, aspect)
-        reasons = (row for row in rows if row["status"] == "ok" and (row["text"] or "").strip())
-        return self._means((row["target"], float(value(row["text"]))) for row in reasons)
-
-    def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
-        told: dict[str, list[float]] = {}
-        for target, value in values:
-            told.setdefault(target, []).append(value)
-        means = {target: float(np.mean(each)) for target, each in told.items()}
-        return aligned(means, self.panel.targets)
-
-    def _sentiment(self, text: str) -> float:
-        from textblob import TextBlob  # loads a lexicon of its package, and no corpus
-
-        if text not in self._polarity:
-            self._polarity[text] = float(TextBlob(text).sentiment.polarity)
-        return self._polarity[text]
 
 
 def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
@@ -210,8 +144,7 @@ def _alphas(
     pair = _replicated(study, panel, np.stack([lower_median(people), scores]), classes)
     yield "alpha_pair", pair._replace(estimate=against(pair.estimate, "lower median"))
     each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
-    sources = np.unique(panel.source).size
-    yield "alpha_pairs_mean", mean_over(each, sources, of="pairs of the judge and a rater")
+    yield "alpha_pairs_mean", mean_over(each, of="pairs of the judge and a rater")
 
 
 def _replicated(
@@ -226,7 +159,7 @@ def _of(found: Estimate, which: str) -> Estimate:
     return replace(found, method="; ".join(filter(None, [f"of {which}", found.method])))
 
 
-def _reasons(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Iterator[Row]:
+def _reasons(study: DatasetStudy, told: Rationales, judge: str, aspect: str) -> Iterator[Row]:
     """Yield how judgments ended, and the sentiment and the length of their reasons."""
     if not told.asked(judge, aspect):
         return
@@ -239,7 +172,7 @@ def _reasons(study: DatasetStudy, told: _Told, judge: str, aspect: str) -> Itera
 
 
 def _reason_means(
-    told: _Told, judge: str, aspect: str, beside: str | None
+    told: Rationales, judge: str, aspect: str, beside: str | None
 ) -> dict[str, Replicated]:
     """Return the means of sentiment and words; `beside`: of texts of which that judge says why."""
     found = {}
@@ -252,7 +185,7 @@ def _reason_means(
     return found
 
 
-def _mean(told: _Told, values: Floats, used: Any, ends: Bounds | None = SHARE) -> Replicated:
+def _mean(told: Rationales, values: Floats, used: Any, ends: Bounds | None = SHARE) -> Replicated:
     """Return the mean of some texts' values, with its interval over sources and replicates."""
     panel, weights = told.panel, told.study.weights
     given = used & ~np.isnan(values)
@@ -262,7 +195,7 @@ def _mean(told: _Told, values: Floats, used: Any, ends: Bounds | None = SHARE) -
 
 
 def _hinted(
-    study: DatasetStudy, told: _Told, judge: str, aspect: str, averaged: Averaged
+    study: DatasetStudy, told: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield what a hint does to a judge, held against the judge that is asked without one."""
     base = study.spec["hinted"][judge]["base"]
@@ -305,12 +238,16 @@ def _hinted(
         note=note,
         place=place,
         aspect=aspect,
-        sources=len(study.items_given(judge)),
     )
+    pairs = hint_pairs(study, told, judge, aspect)
+    effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
+    yield study.row(judge, aspect, "hint_effect", "", effect, **place)
     yield from _moods(study, told, judge, base, aspect)
 
 
-def _moods(study: DatasetStudy, told: _Told, judge: str, base: str, aspect: str) -> Iterator[Row]:
+def _moods(
+    study: DatasetStudy, told: Rationales, judge: str, base: str, aspect: str
+) -> Iterator[Row]:
     """Yield how sentiment and length of the reasons change with the hint, on the same texts."""
     yield from difference_rows(
         study,
@@ -320,7 +257,6 @@ def _moods(study: DatasetStudy, told: _Told, judge: str, base: str, aspect: str)
         note="of the texts for which both give reasons",
         place={"judge_b": base},
         aspect=aspect,
-        sources=len(study.items_given(judge)),
     )
     rng = stream(study.spec["seed"], "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))

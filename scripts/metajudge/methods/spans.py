@@ -45,10 +45,7 @@ Row = dict[str, Any]
 
 def rows(study: DatasetStudy) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
-    cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for row in read_table("marked", study.spec["marked"]).to_pylist():
-        if row["status"] != "not_applicable" or _is_derived(study, row["judge"]):
-            cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
+    cells = cells_of(study)
     gold = Gold(study, study.spec["gold"]) if study.spec["gold"] else None
     found = []
     for (judge, aspect, perturbation), told in sorted(cells.items()):
@@ -64,6 +61,15 @@ def rows(study: DatasetStudy) -> list[Row]:
                 more, noted = {**place, "form": form}, estimate.with_note(shared)
                 found.append(study.row(judge, aspect, statistic, level, noted, **more))
     return found
+
+
+def cells_of(study: DatasetStudy) -> dict[tuple[str, str, str], list[Row]]:
+    """Return (judge, aspect, set of texts) -> the judgments that list errors."""
+    cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in read_table("marked", study.spec["marked"]).to_pylist():
+        if row["status"] != "not_applicable" or _is_derived(study, row["judge"]):
+            cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
+    return cells
 
 
 def _is_derived(study: DatasetStudy, judge: str) -> bool:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from metajudge.cells import joined, split
 from metajudge.shares import share_of
 from metajudge.statistics.derived import tie_rule
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.resampling import source_weights
+from metajudge.statistics.jackknife import HANGS, deletions
+from metajudge.statistics.resampling import Replicated, source_weights
 from metajudge.streams import stream
 
 WITHOUT_REFERENCES = "without references"
@@ -56,9 +58,19 @@ class DatasetStudy:
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Return the bootstrap weights over items, the same for every judge of the dataset."""
+        """Return the weights that delete one item each, (items, items)."""
+        return deletions(len(self.item_order))
+
+    @cached_property
+    def resamples(self) -> NDArray[np.int64]:
+        """Return the bootstrap weights over items, for ranks: the same for every judge."""
         rng = stream(self.spec["seed"], "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
+
+    @cached_property
+    def reached(self) -> dict[bytes, Mapping[tuple[str, str], Replicated]]:
+        """Return what `measures.as_raters` keeps: hash of two arrays -> their correlations."""
+        return {}
 
     @cached_property
     def _shares(self) -> dict[float, frozenset[str]]:
@@ -101,6 +113,17 @@ class DatasetStudy:
             both = control or not self.spec["exclude_reference_systems"]
             panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
         return {systems: panel.given(judge) for systems, panel in panels.items()}
+
+    def fair(self, judge: str, *, whole: bool = False) -> tuple[str | None, "Panel"]:
+        """Return the panel on which a judge's claims rest, after its column `systems`.
+
+        Without the texts that are the references where the judge compares with these; `whole`:
+        with the items that it was not given, too.
+        """
+        card = self.spec["judges"][judge]
+        apart = self.spec["reference_systems"] and card["references"]
+        panel = self.without_references if apart else self.systems
+        return (WITHOUT_REFERENCES if apart else None), panel if whole else panel.given(judge)
 
     def items_given(self, *judges: str) -> frozenset[str]:
         """Return the items that every one of some judges was given: the smallest share's."""
@@ -172,6 +195,7 @@ class DatasetStudy:
         """Return one row of a result table, signed; `aspect` as a cell calls it."""
         name, criterion = split(aspect)
         estimate = {name: getattr(found, name) for name in Estimate.__slots__}
+        estimate["note"] = self._named(found.note)
         return {
             "dataset": self.dataset,
             "judge": judge,
@@ -183,6 +207,15 @@ class DatasetStudy:
             **more,
             "signature": self.signature(judge, statistic, level),
         }
+
+    def _named(self, note: str) -> str:
+        """Return a note with the name of the item on whose code a number hangs."""
+        before, hangs, rest = note.partition(HANGS)
+        code = "".join(takewhile(str.isdigit, rest))
+        if not code:
+            return note
+        name = list(self.item_order)[int(code)]
+        return f"{before}{hangs.removesuffix('#')}{name}{rest.removeprefix(code)}"
 
     def signature(self, judge: str, statistic: str, level: str) -> str:
         """Return the string that says what reproduces a number (after the habit of sacreBLEU)."""

@@ -60,9 +60,8 @@ def _foreseen(study: DatasetStudy, aspects: list[str], losses: list[Row]) -> Ite
             found = _mean(study, values, source)
             means[name].append(found)
             yield study.row(judge, aspect, name, HELD_OUT, found.estimate)
-    sources = len({one["item"] for one in losses})
     for name, each in means.items():
-        average = mean_over(each, sources, of="aspects").estimate
+        average = mean_over(each, of="aspects").estimate
         yield study.row(judge, AVERAGE, name, HELD_OUT, average)
 
 

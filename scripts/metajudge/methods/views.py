@@ -111,8 +111,9 @@ class Said:
     def of(
         cls, study: DatasetStudy, judge: str, aspect: str, own: Floats, draws: Floats | None
     ) -> "Said":
-        """Return what a judge says with its scores and, where it has several, its draws."""
+        """Return what a judge says with its scores and, where these rest on several, its draws."""
         card, people = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
+        draws = None if card["first_draw"] else draws
         planned = np.full(own.size, card["draws"])
         discrete, scale = card["discrete"], card["grid"][aspect]
         means, modes, tied = own, own, np.zeros(own.size, dtype=bool)
@@ -137,6 +138,7 @@ class View:
     people: People
     said: Said
     given: Flags
+    weights: NDArray[np.int64]
 
     @cached_property
     def agreed(self) -> Flags:
@@ -155,7 +157,7 @@ class View:
             self.people.mean[given],
             self.panel.source[given],
             self.panel.system[given],
-            weights=self.study.weights,
+            weights=self.weights,
             statistics=["pearson", "spearman"],
             levels=["pooled"],
         )
@@ -167,7 +169,7 @@ class View:
             yield from ((place, self._nothing(why)) for place in MEASURES[2:4])
             return
         gold, source = self.people.shared[self.agreed], self.panel.source[self.agreed]
-        weights, tied = self.study.weights, int(self.said.tied[self.agreed].sum())
+        weights, tied = self.weights, int(self.said.tied[self.agreed].sum())
         told = on_classes(
             gold, self.said.classes[self.agreed], self.people.classes, source, weights
         )
@@ -185,13 +187,13 @@ class View:
         if self.people.why:
             return dict.fromkeys(names.values(), self._nothing(self.people.why))
         x, source = self.said.means[self.agreed], self.panel.source[self.agreed]
-        told = ordered_accuracy(x, self._pairs.apart(1), source, self.study.weights)
+        told = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
         return {place: _against(told[rule], ORDER) for rule, place in names.items()}
 
     def further(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
         x, source = self.said.means[self.agreed], self.panel.source[self.agreed]
-        told = accuracy_by_step(x, self._pairs, source, self.study.weights)
+        told = accuracy_by_step(x, self._pairs, source, self.weights)
         return {k: _against(found["strict"], ORDER).estimate for k, found in told.items()}
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
@@ -209,7 +211,7 @@ class View:
         }
 
     def _nothing(self, why: str) -> Replicated:
-        return Replicated(Estimate.undefined(why), np.full(len(self.study.weights) + 1, np.nan))
+        return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
 
 
 def _against(one: Replicated, which: str) -> Replicated:

@@ -10,7 +10,7 @@ from metajudge.parsing.judgment import (
     Scale,
     Status,
 )
-from metajudge.parsing.parsers import NO_SETTINGS, PARSERS, parse
+from metajudge.parsing.parsers import NO_SETTINGS, PARSERS, Settings, parse
 from metajudge.parsing.policy import POLICIES, apply_policy
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Judgment",
     "OffGrid",
     "Scale",
+    "Settings",
     "Status",
     "apply_policy",
     "parse",

@@ -1,8 +1,9 @@
 """Verdicts of LLM judges: score only, rate-explain and analyze-rate replies."""
 
 import re
+from itertools import pairwise
 
-from metajudge.parsing.grammar import WORDS, Grammar, Rule, grammar
+from metajudge.parsing.grammar import WORDS, Grammar, Rule, grammar, is_goal
 from metajudge.parsing.judgment import Reading, Scale
 from metajudge.parsing.quoted import own
 from metajudge.parsing.text import fold, without_reasoning
@@ -24,6 +25,11 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _LEAD_IN_WORDS = 8
+WALK = 3
+"""So many values in order are a walk through the scale."""
+_LABEL_LENGTH = 60
+_LETTERS = re.compile(r"[^\W\d_]+")
+_CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 
 
@@ -46,9 +52,11 @@ def read_score(text: str, scale: Scale | None) -> Reading:
     forms, folded = grammar(scale), fold(answer)
     seen = forms.echo.sub(_blank, folded)
     for rule in forms.rules:
-        match = _verdict(rule, seen, scale, forms)
-        if match is not None:
-            return _reading(rule, match, answer, scale, forms)
+        matches = _stated(rule, seen)
+        if matches and rule.last_wins and is_walk(matches, scale, forms):
+            return Reading("unparsed", "enumerated")
+        if matches and (rule.last_wins or len({_value(one, scale, forms) for one in matches}) == 1):
+            return _reading(rule, matches[-1], answer, scale, forms)
     return (
         Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", "no_verdict")
     )
@@ -61,15 +69,44 @@ def is_refusal(text: str) -> bool:
 
 def _blank(echo: re.Match[str]) -> str:
     """Hide an echo of the scale as white space, any other range as something no rule reads."""
+    if echo["top_of_scale"] and not is_goal(echo):
+        return echo[0]
     return (" " if echo["scale"] else "#") * len(echo[0])
 
 
-def _verdict(rule: Rule, seen: str, scale: Scale, forms: Grammar) -> re.Match[str] | None:
+def _stated(rule: Rule, seen: str) -> list[re.Match[str]]:
+    """Return the matches of a rule that count: its labels, else the sentences that name one."""
     matches = own(rule.pattern.finditer(seen), seen)
-    if not matches:
-        return None
-    agree = rule.last_wins or len({_value(match, scale, forms) for match in matches}) == 1
-    return matches[-1] if agree else None
+    labels = [one for one in matches if not any(one[group] for group in rule.prose)]
+    return labels or matches
+
+
+def is_walk(matches: list[re.Match[str]], scale: Scale, forms: Grammar) -> bool:
+    """Return whether verdicts end in WALK values or more of the scale in order, one by one.
+
+    All under one label: a reply that runs through the scale (`Rating: 1 ... Rating: 5`) chooses
+    none. Verdicts on three things (`Fluency rating: 3`, `Overall rating: 4`) have labels that
+    differ.
+    """
+    last = matches[-WALK:]
+    steps = [_place(_value(one, scale, forms), scale) for one in last]
+    if len(last) < WALK or None in steps or len(set(map(_label, last))) > 1:
+        return False
+    differences = {b - a for a, b in pairwise(step for step in steps if step is not None)}
+    return differences in ({1}, {-1})
+
+
+def _place(value: float, scale: Scale) -> int | None:
+    """Return how many steps a value lies above the scale's bottom; steps of 1 where it has none."""
+    above = (value - scale.min) / (scale.step or 1.0)
+    return round(above) if scale.contains(value) and abs(above - round(above)) < 1e-9 else None
+
+
+def _label(match: re.Match[str]) -> str:
+    """Return the words of a verdict's sentence up to its value, without numbers and marks."""
+    start = max(map(match.start, ("number", "word", "label")))
+    line = match.string[max(0, start - _LABEL_LENGTH) : start]
+    return " ".join(_LETTERS.findall(_CLAUSE.split(line)[-1]))
 
 
 def _value(match: re.Match[str], scale: Scale, forms: Grammar) -> float:

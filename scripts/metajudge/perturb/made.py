@@ -8,7 +8,7 @@ from typing import NamedTuple
 from metajudge.engines.asked import Reply, Request
 from metajudge.parsing.text import without_reasoning
 from metajudge.perturb.amounts import Amount
-from metajudge.perturb.verdicts import CHECKS
+from metajudge.perturb.verdicts import CHECKS, echo_of
 
 ANY = Amount()
 
@@ -58,7 +58,8 @@ def make_texts(
     cannot be used. Each round asks for all that are still open at once. A request whose reply
     could not be used for the reason that it names is asked for its next draw. read(item) makes the
     text of what a reply says. `apart`: what two items ask alike is asked for two draws.
-    also(item, text) tells what is wrong with a text in which no check finds anything.
+    also(item, text) tells what is wrong with a text in which no check finds anything. A text that
+    repeats the reason of its request cannot be used.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
@@ -75,6 +76,8 @@ def make_texts(
         for item, request in requests.items():
             reply = replies[request.key, places[item]]
             text, problem = checked(reply, parents[item], checks, amount, read(item))
+            if problems[item] is not None:  # the request named it
+                problem = problem or echo_of(problems[item], text, parents[item])
             problem = problem or also(item, text)
             status = f"failed: {problem}" if problem else "ok"
             tries = (*(made[item].tries if item in made else ()), (problems[item], reply))

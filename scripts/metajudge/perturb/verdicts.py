@@ -1,13 +1,15 @@
 """What can be wrong with a text that a model made from another, told as the reason to try again."""
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein
 
 from metajudge.parsing import steps, sub_aspects
 from metajudge.parsing.score import is_refusal
 from metajudge.perturb.amounts import Amount, Check
+from metajudge.perturb.english import is_content
 from metajudge.perturb.kinds import KINDS
 from metajudge.perturb.sentences import split_sentences
 
@@ -15,6 +17,8 @@ SHORTEST, LONGEST = 0.5, 2.0
 """Characters of a made text, as a share of the text it was made from."""
 MOST_CHANGED = 0.5
 """Of a text's words: more is another text, not the same with a fault."""
+ECHO = 3
+"""So many words of a reason in a row are no chance."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Words = tuple[str, ...]
@@ -83,6 +87,46 @@ def undone(text: str, parent: str, original: str) -> str | None:
         if op.tag != "equal" and Levenshtein.distance(alone, first) < far:
             return "an error that was there before is mended"
     return None
+
+
+def more_than_one_error(text: str, parent: str) -> str | None:
+    """Tell whether more than one error's worth of a text differs from its parent.
+
+    At most one sentence of the parent may change, go or stand elsewhere, one more may come, and
+    MOST_CHANGED of its words and marks must stay in their order.
+    """
+    before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
+    kept = sum(one.size for one in Indel.opcodes(before, after).as_matching_blocks())
+    if kept < (1 - MOST_CHANGED) * len(before):
+        return f"it keeps {kept} of the text's {len(before)} words and marks in their order"
+    old, new = _sentences(parent), _sentences(text)
+    same = sum(one.size for one in Indel.opcodes(old, new).as_matching_blocks())
+    changed = len(old) - same
+    if changed > 1 or len(new) - same > changed + 1:
+        return "more than one sentence is changed"
+    return None
+
+
+def echo_of(reason: str, text: str, parent: str) -> str | None:
+    """Tell whether a text repeats the reason to try again: ECHO words of it in a row or more.
+
+    Words that the parent has in that row too are its own, and so are words that say little.
+    """
+    said, made, own = (
+        [word.lower() for word in _TOKEN.findall(one) if word[0].isalnum()]
+        for one in (reason, text, parent)
+    )
+    length = min(ECHO, len(said))
+    rows = ({*_rows(words, length)} for words in (said, made, own))
+    first, second, third = rows
+    for row in (first & second) - third:
+        if sum(map(is_content, row)) >= min(2, length):
+            return "it repeats why the text before it could not be used"
+    return None
+
+
+def _rows(words: list[str], length: int) -> Iterator[Words]:
+    return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:

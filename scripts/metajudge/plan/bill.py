@@ -1,14 +1,14 @@
 """What a study's run will ask, in words and columns, before anything is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from metajudge.plan.caps import caps_of
+from metajudge.plan.caps import BILLION, caps_of
 from metajudge.plan.estimate import Estimate
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
 from metajudge.plan.writing import Asked
-from metajudge.replies.ledger import FOLDER, Ledger, shown
+from metajudge.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
 
 TITLES = ("wanted", "in store", "to ask", "tokens in", "out, likely", "out, most")
 WIDTH, COLUMN = 28, 15
@@ -74,7 +74,9 @@ def _replied(one: Estimate) -> str:
     if not unknown:
         return "replies as long as those so far"
     of = "" if len(unknown) == len(one.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
-    return f"replies{of}: as long as they may be"
+    return (
+        f"replies{of}: likely as long as is usual of their form; a model that reasons writes more"
+    )
 
 
 def _time(one: Estimate) -> str:
@@ -89,16 +91,54 @@ def _time(one: Estimate) -> str:
 def _sums(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
     """Yield the sums over the study, what of the caps is left, and what has no price."""
     missing = sum(asked.missing for one in told for asked in one.asked)
-    priced = [dollars(one, one.asked) for one in told]
-    known = [price for price in priced if price is not None]
-    likely, most = sum(price for price, _ in known), sum(price for _, price in known)
-    yield f"  requests to models: {missing:,}, price: {_usd(likely)} to {_usd(most)} US dollars"
-    unpriced = [one.model for one, price in zip(told, priced, strict=True) if price is None]
+    prices = {one.model: dollars(one, one.asked) for one in told}
+    known = [price for price in prices.values() if price is not None]
+    unpriced = [f"models/{model}.yaml" for model, price in prices.items() if price is None]
+    likely, most = (sum(column) for column in zip((0.0, 0.0), *known, strict=True))
+    price = f"{_usd(likely)} to {_usd(most)} US dollars" if known or not told else "not known"
+    yield f"  requests to models: {missing:,}, price: {price}"
     if unpriced:
-        yield f"  warning: the price of {', '.join(unpriced)} is not known and not in it"
+        but = " and not in it" if known else ""
+        yield f"  warning: no `price` in {', '.join(unpriced)}: what it costs is not known{but}"
     ledger = Ledger(Path(plan.study.store) / FOLDER / plan.study.ledger)
     state = ledger.state()
     for cap in caps_of(plan.study):
         spent, held = state.used(cap.unit, cap.model)
         spent_told, limit = shown(spent + held, cap.unit), shown(cap.limit, cap.unit)
         yield f"  {cap.key}: {spent_told} of {limit} spent by this study so far"
+        bound = [one for one in told if cap.model in (None, one.model)]
+        yield from _too_low(cap, cap.limit - spent - held, bound, prices)
+
+
+def passed_caps(plan: Plan) -> Iterator[str]:
+    """Yield a warning for each cap of a study that was passed."""
+    state = Ledger(Path(plan.study.store) / FOLDER / plan.study.ledger).state()
+    for cap in caps_of(plan.study):
+        spent, _ = state.used(cap.unit, cap.model)
+        if spent > cap.limit:
+            yield (
+                f"warning: {cap.key}: {shown(spent, cap.unit)} were spent, more than "
+                f"{shown(cap.limit, cap.unit)}: replies report more tokens than `max_tokens` "
+                "allows, and what was under way was paid for"
+            )
+
+
+def _too_low(
+    cap: Cap, left: int, bound: Sequence[Estimate], prices: Mapping[str, tuple[float, float] | None]
+) -> Iterator[str]:
+    """Yield what is to be said of a cap that leaves less than the models it binds may need."""
+    if cap.unit == REQUESTS:
+        likely = most = sum(asked.missing for one in bound for asked in one.asked)
+    else:
+        each = [price for one in bound if (price := prices[one.model]) is not None]
+        likely, most = (round(BILLION * sum(column)) for column in zip((0, 0), *each, strict=True))
+    if likely > left:
+        told, needed = "is below what the run will likely need", likely
+    elif most > left:
+        told, needed = "is below what the run may need at most", most
+    else:
+        return
+    yield (
+        f"  warning: {cap.key} {told}: {shown(needed, cap.unit)}, and "
+        f"{shown(max(0, left), cap.unit)} are left; the run stops there"
+    )

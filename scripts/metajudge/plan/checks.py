@@ -112,13 +112,15 @@ def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> Non
         )
 
 
-def _check_aspects(named: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
+def _check_aspects(
+    named: Iterable[str], datasets: Mapping[str, Dataset], where: str, key: str = "aspects"
+) -> None:
     rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
     for aspect in named:
         if aspect not in rated:
             raise UserError(
                 "no dataset of the study has this aspect",
-                where=f"{where}, key aspects",
+                where=f"{where}, key {key}",
                 got=aspect,
                 allowed=rated,
             )
@@ -174,12 +176,32 @@ def check_judge(
             got=f"{judge.model} (engine {model.engine})",
             todo="leave `spotlight` out",
         )
+    _check_stop(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
     _check_direction(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
-    if judge.scale is not None and "perspectives" not in methods:
-        _check_scale(judge.scale, datasets, where)
+    if isinstance(judge.scale, dict):
+        _check_aspects(judge.scale, datasets, where, "scale")
+    if "perspectives" not in methods:
+        for scale in judge.scales:
+            _check_scale(scale, datasets, where)
+
+
+def _check_stop(judge: Judge, model: Model, where: str) -> None:
+    if judge.stop and model.engine not in PROMPTED:
+        raise UserError(
+            "only a model that reads prompts ends its reply at a text",
+            where=f"{where}, key stop",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `stop` out",
+        )
+    if judge.stop and "stop" in getattr(model, "extra_body", {}):
+        raise UserError(
+            "two cards say where replies end",
+            where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
+            todo="leave one of them out",
+        )
 
 
 def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
@@ -190,7 +212,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         raise UserError(
             "a hint is a rating on people's scale, and so is what a judge that is told it says",
             where=f"judges/{judge.judge}.yaml, key scale",
-            got=_shown(judge.scale),
+            got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
         )
     base = judges.get(judge.hint.base)
@@ -258,11 +280,12 @@ def _check_estimator(
             )
         for dataset in datasets.values():
             for name, scale in dataset.aspects.items():
-                if (judge.scale or scale).step is None and name in (judge.aspects or [name]):
+                own = judge.scale_on(name) or scale
+                if own.step is None and name in (judge.aspects or [name]):
                     raise UserError(
                         "this needs a scale with steps",
                         where=f"{where}, key {key}",
-                        got=f"{dataset.dataset}, {name}: {_shown(judge.scale or scale)}",
+                        got=f"{dataset.dataset}, {name}: {_shown(own)}",
                         todo="give the judge a `scale` of its own with a `step`",
                     )
 

@@ -1,6 +1,7 @@
-"""A hash of the code that a script reaches, blind to comments, docstrings and layout.
+"""A hash of the code that a script reaches, blind to comments, documenting strings and layout.
 
-It stands in a job's spec: a changed parser re-scores, a changed comment does not.
+It stands in a job's spec: a changed parser re-scores, a changed comment does not, nor does a
+changed string below a constant or a field.
 """
 
 import ast
@@ -50,7 +51,7 @@ def _read(path: Path) -> tuple[str, list[str]]:
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        _drop_docstring(node)
+        _drop_strings(node)
     ours = [name for name in imported if name.split(".")[0] == PACKAGE]
     parents = [
         ".".join(parts[:end])
@@ -61,9 +62,17 @@ def _read(path: Path) -> tuple[str, list[str]]:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents
 
 
-def _drop_docstring(node: ast.AST) -> None:
-    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return
-    first = node.body[0] if node.body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        node.body = node.body[1:] or [ast.Pass()]
+def _drop_strings(node: ast.AST) -> None:
+    """Take out every string that stands as a statement: it documents, and does nothing."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):  # that of a lambda or of `x if y else z` is an expression
+            setattr(node, name, [one for one in block if not _is_string(one)])
+
+
+def _is_string(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

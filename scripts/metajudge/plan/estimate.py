@@ -18,6 +18,7 @@ from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
 from metajudge.plan.analyses import lacking
 from metajudge.plan.imagined import Imagined, unmade
+from metajudge.plan.lengths import usual_tokens
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
 from metajudge.plan.supervised import asked_of_supervisor
@@ -107,6 +108,7 @@ class Estimate:
                 self.model,
                 *count[1:],
                 max_tokens=self.plan.judges[count.judge].max_tokens,
+                usual=usual_tokens(self.plan.judges[count.judge]),
                 replied=sample.completion / sample.replies if enough else None,
                 bound=bound,
             )
@@ -159,7 +161,7 @@ class Estimate:
         """Return tokens of prompts, and of replies: expected, and at most."""
         sent = self.sent(one)
         most = one.missing * one.max_tokens
-        expected = most if one.replied is None else math.ceil(one.missing * one.replied)
+        expected = math.ceil(one.missing * (one.usual if one.replied is None else one.replied))
         return math.ceil(sent * self.density.tokens), min(expected, most), most
 
     def sent(self, one: Asked) -> int:

@@ -131,6 +131,7 @@ class GradedSpecs(TextSpecs):
             "settings": settings_of(self.plan, judge),
             "estimator": card.estimator,
             "samples": card.fallback is not None,
+            **({"cut": True} if card.cut == "read" else {}),
         }
 
     def compare(self, dataset: str, name: str, part: str) -> str:

@@ -10,6 +10,19 @@ from metajudge.schema.cards import FOLDERS, Hub
 Files = dict[str, dict[str, list[str]]]
 
 
+def without_folders(study: str | Path, home: Path) -> str:
+    """Return a study's file as the report names it: nothing of the folders of this machine.
+
+    A file below the working directory, or below the workflow's folder `home`, keeps its path from
+    there; of any other only the name is left.
+    """
+    path = Path(study).resolve()
+    for base in (Path.cwd(), home.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return path.name
+
+
 def data_files(plan: Plan) -> Files:
     """Return owner (dataset or recorded model) -> role -> paths.
 

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from metajudge.canonical import canonical
+from metajudge.cells import split
 from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
@@ -37,8 +38,8 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = {"spotlight": False, "off_grid": "drop", "same_names": None, "kind": None}
-"""Keys that came later, with their defaults: a card without them keeps its hash."""
+LATER = ("spotlight", "off_grid", "tie", "same_names", "kind")
+"""Keys that came later: a card without them has the hash that it always had."""
 
 
 def card_hash(*cards: BaseModel) -> str:
@@ -50,7 +51,10 @@ def card_hash(*cards: BaseModel) -> str:
 
 
 def _unset(card: BaseModel) -> set[str]:
-    return {name for name, default in LATER.items() if getattr(card, name, default) == default}
+    fields = type(card).model_fields
+    return {
+        name for name in LATER if name in fields and getattr(card, name) == fields[name].default
+    }
 
 
 def prompt_hash(
@@ -107,10 +111,13 @@ def annotators(plan: Plan) -> list[str]:
     return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
 
 
-def settings_of(plan: Plan, judge: str) -> dict[str, float]:
-    """Return the numbers that the judge's parser is told."""
-    told: dict[str, float] = plan.judges[judge].severities.model_dump()
-    return told if parser_of(plan, judge) == COMPUTED else {}
+def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
+    """Return what the judge's parser is told beside the scale."""
+    card, parser = plan.judges[judge], parser_of(plan, judge)
+    if parser == COMPUTED:
+        penalties: dict[str, float | str] = card.severities.model_dump()
+        return penalties
+    return {"tie": card.tie} if parser == "choice" and card.tie else {}
 
 
 def scale_of(
@@ -121,13 +128,14 @@ def scale_of(
     The oracle has classes of texts of every rating, and more steps than these of texts in a row.
     """
     card = plan.judges[judge]
-    rated = card.own_scale or plan.scale_of(dataset, aspect)
+    own = card.own_scale_on(split(aspect)[0])
+    rated = own or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
     if parser == COMPUTED:
         return continuous
-    if card.own_scale is not None:
-        return card.own_scale
+    if own is not None:
+        return own
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
@@ -302,7 +310,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
                 for aspect in plan.aspects_of(dataset)
             },
             "weighted": False,
+            "first_draw": False,
             "discrete": False,
+            "hint": next((one.hint.tells for one in members if one.hint), None),
         }
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -326,5 +336,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
         "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         "family": card.family or getattr(model, "family", None),
         "weighted": card.estimator == "logprob_mean",
-        "discrete": card.estimator == "mode" or (card.draws == 1 and card.estimator == "mean"),
+        # which rating of the very text its prompt gives; null: none
+        "hint": card.hint and card.hint.tells,
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
     }

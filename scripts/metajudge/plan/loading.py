@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from metajudge.plan.bars import check_bars
 from metajudge.plan.caps import check_caps
 from metajudge.plan.checks import (
     check_dataset,
@@ -133,6 +134,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     judges, models, perturbations = plan.judges, plan.models, plan.perturbations
     names = [*judges, *plan.derived]
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
+    check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
     for judge in judges.values():
         check_judge(judge, models[judge.model], plan.shown(judge.judge), plan.study.methods)
         check_hint(judge, judges)

@@ -1,7 +1,7 @@
 """What the pages of a study are told: what they look like, and which texts they show."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,14 @@ def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
         shots["annotation"] = f"score in {told.score}, severity in {told.severity}{rules}"
     alike = card_hash(judge.model_copy(update={"judge": "", "scale": None}))
     points = {name: sizes for name in plan.evaluated if (sizes := _points(plan, name, judge.judge))}
-    return {"temperature": judge.temperature, **shots, "alike": alike, "points": points}
+    limits = {"temperature": judge.temperature, "max_tokens": judge.max_tokens}
+    return {**limits, **shots, "alike": alike, "points": points}
+
+
+def _hinted(plan: Plan, members: Iterable[str]) -> dict[str, str]:
+    """Return which rating of the very text a member of an ensemble is given, if one is."""
+    told = [hint.tells for name in members if (hint := plan.judges[name].hint)]
+    return {"hint": told[0]} if told else {}
 
 
 def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
@@ -175,12 +182,13 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
                 "parser": parser_of(plan, name),
                 "draws": judge.draws,
                 "model": judge.model,
+                **({"hint": judge.hint.tells} if judge.hint else {}),
                 **_asked_so(plan, judge),
             }
             for name, judge in plan.judges.items()
         }
         | {
-            name: {"engine": "derived", "form": _made_of(card)}
+            name: {"engine": "derived", "form": _made_of(card), **_hinted(plan, card.members)}
             for name, card in plan.derived.items()
         },
         "aspects": {name: card.name for name, card in plan.aspects.items()},

@@ -116,6 +116,6 @@ def _joined(
     for cell, texts in cells:
         judge = plan.judges[cell.judge]
         shared |= {cell.judge} if judge.share < 1 else set()
-        scale = judge.scale or plan.scale_of(dataset, cell.aspect)
+        scale = judge.scale_on(split(cell.aspect)[0]) or plan.scale_of(dataset, cell.aspect)
         engine.answer(judge, split(cell.aspect)[0], scale, texts)
     return engine.checked_joins(shared, selected=is_selected(plan, dataset))

@@ -71,7 +71,9 @@ def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
     for dataset, card in plan.shown(judge.judge).items():
         for aspect in plan.rated_by(judge.judge, dataset):
             scale = plan.scale_of(dataset, aspect)
-            values = rated(plan.aspect_of(dataset, aspect), judge.scale or scale)
+            values = rated(
+                plan.aspect_of(dataset, aspect), judge.scale_on(split(aspect)[0]) or scale
+            )
             values["source"] = "a sample source" if scale.source_visible else None
             if judge.against == "references":
                 values["reference"] = "a sample reference"

@@ -16,6 +16,7 @@ from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
 from metajudge.methods import ACROSS, BESIDE, METHODS
 from metajudge.plan.attacks import attacks_of
+from metajudge.plan.bars import bars_of
 from metajudge.plan.caps import caps_of
 from metajudge.plan.cards import judge_cards
 from metajudge.plan.distilled import DistilledSpecs
@@ -51,11 +52,15 @@ from metajudge.schema.cards import (
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""
+CLAIMED = {
+    *("agreement", "perspectives", "pairwise", "spans", "discernment", "confusion", "robustness")
+}
+"""Tables on whose statistics claims about judges rest (table `verdicts`)."""
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
 NOWHERE: Mapping[str, Any] = MappingProxyType({})
-NAMED_IF_SET = ("annotation", "spotlight")
+NAMED_IF_SET = ("annotation", "spotlight", "stop")
 """Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
 
@@ -248,7 +253,7 @@ class Specs(DistilledSpecs):
         card, improved = plan.datasets[dataset], plan.improved(dataset)
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
-        counted = table in {"coverage", "cost", "pairwise"}  # votes are no scores
+        counted = table in {"coverage", "cost", "pairwise", "verdicts"}  # votes are no scores
         judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
         if table not in ORACLES:
             judges = [name for name in judges if not plan.is_oracle(name)]
@@ -289,6 +294,11 @@ class Specs(DistilledSpecs):
             "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
             "reference_systems": card.reference_systems,
             "exclude_reference_systems": plan.study.exclude_reference_systems,
+            **(
+                {"as_rater": {"margin": plan.study.as_rater_margin, "raters": card.raters}}
+                if table in {"agreement", "verdicts"}
+                else {}
+            ),
             "targets": sets,
             "results": self.out,
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
@@ -307,18 +317,23 @@ class Specs(DistilledSpecs):
         return {"turned": {"ratings": people, "scores": scores}} if people or scores else {}
 
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
-        """Return what one method alone has to know."""
+        """Return what one method alone has to know; the verdicts know what all of theirs do."""
         plan, found = self.plan, dict[str, Any]()
+        tables = {table}
+        if table == "verdicts":
+            found["claimed"] = self.claimed
+            found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
+            tables |= {*self.claimed}
         sets = plan.perturbed(dataset, "graded")
-        if table in {"discernment", "confusion", "perspectives"}:
+        if tables & {"discernment", "confusion", "perspectives"}:
             found["compared"] = plan.study.comparison.judges
-        if table == "discernment":
+        if "discernment" in tables:
             found["weights"] = weights_of(plan, dataset)
-        if table == "confusion":
+        if "confusion" in tables:
             found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
-        if table == "perspectives":
+        if "perspectives" in tables:
             found["in_a_row"] = plan.perturbed(dataset, "row")
-        if table == "robustness":
+        if "robustness" in tables:
             found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
             found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
         if table == "ensemble":
@@ -328,12 +343,23 @@ class Specs(DistilledSpecs):
             found["steps"] = steps_of(plan, dataset)
         if table == "training":
             found["training"] = self.lessons
-        if table == "spans":
+        if "spans" in tables:
             found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
             found["gold"] = self.gold(dataset)
-        if table in {"perspectives", "construction"}:
+        if tables & {"perspectives", "construction"}:
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
         return found
+
+    @cached_property
+    def claimed(self) -> list[str]:
+        """Return the tables of the study on whose statistics claims rest."""
+        return [name for name in self.tables if name in CLAIMED]
+
+    @cached_property
+    def decided_by(self) -> list[str]:
+        """Return the tables whose rows decide on the study's bars; none where it states none."""
+        known = self.tables if self.plan.study.require else []
+        return [name for name in known if name not in {"verdicts", "training", "comparison"}]
 
     def tabled(self, table: str) -> list[str]:
         """Return the datasets of a result table: nobody is evaluated on what is learnt from."""
@@ -404,7 +430,7 @@ class Specs(DistilledSpecs):
             *(["construction"] if self._builds else []),
             *(["spans"] if annotators(self.plan) else []),
             *(["training"] if self.plan.taught else []),
-            *("coverage", "cost"),
+            *("verdicts", "coverage", "cost"),
         ]
         return list(dict.fromkeys(found))
 

@@ -1,5 +1,6 @@
 """What supervisors still have to be asked: exactly where members' lists are there, else at most."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ def _exactly(
     asked = {one.key: one for cell in cells for _, one in questions(spec, card, cell)}
     found = store.read(dict.fromkeys(asked, 1))
     missing = [one for key, one in asked.items() if (key, 0) not in found]
+    most = spec["ensembles"][judge]["max_tokens"]
+    length = sum(len(one.prompt) for one in missing) / max(1, len(missing))
     return Asked(
         dataset=spec["dataset"],
         name=named(judge),
@@ -62,7 +65,8 @@ def _exactly(
         missing=len(missing),
         prompts=len(missing),
         characters=sum(len(one.prompt) for one in missing),
-        max_tokens=spec["ensembles"][judge]["max_tokens"],
+        max_tokens=most,
+        usual=min(most, math.ceil(length / CHARACTERS)),
         replied=None,
         bound=False,
     )

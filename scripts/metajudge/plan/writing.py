@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from metajudge.plan.imagined import Imagined, longest, unmade
+from metajudge.plan.lengths import VERDICT
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import (
@@ -26,6 +27,7 @@ from metajudge.plan.writers import (
 )
 from metajudge.prompts import messages, rated, to_write
 from metajudge.replies.analyses import Question
+from metajudge.replies.pricing import CHARACTERS
 from metajudge.schema.cards import Anchoring, GradedPerturbation, References
 from metajudge.shares import share_of
 
@@ -33,7 +35,8 @@ from metajudge.shares import share_of
 class Asked(NamedTuple):
     """What a judge, or a writer of texts, still has to be asked about a dataset.
 
-    `replied` is the mean completion tokens of its replies so far, None where they are too few.
+    `replied` is the mean completion tokens of its replies so far, None where they are too few;
+    `usual` those that a reply usually has.
     """
 
     dataset: str
@@ -44,6 +47,7 @@ class Asked(NamedTuple):
     prompts: int
     characters: int
     max_tokens: int
+    usual: int
     replied: float | None
     bound: bool
 
@@ -112,10 +116,21 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
 
 
 def at_most(
-    dataset: str, name: str, model: str, counts: tuple[int, int, int, int], most: int
+    dataset: str,
+    name: str,
+    model: str,
+    counts: tuple[int, int, int, int],
+    most: int,
+    usual: int | None = None,
 ) -> Asked:
-    """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply."""
-    return Asked(dataset, name, model, *counts, most, replied=None, bound=True)
+    """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply.
+
+    Without `usual`, a text that is written is thought to be as long as what its prompt shows.
+    """
+    _, _, prompts, characters = counts
+    shown = math.ceil(characters / max(prompts, 1) / CHARACTERS)
+    usual = min(most, shown if usual is None else usual)
+    return Asked(dataset, name, model, *counts, most, usual, replied=None, bound=True)
 
 
 def _analysed(
@@ -196,7 +211,8 @@ class _Graded:
         characters = len(self._longest(anchors)) * pairs * 2
         counts = (pairs * 2, pairs * 2, pairs * 2, characters)
         name = f"{COMPARED}{self.name}, {part}"
-        return at_most(dataset, name, anchors.model, counts, anchors.max_tokens)
+        most = anchors.max_tokens
+        return at_most(dataset, name, anchors.model, counts, most, VERDICT)
 
     def _longest(self, anchors: Anchoring) -> str:
         """Return the longest question that there may be."""

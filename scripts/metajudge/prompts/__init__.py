@@ -22,7 +22,7 @@ from jinja2 import (
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from metajudge.prompts.memory import bounded_memory
+from metajudge.bounded import Clock, bounded_memory
 from metajudge.schema.cards import Annotation, Aspect, Scale
 from metajudge.schema.cards.annotation import MOST_ERRORS
 from metajudge.schema.errors import UserError
@@ -34,6 +34,8 @@ MOST_CHARACTERS = 20_000_000
 """Of a prompt."""
 MOST_DIGITS = 10_000
 """Of a number that a template computes."""
+MOST_SECONDS = 5.0
+"""Of computing, for one prompt; most take less than a thousandth of one."""
 PARTS = "sub_aspects"
 DRAFTING = {
     "aspect": "draft-steps",
@@ -82,8 +84,30 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     return found
 
 
+_CLOCK = Clock()
+_EACH = "for each"
+"""The filter around what a loop goes through; no template can name it."""
+
+
+class _Timed:
+    """Goes through something if there is time. No generator: to close one takes memory."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items = iter(items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        _CLOCK.tick()
+        return next(self._items)
+
+
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Where templates run: they change nothing, reach nothing, and compute no endless number."""
+    """Where templates run: they change nothing, reach nothing, and compute nothing endless.
+
+    Time is looked at in every step of a loop, and with every call.
+    """
 
     intercepted_binops = frozenset({"**"})
 
@@ -91,6 +115,28 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Forget what draws at random: a prompt is what its request is known by."""
         super().__init__(**settings)
         del self.globals["lipsum"], self.filters["random"]
+        self.filters[_EACH] = _Timed
+
+    def _generate(self, source: nodes.Template, *names: Any, **settings: Any) -> str:
+        """Return the code of a template, each of whose loops looks at the time."""
+        for loop in source.find_all(nodes.For):
+            loop.iter = nodes.Filter(loop.iter, _EACH, [], [], None, None, lineno=loop.lineno)
+        return super()._generate(source, *names, **settings)
+
+    def call(self, *told: Any, **named: Any) -> Any:
+        """Call what a template calls, if there is time."""
+        _CLOCK.tick()
+        return super().call(*told, **named)
+
+    def call_filter(self, *told: Any, **named: Any) -> Any:
+        """Filter an item of a sequence, if there is time."""
+        _CLOCK.tick()
+        return super().call_filter(*told, **named)
+
+    def call_test(self, *told: Any, **named: Any) -> Any:
+        """Test an item of a sequence, if there is time."""
+        _CLOCK.tick()
+        return super().call_test(*told, **named)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Return a power; raise OverflowError for one of too many digits."""
@@ -162,7 +208,7 @@ def as_messages(prompt: str) -> list[dict[str, str]]:
 def rendered(form: str, templates: Templates, **values: Any) -> str:
     """Return the filled template as it is (see `messages`)."""
     try:
-        with bounded_memory():
+        with bounded_memory(), _CLOCK.set(MOST_SECONDS):
             template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
             return "".join(_bounded(template.generate(**values)))
     except FAULTS as error:

@@ -21,9 +21,8 @@ from metajudge.reevaluation.pages import page_id, texts_of
 from metajudge.reevaluation.pairs import NEW, ORIGINAL, About, Pair, pair_of
 from metajudge.reevaluation.texts import GRADED, KINDS, ROW, Text, name_of, rating_options
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.means import SHARE, share
-from metajudge.statistics.resampling import source_weights
-from metajudge.streams import stream
 
 BOTH: Final = "constructed"
 """The group of all texts that were made: in rows, and of graded sets; where there are both."""
@@ -140,7 +139,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
     known = Known(plan, _texts(plan, out))
     given = ballots(folder, partial(_check, known)).values()
     tally = tallied(known, given)
-    rows = [row for name in plan.evaluated for row in _statistics(plan.study.seed, name, tally)]
+    rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
     pairs = [_pair_row(one, told) for one, told in tally.items() if isinstance(one, Pair)]
     texts = [_text_row(one, told) for one, told in tally.items() if isinstance(one, Text)]
     return Found(rows, pairs, texts, len(given))
@@ -196,13 +195,13 @@ def _place(about: About) -> tuple[str, ...]:
     return (first.dataset, first.aspect, about.group, first.set, *targets)
 
 
-def _statistics(seed: int, dataset: str, tally: Tally) -> Iterator[Row]:
+def _statistics(dataset: str, tally: Tally) -> Iterator[Row]:
     """Yield a dataset's statistics, over all aspects (none named) and of each, group by group."""
     own = {about: told for about, told in tally.items() if about.texts[0].dataset == dataset}
     if not own:
         return
     items = sorted({source for about in own for source in about.sources})
-    weights = source_weights(stream(seed, "reevaluation", "bootstrap", dataset), len(items))
+    weights = deletions(len(items))
     for aspect in ["", *sorted({about.texts[0].aspect for about in own})]:
         for group, parts in GROUPS.items():
             some = {

@@ -89,7 +89,8 @@ class _Parts:
 class Results:
     """What became of the lines of result files.
 
-    `failed` has what may yet succeed, by reason; `foreign` counts lines about other requests.
+    `failed` has what may yet succeed, by reason; `foreign` counts lines about other requests;
+    `of_files` the results in each file, whatever they are.
     """
 
     new: int = 0
@@ -98,6 +99,7 @@ class Results:
     foreign: int = 0
     torn: int = 0
     failed: Counter[str] = field(default_factory=Counter)
+    of_files: Counter[Path] = field(default_factory=Counter, compare=False)
 
 
 def read(
@@ -115,7 +117,9 @@ def read(
             row = _row(line)
             if row is None:
                 done.torn += 1
-            elif not any(reader.take(row) for reader in readers):
+            elif any(reader.take(row) for reader in readers):
+                done.of_files[path] += 1
+            else:
                 done.foreign += 1
     for reader in readers:
         reader.settle()
@@ -127,7 +131,9 @@ def _row(line: bytes) -> dict[str, Any] | None:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return row if isinstance(row, dict) and isinstance(row.get("custom_id"), str) else None
+    if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
+        return None
+    return row if {"response", "error"} & row.keys() else None  # a request has neither
 
 
 def _text(content: Any) -> str:

@@ -87,6 +87,9 @@ class Spending:
         self.owner = journals.name
         self.units = [unit for unit in UNITS if of(caps, unit, model)]
         self.spent, self._under_way = Amount(), Amount()
+        self._dearer = self._dearest = 1.0
+        """By what the most that a request should cost is multiplied; the least that this must be:
+        more, while requests wait for those that are under way."""
         self._account: Account | None = None
         self._sign = Sign(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
@@ -97,6 +100,9 @@ class Spending:
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
         """Set aside the most that so many draws can cost; see `engines.asked.Budget`."""
+        if self._dearest > self._dearer and any(self._under_way.values()):
+            return None
+        self._dearer = self._dearest
         hold = self._most(request, draws)
         self._add(hold, 1)
         fits = False
@@ -131,7 +137,33 @@ class Spending:
         if not told:
             self.spent[NANOS] += hold.nanodollars
             return
-        self.spent[NANOS] += sum(nanodollars(usage, self.price) for usage in told)
+        cost = sum(nanodollars(usage, self.price) for usage in told)
+        self.spent[NANOS] += cost
+        if cost > hold.nanodollars and NANOS in self.units:
+            self._overrun(cost, hold.nanodollars)
+
+    def _overrun(self, cost: int, held: int) -> None:
+        """Send nothing more until all that is under way has come, and set aside more from then on.
+
+        The ledger is told at once: what this job spends beside the cap, no other job may.
+        """
+        if self._dearest == self._dearer:
+            print(
+                f"warning: a reply cost {shown(cost, NANOS)} by the tokens that it reports, and at "
+                f"most {shown(held, NANOS)} were set aside for it: models/{self.model}.yaml, does "
+                "the endpoint heed max_tokens? New requests wait until those under way have come",
+                flush=True,
+            )
+        self._dearest = max(self._dearest, MARGIN * self._dearer * cost / max(held, 1))
+
+        def step(state: State) -> None:
+            if self.owner in state.open:
+                account = state.open[self.owner]
+                sure = self.spent[NANOS] + self._under_way[NANOS]
+                account.held[NANOS] = max(account.held[NANOS], sure)
+
+        if self._account is not None:
+            self._account = self.ledger.change(step).open.get(self.owner, self._account)
 
     def _most(self, request: Request, draws: int) -> Hold:
         """Return the most that a request can cost: a prompt has no more tokens than bytes."""
@@ -141,7 +173,7 @@ class Spending:
         dense = self._dense()
         reply = request.asked.get("max_tokens", LONGEST) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
-        return Hold(draws, nanodollars(usage, self.price), size)
+        return Hold(draws, math.ceil(nanodollars(usage, self.price) * self._dearer), size)
 
     def _dense(self) -> float:
         """Return the most tokens that a byte of a prompt may be, from this and earlier jobs."""
@@ -235,9 +267,14 @@ class Spending:
     def _reached(self, full: _NoRoomError) -> UserError:
         cap, spent, held = full.cap, full.spent, full.held
         others = f", {shown(held, cap.unit)} set aside by other jobs" if held else ""
+        if (over := spent - cap.limit) > 0:
+            others += (
+                f"; {shown(over, cap.unit)} too much, for requests that were under way when a "
+                "reply reported more tokens than were set aside"
+            )
         return UserError(
             f"the next request could pass the cap of {shown(cap.limit, cap.unit)}",
-            where=f"the study's card, key {cap.key}",
+            where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
             got=f"{shown(spent, cap.unit)} spent by this study so far{others}",
             todo="raise the cap and run again: what was paid for is kept, only the rest is asked",
         )

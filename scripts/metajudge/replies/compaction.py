@@ -68,6 +68,9 @@ def _compact(shard: Path, keep: Chosen | None, now: float) -> Compacted:
     path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
     count = compacted.write(path, in_order(entries_of(inputs, files, keep), files, shard.name))
     removed, left = _remove(inputs, path, keep, now)
+    if count and keep is None and not removed:
+        names = "".join(f"{one.name}\n" for one in inputs)
+        compacted.sources_of(path).write_text(names, encoding="utf-8")
     return Compacted(count, removed, left, before - _size(files_of(shard)))
 
 
@@ -133,6 +136,7 @@ def _remove(
             left[one] = reason
         else:
             one.unlink(missing_ok=True)
+            compacted.sources_of(one).unlink(missing_ok=True)
             removed.append(one)
     return removed, left
 

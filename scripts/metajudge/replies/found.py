@@ -142,6 +142,10 @@ class Found:
         owner = np.searchsorted(self.wanted.first, np.flatnonzero(self._file < 0), side="right") - 1
         return np.bincount(owner, minlength=len(self.wanted.keys))
 
+    def there(self, slot: int) -> bool:
+        """Return whether there is a reply for a slot."""
+        return bool(self._file[slot] >= 0)
+
     def missing(self, place: int) -> tuple[int, ...]:
         """Return the draws of a key that there are not."""
         first = self.wanted.first[place]
@@ -175,7 +179,12 @@ class Found:
     def reply(self, slot: int) -> Reply:
         """Return a reply that is there."""
         row = row_of(self.line(slot))
-        assert row is not None, "a journal was overwritten"
+        if row is None:
+            raise UserError(
+                "a reply was changed in the store while it was needed",
+                where=str(self.shard),
+                todo="metajudge replies verify names the line; fetch its file from a backup",
+            )
         return reply_of(row)
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:

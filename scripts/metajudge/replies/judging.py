@@ -16,7 +16,15 @@ from metajudge.prompts import Templates, annotating, as_messages, plain, rated
 from metajudge.prompts.filled import Filled, Form
 from metajudge.prompts.spotlight import SHOWN, Spotlight
 from metajudge.replies.shots import Demonstrations
-from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
+from metajudge.schema.cards import (
+    COMPARE,
+    AskedModel,
+    Aspect,
+    CommandModel,
+    Judge,
+    RatedAspect,
+    Scale,
+)
 
 Shown = tuple[Subject, ...]
 """The texts of one question: one, or the two that are compared."""
@@ -106,6 +114,11 @@ class Questions:
         prompt, parts = form.fill(marked)
         return Filled(light.told + prompt, [light.told + parts[0], *parts[1:]])
 
+    @property
+    def own_scale(self) -> Scale:
+        """Return the scale on which the judge is asked to rate."""
+        return self.judge.scale_on(self.aspect.aspect) or self.scale
+
     def _item(self, number: int) -> str:
         return self.shown[number][0].item
 
@@ -121,7 +134,7 @@ class Questions:
 
     def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
         """Return the judge's form with these demonstrations; None: its cell has none."""
-        values = rated(self.aspect, self.judge.scale or self.scale)
+        values = rated(self.aspect, self.own_scale)
         if shots is not None:
             values["shots"] = shots
         if self.judge.hint is not None:
@@ -138,8 +151,8 @@ class Questions:
     @cached_property
     def wants(self) -> dict[str, Any]:
         """Return what the judge's requests ask for beside a text."""
-        judge, scale = self.judge, self.judge.scale or self.scale
-        wants: dict[str, Any] = {}
+        judge, scale = self.judge, self.own_scale
+        wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
         values = [plain(value) for value in scale.values() or []]
@@ -201,16 +214,17 @@ def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Su
         yield from pairwise(texts) if which == "adjacent" else combinations(texts, 2)
 
 
-def rows(asked: Questions, reply: Callable[[int, int], Reply]) -> list[dict[str, Any]]:
-    """Return the rows of a cell's reply file: `reply(number, draw)` of every draw."""
+def rows(asked: Questions, reply: Callable[[int, int], Reply | None]) -> list[dict[str, Any]]:
+    """Return the rows of a cell's reply file: `reply(number, draw)` of every draw that has one."""
     kind = "compare" if asked.judge.form == COMPARE else "rate"
     known: dict[str, Any] = {"judge": asked.judge.judge, "kind": kind}
     known |= {"aspect": asked.aspect.aspect, "criterion": asked.criterion}
     draws = range(asked.judge.draws)
     replied = [
-        {**known, **asked.place(number), **reply_columns(reply(number, draw))}
+        {**known, **asked.place(number), **reply_columns(one)}
         for number in range(len(asked))
         for draw in draws
+        if (one := reply(number, draw)) is not None
     ]
     return replied + [
         {**known, "target": one.target, "draw": draw, "text": why, "status": "not_applicable"}

@@ -1,9 +1,12 @@
 """The lines of journals: what a whole one is, and how millions are looked through.
 
-A line is `{"key":"…","draw":…,…}`, the key first: what is not wanted is passed over unread.
+A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first: what is not wanted is passed over
+unread. `crc` is a checksum of all before it, in eight hex digits. A line that could not be written
+to its end ends with CUT.
 """
 
 import hashlib
+import zlib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +22,10 @@ from metajudge.replies.wanted import KEY, Counts, Keys
 HEAD = b'{"key":"'
 DIGEST = 16
 HEX, DIGITS = 64, "0123456789abcdef"
+CRC = b',"crc":"'
+SEAL = len(CRC) + len('01234567"}\n')
+"""Bytes at the end of a line that its checksum does not cover."""
+CUT = b"\x18\n"
 BLOCK = 1 << 20
 """Bytes that are looked through at once."""
 MOST_DRAWS = 1 << 20
@@ -31,7 +38,7 @@ _NOTHING = type(None)
 _NAMES = frozenset((str, _NOTHING))
 FORMAT = "format"
 """The field in which a later format of lines is to name itself."""
-_KNOWN = _FIELDS | {"attempt", "forget"}
+_KNOWN = _FIELDS | {"attempt", "forget", "crc"}
 _NONE = np.empty(0, np.int64)
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
@@ -92,12 +99,30 @@ def _after(found: NDArray[np.uint8], starts: Counts, first: int, length: int) ->
     return taken
 
 
+def sealed(row: Row) -> bytes:
+    """Return the line of a row, with its checksum."""
+    body = orjson.dumps(row)[:-1]
+    return b'%b%b%08x"}\n' % (body, CRC, zlib.crc32(body))
+
+
+def is_sealed(line: bytes) -> bool:
+    """Return whether a line is as it was written."""
+    return line[-SEAL:] == b',"crc":"%08x"}\n' % zlib.crc32(line[:-SEAL])
+
+
+def is_damaged(line: bytes) -> bool:
+    """Return whether a line is neither as it was written, nor empty, nor one that was cut short."""
+    cut = not line.endswith(b"\n") or line.endswith(CUT)
+    return not cut and line != b"\n" and not is_sealed(line)
+
+
 def row_of(line: bytes) -> Row | None:
     """Return a line of ours, or None: a reply with all its fields, or an error to be forgotten.
 
-    One with a field that this version does not know is none: it may mean something else.
+    One with a field that this version does not know is none: it may mean something else. So is one
+    that is not as it was written.
     """
-    row = _row_of(line)
+    row = _row_of(line) if is_sealed(line) else None
     return row if row is not None and row.keys() <= _KNOWN else None
 
 
@@ -106,7 +131,7 @@ def unknown_in(line: bytes) -> list[str]:
 
     A newer version wrote it; one whose replies lack a field of ours says so in a field `format`.
     """
-    row = _row_of(line) or _row_of(line, formatted=True)
+    row = (_row_of(line) or _row_of(line, formatted=True)) if is_sealed(line) else None
     return sorted(row.keys() - _KNOWN) if row else []
 
 
@@ -183,10 +208,10 @@ def line_of(reply: Reply, attempt: int = 1) -> bytes:
         row["logprobs"] = reply.logprobs
     if attempt > 1:
         row["attempt"] = attempt
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return sealed(row)
 
 
 def forgetting(key: str, draw: int, attempt: int) -> bytes:
     """Return the line that lets a draw's errors up to this attempt be asked again."""
     row = {"key": key, "draw": draw, "forget": attempt}
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return sealed(row)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metajudge.cells import split, unpack
-from metajudge.engines.asked import Request, Work
+from metajudge.engines.asked import Reply, Request, Work
 from metajudge.engines.base import Subject, compared
 from metajudge.engines.probe import Findings
 from metajudge.engines.subjects import Subjects
@@ -133,17 +133,37 @@ class Job:
 
     def rows(self, cell: Cell, found: Found) -> list[dict[str, Any]]:
         """Return the rows of a cell's reply file; every reply must be there."""
+        slots = self._slots(cell, found)
+        return rows(self.cells[cell], lambda number, draw: found.reply(slots[number] + draw))
+
+    def rows_so_far(self, cell: Cell, found: Found) -> list[dict[str, Any]]:
+        """Return the rows of a cell's reply file for the replies that are there."""
+        slots = self._slots(cell, found)
+
+        def reply(number: int, draw: int) -> Reply | None:
+            slot = slots[number] + draw
+            return found.reply(slot) if found.there(slot) else None
+
+        return rows(self.cells[cell], reply)
+
+    def _slots(self, cell: Cell, found: Found) -> list[int]:
+        """Return the slot of the first draw of each of a cell's questions."""
         place = self._places[cell]
         keys = self.keys[self._first[place] : self._first[place + 1]]
-        slots = found.wanted.first[found.wanted.places(keys)].tolist()
-        return rows(self.cells[cell], lambda number, draw: found.reply(slots[number] + draw))
+        slots: list[int] = found.wanted.first[found.wanted.places(keys)].tolist()
+        return slots
+
+    def cell_numbers(self) -> Counts:
+        """Return for each wanted key the number of the first cell that wants it."""
+        asked = self.wanted.representative
+        return np.searchsorted(self._first, asked, side="right") - 1
 
     def counts(self, found: Found) -> list[Count]:
         """Return for each judge how much is wanted, and how much of it is missing."""
         judges = list(dict.fromkeys(judge for _, judge, _ in self.cells))
         owners = [judges.index(judge) for _, judge, _ in self.cells]
         asked = self.wanted.representative
-        owner = np.array(owners, np.int64)[np.searchsorted(self._first, asked, side="right") - 1]
+        owner = np.array(owners, np.int64)[self.cell_numbers()]
         lacking = found.lacking()
         open_ = lacking > 0
 

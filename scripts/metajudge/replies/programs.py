@@ -19,7 +19,7 @@ class ProgramQuestions(Questions):
     def __getitem__(self, number: int) -> Request:
         """Return a question: of all there is, what the program's card says it sees."""
         texts = self._texts(number)
-        told = rated(self.aspect, self.judge.scale or self.scale) | {"form": self.judge.form}
+        told = rated(self.aspect, self.own_scale) | {"form": self.judge.form}
         # the rest of what is said of an aspect tells readers of prompts how to go about it
         about = {name: told["aspect"][name] for name in ("name", "definition")}
         told["aspect"] = {"id": self.aspect.aspect, **about}

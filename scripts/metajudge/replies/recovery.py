@@ -56,10 +56,11 @@ def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner will never close it; `now` is a sign just given."""
     if sign.behind(now) > SILENT:
         return True
-    return account.place == here() and not _runs(account.process)
+    return account.place == here() and not is_running(account.process)
 
 
-def _runs(process: int) -> bool:
+def is_running(process: int) -> bool:
+    """Return whether there is a process of this number on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

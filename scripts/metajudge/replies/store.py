@@ -14,8 +14,9 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from metajudge.engines.asked import Reply
+from metajudge.replies.damage import check
 from metajudge.replies.found import Draw, Found
-from metajudge.replies.lines import forgetting, line_of, row_of
+from metajudge.replies.lines import CUT, forgetting, line_of, row_of
 from metajudge.replies.shard import blocks, files_of
 from metajudge.replies.wanted import Wanted
 from metajudge.schema.errors import UserError
@@ -106,7 +107,12 @@ class Store:
         return {draw: one for draw, one in self.read(wanted).items() if one.status == "error"}
 
     def ready(self) -> None:
-        """Begin a journal before anything is asked: what cannot be kept is not to be paid for."""
+        """Begin a journal before anything is asked: what cannot be kept is not to be paid for.
+
+        Raises UserError where a line was changed since it was written: it may have been a reply to
+        what is about to be asked, and would be paid for twice.
+        """
+        check(self.shard)
         if self._file is None:
             self._open()
             self._written = _clocks()
@@ -132,7 +138,7 @@ class Store:
         if self._file is None or past > IDLE_SECONDS:
             self._open()
         assert self._file is not None
-        rest = b"\n" + line if self._torn else line
+        rest = CUT + line if self._torn else line
         self._torn = True
         while rest:  # a full disk takes part of a line, then raises
             try:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metajudge.replies import compacted
-from metajudge.replies.lines import HEAD, Row, digest_of, row_of, unknown_in
+from metajudge.replies.lines import CUT, Row, digest_of, is_damaged, row_of, unknown_in
 from metajudge.replies.shard import JOURNAL, blocks, files_of
 from metajudge.replies.wanted import KEY
 from metajudge.schema.errors import UserError
@@ -79,6 +79,11 @@ class Finding(NamedTuple):
     wrong: bool
 
 
+DAMAGED = "a line that was changed since it was written: its checksum is wrong"
+PASSED_OVER = (
+    "it cannot be read; all that is in it is in journals, too: `metajudge replies compact` makes "
+    "it again"
+)
 TORN = "a line without its end: its writer was stopped; it is passed over"
 DIFFERS = "another reply to this draw stands at {}; the first by its bytes counts"
 
@@ -98,6 +103,8 @@ def verify(shard: Path) -> Iterator[Finding]:
                     answers.append((key, row["draw"], digest_of(line), where))
         except UserError as error:
             yield Finding(str(path), error.what, True)
+        if path.suffix != JOURNAL and compacted.is_passed_over(path):
+            yield Finding(str(path), PASSED_OVER, True)
     yield from _twice(sorted(answers))
 
 
@@ -111,12 +118,13 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _fault(where: str, line: bytes) -> Finding:
-    if not line.endswith(b"\n"):
+    if not line.endswith(b"\n") or line.endswith(CUT):
         return Finding(where, TORN, False)
+    if is_damaged(line):
+        return Finding(where, f"{DAMAGED}: {line[:60].decode('utf-8', 'replace')!r}", True)
     if fields := unknown_in(line):
         return Finding(where, f"a newer version of Metajudge wrote it: {', '.join(fields)}", True)
-    what = "a reply lacks a field" if line.startswith(HEAD) else "this is no reply"
-    return Finding(where, f"{what}: {line[:60].decode('utf-8', 'replace')!r}", True)
+    return Finding(where, f"this is no reply: {line[:60].decode('utf-8', 'replace')!r}", True)
 
 
 def _twice(answers: list[tuple[bytes, int, bytes, str]]) -> Iterator[Finding]:

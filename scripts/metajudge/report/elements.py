@@ -17,8 +17,8 @@ LONG_TABLES = "long"
 """Where these pages lie, beside the report."""
 FLAT = "°"
 NO_WIDTH_TOLD = (
-    f"{FLAT} No width: all resamples show the same value, or all but a few, or they differ in ties "
-    "alone. That is no certainty: other sources may differ."
+    f"{FLAT} No width: the value is the same without any one source, or differs in ties alone. "
+    "That is no certainty: other sources may differ."
 )
 LONG = 1000
 """Characters: where more is told of errors that overlap, the reader can go into it to scroll."""

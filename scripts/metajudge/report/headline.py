@@ -7,21 +7,22 @@ study tested the pair, the test says so too: nobody can hold a point estimate ag
 from dataclasses import dataclass, replace
 from functools import partial
 
+from metajudge.methods.claims.base import AGREEMENT
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row, Rows
-from metajudge.report.words import label
+from metajudge.report.words import LEVELS, label
 from metajudge.statistics.resampling import NO_WIDTH
 
-STATISTIC, LEVEL = "spearman", "pooled"
+STATISTIC, POOLED = "spearman", "pooled"
 AVERAGE = "average"
-COMPARED = "accuracy_comparison"
+COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
 CONFUSED = ("confusion_index", "confusion_auc")
 VIEWS = (
     ("kappa_linear", "direct", "aspects"),
-    ("accuracy_adjacent", "direct", "aspects"),
+    ("accuracy_adjacent_half", "direct", "aspects"),
     ("kappa_linear", "global", "graded sets"),
-    ("accuracy_adjacent", "local", "series of texts"),
+    ("accuracy_adjacent_half", "local", "series of texts"),
 )
 ROBUST = ("alpha_pair", "sway")
 ENSEMBLE = ("error_correlation_mean", "effective_judges")
@@ -31,6 +32,7 @@ SETS = ("systems", "original")
 SINGULAR = {
     **{"targets": "target", "items": "item", "aspects": "aspect", "pairs": "pair"},
     "annotations": "annotation",
+    "sources": "source",
     **{"graded sets": "graded set", "series of texts": "series of texts"},
 }
 LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
@@ -53,6 +55,13 @@ class Measure:
     criterion: str = ""
     cell: str = ""
     form: str = ""
+    kind: str = ""
+    """The kind of claim that the number decides, "" where it decides none by itself."""
+
+    @property
+    def ranked(self) -> bool:
+        """Return whether the study ranks judges by this statistic (table comparison)."""
+        return self.kind == AGREEMENT
 
     def row(self, report: Report, dataset: Dataset, judge: Judge) -> Row | None:
         """Return the judge's row."""
@@ -79,8 +88,11 @@ class Measure:
     def above(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
         """Return whether one judge is better than another: intervals apart, and no test against it.
 
-        Without an interval nobody is better or worse; a control's bare value is still a hurdle.
+        Without an interval nobody is better or worse; a control's bare value is still a hurdle. A
+        judge that is given a rating of the very text is neither.
         """
+        if judge.hint or other.hint:
+            return False
         mine = self._ends(self.row(report, dataset, judge))
         theirs = self._ends(self.row(report, dataset, other), bare=other.control)
         if not mine or not theirs or mine[0] <= theirs[1]:
@@ -102,7 +114,7 @@ class Measure:
 
     def _tested(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
         """Return whether no test and no interval of the paired difference speaks against it."""
-        tables = ("comparison", self.table) if self.table == "agreement" else (self.table,)
+        tables = ("comparison",) if self.ranked else (self.table,)
         for rows in map(report.rows, tables):
             place = (self.criterion, self.aspect, self.level)
             gap = between(rows, dataset, judge, other, self.statistic, *place)
@@ -116,7 +128,7 @@ class Measure:
 
 
 def without_width(row: Row) -> bool:
-    """Return whether resampling tells nothing of how sure a number is."""
+    """Return whether deletions tell nothing of how sure a number is."""
     return NO_WIDTH in row.note
 
 
@@ -164,13 +176,9 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
 
 
 def _measures(report: Report, dataset: Dataset) -> list[Measure]:
-    agreement = f"Agreement: {label(STATISTIC)}, pooled"
-    planned = [
-        Measure("agreement", STATISTIC, agreement, "targets", aspect, LEVEL)
-        for aspect in dataset.aspects
-    ]
+    planned = _agreement(report, dataset)
     planned += [
-        Measure("pairwise", COMPARED, f"Pairs: {label(COMPARED)}", "pairs", aspect, LEVEL)
+        Measure("pairwise", COMPARED, f"Pairs: {label(COMPARED)}", "pairs", aspect, POOLED)
         for aspect in dataset.aspects
     ]
     planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
@@ -179,6 +187,27 @@ def _measures(report: Report, dataset: Dataset) -> list[Measure]:
     planned += [*_averaged(report, dataset, "ensemble", ENSEMBLE, "pooled")]
     planned += _spans(report, dataset)
     return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
+
+
+def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return agreement on every aspect, at the level that decides the claim."""
+    rows = report.rows("verdicts").where(dataset=dataset.id, form=AGREEMENT, statistic=STATISTIC)
+    level = {row.judged: row.level for row in rows}
+    nouns = {"by_source": "sources", POOLED: "targets"}
+    return [
+        Measure(
+            "verdicts",
+            STATISTIC,
+            f"Agreement: {label(STATISTIC)}, {LEVELS[level[aspect]][0]}",
+            nouns[level[aspect]],
+            aspect,
+            level[aspect],
+            form=AGREEMENT,
+            kind=AGREEMENT,
+        )
+        for aspect in dataset.aspects
+        if aspect in level
+    ]
 
 
 def _confusion(report: Report, dataset: Dataset) -> list[Measure]:
@@ -222,7 +251,7 @@ def _spans(report: Report, dataset: Dataset) -> list[Measure]:
     cell = next((one for one in SETS if one in cells), "")
     group = f"Error spans: {label(MARKED)}, same words"
     told = ("spans", MARKED, group, "annotations")
-    return [Measure(*told, one, LEVEL, cell=cell, form=WORDS) for one in dataset.aspects if cells]
+    return [Measure(*told, one, POOLED, cell=cell, form=WORDS) for one in dataset.aspects if cells]
 
 
 def _group(table: str, level: str, word: str) -> str:

@@ -4,7 +4,7 @@ Read cell by cell, so that no more than one set of texts and one cell are in mem
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
 from typing import Any, NamedTuple
@@ -146,15 +146,6 @@ def _target(row: Row) -> Target:
     before = undone_edits(text, edits) if edits else None
     step, system = row["step"] or 0, row["system"] or ""
     return Target(row["target"], row["item"], system, step, text, before, edits)
-
-
-def all_judged(texts: Texts, cells: Iterable[CellName]) -> Iterator[Judged]:
-    """Yield all that the cells of a dataset hold, cell by cell.
-
-    A caller that names all cells of one perturbation side by side has its texts read once.
-    """
-    for cell in cells:
-        yield from judged(texts, cell)
 
 
 def judged(texts: Texts, cell: CellName) -> Iterator[Judged]:

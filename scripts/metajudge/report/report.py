@@ -29,6 +29,10 @@ class Judge:
     """The model whose form it is; none where no prompt is read."""
     card: str = ""
     """The way to the judge's card, "" where there is none."""
+    hint: str = ""
+    """Which rating of the very text its prompt gives: `right`, `wrong`, "" for none."""
+    max_tokens: int = 0
+    """Where a longer reply is cut; 0 where no prompt is read."""
 
     @property
     def control(self) -> bool:
@@ -158,8 +162,9 @@ class Report:
     def _judge(self, name: str) -> Judge:
         card, folder = self.spec["judges"][name], self.spec.get("cards")
         page = "" if folder is None else f"{folder}{name}.html"
+        hint = card.get("hint", "")
         if card["engine"] == "derived":
-            return Judge(name, "derived", card["form"], card=page)
+            return Judge(name, "derived", card["form"], card=page, hint=hint)
         if card["engine"] == "control":
             engine = ORACLE if card["form"] == ORACLE else "control"
             return Judge(name, engine, CONTROLS.get(card["form"], card["form"]), card=page)
@@ -170,7 +175,7 @@ class Report:
         named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
         about = ", ".join(part for part in (card["engine"], *named) if part)
         model = card["model"] if card["engine"] in PROMPTED else ""
-        return Judge(name, card["engine"], about, model, page)
+        return Judge(name, card["engine"], about, model, page, hint, card.get("max_tokens", 0))
 
     def _damage(self, name: str, degree: str) -> Damage:
         card = self.spec["perturbations"][name]

@@ -1,5 +1,6 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
+import re
 from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
 from difflib import get_close_matches
@@ -22,6 +23,9 @@ STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 NOT_TEXT = bool | int | float | date
+SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
+"""Numbers as few people mean them: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
+NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
@@ -103,11 +107,29 @@ def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path:
                     todo=f"keep one of lines {lines[here]} and {line}",
                 )
             lines[here] = line
+            _check_number(value, here, path)
             _collect_lines(value, here, lines, path)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
             lines[(*place, index)] = value.start_mark.line + 1
+            _check_number(value, (*place, index), path)
             _collect_lines(value, (*place, index), lines, path)
+
+
+def _check_number(node: yaml.Node, place: Place, path: Path) -> None:
+    """Refuse a number that YAML 1.1 reads as another one than it looks like."""
+    if not isinstance(node, yaml.ScalarNode) or node.style or node.tag not in NUMBERS:
+        return
+    if (found := SURPRISING.fullmatch(text := str(node.value))) is None:
+        return
+    value = _Loader("").construct_object(node)
+    base = "to base 60" if found["base60"] else "to base 8"
+    raise UserError(
+        f"YAML reads this as {value}, a number {base}",
+        where=f"{path}:{node.start_mark.line + 1}, key {_dotted(place)}",
+        got=text,
+        todo=f'write "{text}" in quotes for the text, or {value} for the number',
+    )
 
 
 def read_card(kind: str, path: Path) -> Any:

@@ -1,14 +1,15 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import NO_SETTINGS, Judgment, Scale, parse
+from metajudge.parsing import NO_SETTINGS, Judgment, Scale, Settings, parse
 from metajudge.parsing.locate import locate_errors
 from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
 from metajudge.scoring.estimators import scores
@@ -28,17 +29,21 @@ def score_cell(
     parser: str,
     estimator: str,
     samples: bool = False,
-    settings: Mapping[str, float] = NO_SETTINGS,
+    settings: Settings = NO_SETTINGS,
     texts: Mapping[str, str] = NO_TEXTS,
+    cut: bool = False,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers.
 
     `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
     parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
     where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
-    `settings` are the parser's; `texts` are those of the targets, where errors are located in them.
+    `settings` are the parser's; `texts` are those of the targets, where errors are located in them;
+    `cut`: a reply that was cut counts where its first line is the verdict.
     """
-    verdicts = _verdicts(answers, scale, parser, settings)
+    read = cache(partial(_read, scale=scale, parser=parser, settings=settings, cut=cut))
+    columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
+    verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
     units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
     values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
     if estimator != LOGPROB_MEAN:
@@ -57,7 +62,7 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a reply file, as a job's spec tells how.
 
     `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`; `targets`
-    is the file of the texts that errors are located in, where there are any.
+    is the file of the texts that errors are located in, where there are any; `cut` where it holds.
     """
     own = told["scale"]
     return score_cell(
@@ -69,7 +74,28 @@ def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
         samples=told["samples"],
         settings=told["settings"],
         texts=texts_of(told["targets"]) if "targets" in told else NO_TEXTS,
+        cut=told.get("cut", False),
     )
+
+
+Read = Callable[[str, str | None, str], Judgment]
+"""(text, finish, status) of a reply -> what it says."""
+
+
+def reader(told: Mapping[str, Any]) -> Read:
+    """Return what reads a reply, as `scored` is told to."""
+    own = told["scale"]
+    return partial(
+        _read,
+        scale=own and Scale(**{**own, "labels": tuple(own["labels"])}),
+        parser=told["parser"],
+        settings=told["settings"],
+        cut=told.get("cut", False),
+    )
+
+
+def _read(text: str, finish: str | None, status: str, **told: Any) -> Judgment:
+    return parse(text, finish=finish, reply_status=status, **told)
 
 
 def _expectations(
@@ -86,28 +112,6 @@ def _expectations(
         else None
         for logprobs, verdict in zip(answers["logprobs"].to_pylist(), verdicts, strict=True)
     ]
-
-
-def _verdicts(
-    answers: pa.Table, scale: Scale | None, parser: str, settings: Mapping[str, float]
-) -> list[Judgment]:
-    """Parse every reply; equal replies are parsed once."""
-    seen: dict[tuple[Any, ...], Judgment] = {}
-    columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
-    verdicts = []
-    for reply in zip(*columns, strict=True):
-        if reply not in seen:
-            text, finish, status = reply
-            seen[reply] = parse(
-                text,
-                scale=scale,
-                finish=finish,
-                parser=parser,
-                reply_status=status,
-                settings=settings,
-            )
-        verdicts.append(seen[reply])
-    return verdicts
 
 
 def _judgments(answers: pa.Table, verdicts: list[Judgment], texts: Mapping[str, str]) -> pa.Table:

@@ -31,7 +31,12 @@ def mode(values: Floats) -> Floats:
     return np.where(nearest.any(axis=1), found, np.nan)
 
 
-ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {"mean": mean, "mode": mode}
+def first(values: Floats) -> Floats:
+    """Return each row's first draw, NaN where that has no value: (targets, draws) -> (targets,)."""
+    return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
+
+
+ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {"mean": mean, "mode": mode, "first": first}
 
 
 def scores(values: Floats, draws: NDArray[np.int64], estimator: str) -> tuple[Floats, Floats]:

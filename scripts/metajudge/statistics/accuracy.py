@@ -7,17 +7,18 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import NO_SOURCE, Estimate
 from metajudge.statistics.order import pairs_within
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import (
     Replicated,
+    mean_rows,
+    replicated,
     whole_and_resamples,
-    with_mean_interval,
 )
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 MOST_EPSILONS: Final = 256
 """Of more different distances, so many quantiles are tried."""
-CELLS: Final = 1_000_000
 
 
 def acc_eq(
@@ -33,9 +34,9 @@ def acc_eq(
     A pair of targets of one source is right if the sign of y_i - y_j is that of x_i - x_j, where
     |x_i - x_j| <= epsilon is a tie. The second value is the epsilon that is best over all sources,
     the smallest of equals; the accuracy of a source is taken at the one that is best over the
-    others (`leave_one_out`), else at the best of all, which flatters. Each resample is calibrated
-    by itself: a copy of a source is left out together with it. Epsilons are the distances between
-    scores that occur, or MOST_EPSILONS quantiles of them.
+    others (`leave_one_out`), else at the best of all, which flatters. A threshold is not smooth, so
+    the interval takes each source's as given. Epsilons are the distances between scores that
+    occur, or MOST_EPSILONS quantiles of them.
 
     x, y, source (targets,), NaN = missing: a target without both counts in `n_missing`. Range
     [0, 1]; `n` counts sources with a pair; `n_tied` the pairs that are tied in x as they are.
@@ -52,14 +53,20 @@ def acc_eq(
         return Replicated(nothing, np.full(len(rows), np.nan)), None
     epsilons = _candidates(distance)
     right = _right(code, distance, agrees, tied, epsilons, used.size)
-    rows = rows[:, used]
     best = _best(right.sum(axis=0))
-    values, replicates = _calibrated(right, rows, leave_one_out)
-    found = Estimate(
-        float(replicates[0]), n=used.size, n_missing=missing, n_tied=int((distance == 0).sum())
+    values = np.full(rows.shape[1], np.nan)
+    values[used] = _calibrated(right, leave_one_out)
+    found = replicated(
+        mean_rows(values, weights),
+        NO_SOURCE,
+        sizes=np.isfinite(values),
+        scale=scale_of("acc_eq"),
+        n=used.size,
+        n_missing=missing,
+        n_tied=int((distance == 0).sum()),
+        ends=(0.0, 1.0),
     )
-    found = with_mean_interval(found, values, replicates[1:], bounds=(0.0, 1.0))
-    return Replicated(found, replicates), float(epsilons[best])
+    return found, float(epsilons[best])
 
 
 def _pairs(
@@ -102,23 +109,11 @@ def _right(
     return np.asarray((still_ordered + now_tied)[:, :-1] / pairs)
 
 
-def _calibrated(right: Floats, rows: Floats, leave_one_out: bool) -> tuple[Floats, Floats]:
-    """Return each source's accuracy as the data are, and the mean of each row of weights."""
-    means = np.empty(len(rows))
-    first = np.empty(0)
-    for start in range(0, len(rows), max(1, CELLS // right.size)):
-        part = rows[start : start + max(1, CELLS // right.size)]
-        total = np.einsum("rs,se->re", part, right)
-        if leave_one_out:
-            rest = total[:, None, :] - part[:, :, None] * right
-            chosen = _best(rest)
-        else:
-            chosen = np.repeat(_best(total)[:, None], len(right), axis=1)
-        values = np.take_along_axis(right[None], chosen[:, :, None], axis=2)[:, :, 0]
-        with np.errstate(invalid="ignore"):
-            means[start : start + len(part)] = (part * values).sum(axis=1) / part.sum(axis=1)
-        first = values[0] if start == 0 else first
-    return first, means
+def _calibrated(right: Floats, leave_one_out: bool) -> Floats:
+    """Return each source's accuracy at the epsilon that is best over the others, or over all."""
+    total = right.sum(axis=0)
+    chosen = _best(total - right) if leave_one_out else np.full(len(right), _best(total))
+    return np.asarray(np.take_along_axis(right, chosen[:, None], axis=1)[:, 0])
 
 
 def _best(total: Floats) -> Codes:

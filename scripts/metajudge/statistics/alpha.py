@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
 from metajudge.statistics.kappa import class_codes
-from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import (
+    Replicated,
+    replicated,
+    sizes_of,
+    whole_and_resamples,
+)
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 TINY = 1e-12
@@ -66,7 +72,8 @@ def alpha_replicated(
     return replicated(
         values,
         NO_VARIATION if n else NO_UNITS,
-        n_sources=np.unique(source).size,
+        sizes=sizes_of(source, rows),
+        scale=scale_of(f"alpha_{level}"),
         n=n,
         n_missing=used.size - n,
     )

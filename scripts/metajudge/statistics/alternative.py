@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import FEW_RATERS, FEW_SOURCES, Estimate
 from metajudge.statistics.multiple import benjamini_yekutieli
-from metajudge.statistics.resampling import mean_rows, with_interval
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import Replicated, mean_rows, with_interval
 
 Floats = NDArray[np.float64]
 Closeness = Literal["accuracy", "rmse"]
@@ -118,5 +119,6 @@ def _advantage(
         rows.append(np.append(value, [] if w is None else mean_rows(share, w)[1:]))
     values = np.mean(rows, axis=0)
     found = Estimate(float(values[0]), n=compared, n_missing=missing)
-    n_sources = int(np.sum(np.any([count > 0 for _, count in advantages], axis=0)))
-    return with_interval(found, values[1:], n_sources) if values.size > 1 else found
+    sizes = np.sum([count for _, count in advantages], axis=0)
+    scale = scale_of("alt_test_advantage")
+    return with_interval(Replicated(found, values, sizes, scale)).estimate

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.resampling import with_interval
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import Replicated, with_interval
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -126,8 +127,8 @@ def comparator_accuracy(
 
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is higher; used
     (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
-    those of both anchors; in a resample with weights (resamples, sources) a pair counts as often as
-    one source is drawn times the other, or as its only one is. Without both there is no interval.
+    those of both anchors; a deletion of weights (sources, sources) takes out the pairs with an
+    anchor of that source, which count half to each of two. Without both there is no interval.
     Source: paper 002, table 6; methods.md 3 for neighbouring ratings alone.
     """
     right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
@@ -139,9 +140,10 @@ def comparator_accuracy(
         return found
     first, second = sources[:, used]
     times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
-    with np.errstate(invalid="ignore"):  # a resample may hold no pair
-        replicates = dot(times.astype(np.float64), right) / times.sum(axis=1)
-    return with_interval(found, replicates, np.unique(sources[:, used]).size)
+    with np.errstate(invalid="ignore"):  # a deletion may leave no pair
+        rows = np.append(right.mean(), dot(times.astype(np.float64), right) / times.sum(axis=1))
+    sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
+    return with_interval(Replicated(found, rows, sizes, scale_of("comparator_accuracy"))).estimate
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:

@@ -13,7 +13,13 @@ from metajudge.statistics.estimate import (
     ONE_FAMILY,
     Estimate,
 )
-from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import (
+    Replicated,
+    replicated,
+    sizes_of,
+    whole_and_resamples,
+)
 
 Codes = NDArray[np.int64]
 Weights = NDArray[np.int64] | None
@@ -39,7 +45,8 @@ def partial_correlation(
     there = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
     n, missing = int(there.sum()), int(there.size - there.sum())
     used, code = np.unique(source[there], return_inverse=True)
-    rows = whole_and_resamples(source[there], weights)[:, used]
+    whole = whole_and_resamples(source[there], weights)
+    rows = whole[:, used]
     a, b, z = x[there], y[there], length[there]
     named = ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z))
     for why, values in named:
@@ -53,7 +60,12 @@ def partial_correlation(
         rest = (1 - np.square(xz)) * (1 - np.square(yz))
         values = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
     return replicated(
-        np.clip(values, -1, 1), LENGTH_IS_ALL, n_sources=used.size, n=n, n_missing=missing
+        np.clip(values, -1, 1),
+        LENGTH_IS_ALL,
+        sizes=sizes_of(source[there], whole),
+        scale=scale_of(statistic),
+        n=n,
+        n_missing=missing,
     )
 
 
@@ -93,7 +105,12 @@ def length_slope(
         spread = szz - sz * sz / count
         values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
     return replicated(
-        values, CONSTANT_LENGTH, n_sources=np.unique(own).size, n=n, n_missing=missing
+        values,
+        CONSTANT_LENGTH,
+        sizes=sizes_of(own, rows),
+        scale=scale_of("length_slope"),
+        n=n,
+        n_missing=missing,
     )
 
 
@@ -131,7 +148,8 @@ def self_preference(
     return replicated(
         means[0] - means[1],
         ONE_FAMILY,
-        n_sources=np.unique(source[there]).size,
+        sizes=sizes_of(source[there], rows),
+        scale=scale_of("self_preference"),
         n=n,
         n_missing=missing,
     )

@@ -7,7 +7,7 @@ so it is a row of weights, and no loop runs over resamples: where values are dis
 counts per source times the weights holds all that ranks need, in whole numbers.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -70,7 +70,7 @@ def _within_block(
     if RANKED & set(statistics):
         a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
         found["spearman"] = _of_deviations(a, b)
-        found["kendall_b"] = _ratio(*sums)
+        found["kendall_b"] = ratio(*sums)
     return found
 
 
@@ -105,10 +105,10 @@ def _deviations(values: Floats, slack: float) -> Floats:
 
 def _of_deviations(a: Floats, b: Floats) -> Floats:
     """Return the coefficient of each column: (k, columns) twice -> (columns,)."""
-    return _ratio(*(np.einsum("kc,kc->c", p, q) for p, q in ((a, b), (a, a), (b, b))))
+    return ratio(*(np.einsum("kc,kc->c", p, q) for p, q in ((a, b), (a, a), (b, b))))
 
 
-def _ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
+def ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
     """Return ab / sqrt(aa bb), NaN where a side does not vary."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.clip(ab / (np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0))
@@ -169,7 +169,7 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
             dot(part, w) + np.einsum("rs,rs,rs->r", weight, outer[i], outer[j])
             for w, (i, j) in zip(within, terms, strict=True)
         )
-        found = _ratio(ab, aa, bb)
+        found = ratio(ab, aa, bb)
         doubtful = np.flatnonzero(np.minimum(aa, bb) <= TINY_VARIANCE * total)
         for row in doubtful:  # round-off looks like this, and so may data: look at the data
             drawn = part[row, source] > 0
@@ -188,7 +188,7 @@ def _spearman_of_counts(table: Floats, rows: Floats) -> Floats:
         nx, ny = counts.sum(axis=2), counts.sum(axis=1)
         a, b = (2 * np.cumsum(n, axis=1) - n - n.sum(axis=1, keepdims=True) for n in (nx, ny))
         across = np.einsum("rij,rj->ri", counts, b)
-        return _ratio(*(np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b))))
+        return ratio(*(np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b))))
 
     width = table[0].size
     return np.concatenate([block(rows[part]) for part in _blocks(len(rows), width)])
@@ -207,7 +207,7 @@ def _kendall_of_counts(table: Floats, rows: Floats) -> Floats:
     c = dot(table.reshape(n_sources, -1), against.reshape(n_sources, -1).T)
     everything = np.square(dot(rows, table.sum(axis=(1, 2))))
     tied = [np.square(dot(rows, table.sum(axis=axis))).sum(axis=1) for axis in (2, 1)]
-    return _ratio(np.einsum("rs,rs->r", dot(rows, c), rows), *(everything - t for t in tied))
+    return ratio(np.einsum("rs,rs->r", dot(rows, c), rows), *(everything - t for t in tied))
 
 
 def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -221,9 +221,7 @@ def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     def block(part: Floats) -> Floats:
         weight = part.take(source, axis=1)
         a, b = (_rank_deviations(weight, *place) for place in places)
-        return _ratio(
-            *(np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b)))
-        )
+        return ratio(*(np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b))))
 
     return np.concatenate([block(rows[part]) for part in _blocks(len(rows), cx.size)])
 
@@ -247,7 +245,7 @@ def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     """Return tau-b in each row, as `_kendall_of_counts`, for values of which most differ."""
     everything = np.square(dot(rows, np.bincount(source)))
     untied = [everything - _tied(code, source, rows) for code in (cx, cy)]
-    return _ratio(_concordance(cx, cy, source, rows), *untied)
+    return ratio(_concordance(cx, cy, source, rows), *untied)
 
 
 def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
@@ -266,13 +264,47 @@ def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
     small = np.min_scalar_type(order.size)
     x, y = x[order].astype(small), y[order].astype(small)
     starts = np.flatnonzero(np.diff(source[order], prepend=-1))
-    ends = np.append(starts[1:], order.size)
     total = np.zeros(len(rows))
-    for part in _blocks(starts.size, order.size * order.size // starts.size):
-        first, last = starts[part][0], ends[part][-1]
-        sx, sy = (signs(v[first:last, None], v[first:]) for v in (x, y))
-        sums = np.add.reduceat(sx * sy, starts[part.start :] - first, axis=1, dtype=np.int32)
-        sums = np.add.reduceat(sums, starts[part] - first, axis=0).astype(np.float64)
+    for part in unit_groups(starts, order.size):
+        [sums] = sign_products([(x, x)], y, starts, part)
         sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
         total += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
     return total
+
+
+def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
+    """Yield slices of units (sources) with about 8 CELLS / n targets each, at least one unit.
+
+    starts (units,): where each begins among n targets that are sorted by unit. A group against all
+    targets is 8 CELLS signs, which take a byte each.
+    """
+    upto = np.append(starts[1:], n)
+    begin = 0
+    while begin < starts.size:
+        fitting = np.searchsorted(upto[begin:], starts[begin] + 8 * CELLS // n, side="right")
+        end = begin + max(1, int(fitting))
+        yield slice(begin, end)
+        begin = end
+
+
+def sign_products(
+    pairs: Sequence[tuple[Codes, Codes]], y: Codes, starts: Codes, units: slice
+) -> list[Floats]:
+    """Return for each (v, w) the sums of sign(v_i - w_j) sign(y_i - y_j).
+
+    They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
+    unit as `starts` has it. Shape of each: (units, all units from the first of them on).
+    """
+    ends = np.append(starts[1:], y.size)
+    first, last = starts[units][0], ends[units][-1]
+    inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
+    small = np.min_scalar_type(-1 - max(end - start for start, end in inside))
+    people, later = signs(y[first:last, None], y[first:]), starts[units.start :] - first
+    found = []
+    for v, w in pairs:
+        agree = signs(v[first:last, None], w[first:])
+        agree *= people
+        by_unit = np.stack([agree[a:b].sum(axis=0, dtype=small) for a, b in inside])
+        sums = np.add.reduceat(by_unit, later, axis=1, dtype=np.int64)
+        found.append(sums.astype(np.float64))
+    return found

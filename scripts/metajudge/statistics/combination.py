@@ -87,20 +87,13 @@ def log_landau(log_hmp: ArrayLike, n_aspects: int) -> NDArray[np.float64]:
     return np.where(log_h < LN_TAIL, log_h, np.log(p))
 
 
-def perturbation_weights(levels: Sequence[str]) -> NDArray[np.float64]:
-    """Return the weight of each planned perturbation in D_avg, (perturbations,), sum 1.
-
-    Levels weigh the same, perturbations within a level weigh the same; each degree of a
-    perturbation counts as one. Source: paper 000, 3.3.3.
-    """
-    _, level, size = np.unique(levels, return_inverse=True, return_counts=True)
-    return np.asarray(1 / (size.size * size[level]))
-
-
 def average(
     d: ArrayLike, levels: Sequence[str], *, allow_missing: bool = False
 ) -> NDArray[np.float64]:
-    """Return D_avg = sum_i perturbation_weights_i D_i; d: (..., perturbations), result: (...).
+    """Return D_avg = sum_i D_i / (levels n_i), n_i the perturbations of i's level.
+
+    d: (..., perturbations), result: (...). Levels weigh the same, and perturbations within a level;
+    each degree of a perturbation counts as one (Wang et al. 2024, DHP, section 3.3.3).
 
     A missing score (NaN) is a ValueError; with `allow_missing` its level is averaged over what
     is there, a level with nothing left is dropped, and D_avg is NaN when nothing is left at all.

@@ -8,32 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
-from metajudge.statistics.resampling import (
-    CONFIDENCE,
-    Replicated,
-    percentile_interval,
-    with_interval,
-)
+from metajudge.statistics.jackknife import PLAIN
+from metajudge.statistics.proportion import CONFIDENCE
+from metajudge.statistics.resampling import Replicated, with_interval, with_percentiles
 
 Floats = NDArray[np.float64]
 POWER: Final = 0.8
+NOT_SMOOTH: Final = "a rank jumps"
+"""Why a rank's interval is a bootstrap's."""
 
 
-def difference(
-    first: Replicated, second: Replicated, n_sources: int, *, why: str = UNDEFINED_JUDGE
-) -> Estimate:
-    """Return the first value minus the second, with the interval of the paired replicates.
+def difference(first: Replicated, second: Replicated, *, why: str = UNDEFINED_JUDGE) -> Replicated:
+    """Return the first value minus the second, plain, with its interval of the paired deletions.
 
-    Both rest on the same weights, so what they share cancels. `n` is the smaller of both,
+    Each deletes a source from both, so what they share cancels. `n` is the smaller of both,
     `n_missing` the larger. Undefined, with the note `why`, where one of them is.
     """
     one, other = first.estimate, second.estimate
     n, missing = min(one.n, other.n), max(one.n_missing, other.n_missing)
     if one.value is None or other.value is None:
-        return Estimate.undefined(why, n=n, n_missing=missing)
+        return Replicated(Estimate.undefined(why, n=n, n_missing=missing), first.rows * np.nan)
     found = Estimate(one.value - other.value, n=n, n_missing=missing)
-    rows = first.rows - second.rows
-    return with_interval(found, rows[1:], n_sources) if rows.size > 1 else found
+    rough = next((each.scale for each in (first, second) if each.scale.kind == "rough"), PLAIN)
+    sizes = np.maximum(first.sizes, second.sizes)
+    return with_interval(Replicated(found, first.rows - second.rows, sizes, rough))
 
 
 def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
@@ -75,7 +73,8 @@ def letter(place: int) -> str:
 def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     """Return each judge's rank, 1 the best, and the interval of its rank over the resamples.
 
-    rows (judges, 1 + resamples), the values and replicates of one statistic, higher being better.
+    rows (judges, 1 + resamples), the values and bootstrap replicates (`source_weights`) of one
+    statistic, higher being better: a rank has no jackknife, as it jumps.
     Equal values share the mean of their ranks; undefined ones rank behind all others, and a judge
     that is undefined has none. An end of the interval is a rank that some resample has. `n` counts
     the judges that are ranked.
@@ -93,7 +92,7 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
         own = next(ranked)
         one = Estimate(float(own[0]), n=int(known.sum()))
         if own.size > 1:
-            one = with_interval(one, own[1:], n_sources, between=False)
+            one = with_percentiles(one, own[1:], n_sources, NOT_SMOOTH, between=False)
         found.append(one)
     return found
 
@@ -101,17 +100,15 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
 def detectable(first: Replicated, second: Replicated) -> float | None:
     """Return the least true difference that a two-sided test at .05 would show with power .8.
 
-    (z_.975 + z_.8) s, s the standard deviation of the paired replicates of the difference: the
-    estimate's error is taken as normal and no larger where the true difference is another. None
-    without replicates.
+    (z_.975 + z_.8) SE, of the jackknife of the difference: the estimate's error is taken as normal
+    and no larger where the true difference is another. None without an interval.
     """
     from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
 
-    rows = (first.rows - second.rows)[1:]
-    rows = rows[np.isfinite(rows)]
-    if rows.size < 2 or percentile_interval(rows) is None:
+    found = difference(first, second).jackknifed
+    if isinstance(found, str):
         return None
-    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * rows.std(ddof=1))
+    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * found.error)
 
 
 def sources_needed(n_sources: int, found: float, wished: float) -> int:

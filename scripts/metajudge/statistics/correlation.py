@@ -25,12 +25,14 @@ from metajudge.statistics.estimate import (
     NO_SOURCE,
     Estimate,
 )
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import (
     Replicated,
     mean_rows,
     replicated,
+    sizes_of,
     whole_and_resamples,
-    with_mean_interval,
+    with_interval,
 )
 
 Level = Literal["pooled", "by_source", "by_system"]
@@ -89,12 +91,13 @@ def correlations(
     """Return the correlations of a judge's scores x with people's ratings y, and their replicates.
 
     x, y (targets,), NaN = missing: a target without both counts in `n_missing`. source and system
-    (targets,) are codes from 0; weights (resamples, sources) come from `source_weights`, None
-    gives no interval. Range [-1, 1]. Level `pooled`: over all targets (n: targets). `by_source`:
-    mean over sources of the value within each (n: sources with a value; the note counts the others
-    and gives the mean with zeros in their place). `by_system`: over systems, of their mean scores
-    (n: systems, at least 3). `n_tied` counts the targets whose x is shared with another target of
-    the group used: all targets, the same source (of those with a value), or the system means.
+    (targets,) are codes from 0; weights (sources, sources) are `deletions`, None gives no interval
+    (a bootstrap's give rows alone). Range [-1, 1]. Level `pooled`: over all targets (n: targets).
+    `by_source`: mean over sources of the value within each (n: sources with a value; the note
+    counts the others and gives the mean with zeros in their place). `by_system`: over systems, of
+    their mean scores (n: systems, at least 3). `n_tied` counts the targets whose x is shared with
+    another target of the group used: all targets, the same source (of those with a value), or the
+    system means.
     Undefined where the judge or the ratings are constant or fewer than 2 pairs exist. ValueError
     for arrays of unequal length or infinite values. Ties are exact equality of the values given.
     Kendall 1945 (tau-b); ensemble paper, meta-evaluation at the three levels.
@@ -138,14 +141,15 @@ def _pooled(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) 
         nothing = Estimate.undefined(why, n=pairs.x.size, n_missing=missing)
         return _undefined(statistics, nothing, weights)
     used, source = np.unique(pairs.source, return_inverse=True)
-    rows = whole_and_resamples(pairs.source, weights)[:, used]
-    values = over_rows(pairs.x, pairs.y, source, rows, statistics)
+    whole = whole_and_resamples(pairs.source, weights)
+    values = over_rows(pairs.x, pairs.y, source, whole[:, used], statistics)
     tied = _shared(pairs.x)
     return {
         statistic: replicated(
             values[statistic],
             why,
-            n_sources=used.size,
+            sizes=sizes_of(pairs.source, whole),
+            scale=scale_of(statistic),
             n=pairs.x.size,
             n_missing=missing,
             n_tied=tied,
@@ -159,16 +163,18 @@ def _by_source(pairs: _Pairs, statistics: Collection[Statistic], weights: Weight
     if why:
         return _undefined(statistics, Estimate.undefined(why, n_missing=missing), weights)
     n_sources = whole_and_resamples(pairs.source, weights).shape[1]
-    x, y = (_one_row_per_source(v, pairs.source, n_sources) for v in (pairs.x, pairs.y))
+    x, y = (one_row_per_source(v, pairs.source, n_sources) for v in (pairs.x, pairs.y))
     each = within_rows(x, y, statistics)
     group = pairs.source * pairs.x.size + np.unique(pairs.x, return_inverse=True)[1]
     return {
-        statistic: _mean_over_sources(each[statistic], pairs, group, weights)
+        statistic: _mean_over_sources(statistic, each[statistic], pairs, group, weights)
         for statistic in statistics
     }
 
 
-def _mean_over_sources(values: Floats, pairs: _Pairs, group: Codes, weights: Weights) -> Replicated:
+def _mean_over_sources(
+    statistic: Statistic, values: Floats, pairs: _Pairs, group: Codes, weights: Weights
+) -> Replicated:
     defined = ~np.isnan(values)
     n = int(defined.sum())
     rows = mean_rows(values, weights)
@@ -176,12 +182,13 @@ def _mean_over_sources(values: Floats, pairs: _Pairs, group: Codes, weights: Wei
         return Replicated(Estimate.undefined(NO_SOURCE, n_missing=pairs.n_missing), rows)
     tied = _shared(group[defined[pairs.source]])
     found = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
-    found = with_mean_interval(found, values, rows[1:], bounds=(-1.0, 1.0))
+    scale = scale_of(statistic)
+    told = with_interval(Replicated(found, rows, defined.astype(np.float64), scale, scale.ends))
     if n < pairs.planned:
         zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
-        told = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
-        found = found.with_note(told)
-    return Replicated(found, rows)
+        lacking = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
+        told = told._replace(estimate=told.estimate.with_note(lacking))
+    return told
 
 
 def _by_system(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:
@@ -198,7 +205,8 @@ def _by_system(pairs: _Pairs, statistics: Collection[Statistic], weights: Weight
         statistic: replicated(
             np.where(few_systems, np.nan, values[statistic]),
             _why(x[0], y[0], SAME_MEAN),
-            n_sources=np.unique(pairs.source).size,
+            sizes=sizes_of(pairs.source, rows),
+            scale=scale_of(statistic),
             n=systems.size,
             n_missing=pairs.n_missing,
             n_tied=shared,
@@ -213,7 +221,7 @@ def _shared(values: NDArray[Any]) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
+def one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
     """Return (sources, most targets of a source), filled from the left, NaN where there is none."""
     counts = np.bincount(source, minlength=n_sources)
     order = np.argsort(source, kind="stable")

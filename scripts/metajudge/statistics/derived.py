@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from metajudge.statistics.jackknife import ACCURACY, NOT_SMOOTH, Scale
+
 Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
 """How a value is written for people."""
 
@@ -44,6 +46,19 @@ TIES: dict[str, str] = {
 }
 """What equal numbers count as, for the statistics that depend on it: a part of signatures."""
 
+SCALES: dict[str, Scale] = {
+    "cem_ord": Scale("plain", 0.0, 1.0),
+    **dict.fromkeys(("acc_eq", "spa", "confusion_auc", "alt_test_advantage"), ACCURACY),
+    **dict.fromkeys(("accuracy_adjacent", "accuracy_adjacent_half"), ACCURACY),
+    **dict.fromkeys(("accuracy_adjacent_complete", "accuracy_apart", "accuracy_places"), ACCURACY),
+    **dict.fromkeys(("accuracy_comparison", "accuracy_comparison_half"), ACCURACY),
+    **dict.fromkeys(("accuracy_comparison_apart", "comparator_accuracy"), ACCURACY),
+    **dict.fromkeys(("span_precision", "span_recall", "span_f1"), ACCURACY),
+    **dict.fromkeys(("D_min", "D_min_ew", "D_min_exact"), NOT_SMOOTH),
+    **dict.fromkeys(("match_vote_vote", "match_vote_all", "alt_test_winrate"), NOT_SMOOTH),
+}
+"""On which scale the error of a statistic is taken; for all others its range tells (`scale_of`)."""
+
 ROBUST: dict[str, Statistic] = {
     "alpha_forms": Statistic(
         "α over forms", "correlation", "one model's ratings in several forms", UP_TO_1, HINTS
@@ -65,6 +80,14 @@ ROBUST: dict[str, Statistic] = {
         "percent",
         "of the others: scores that equal the hint once it is told",
         SHARE,
+        OURS,
+    ),
+    "hint_effect": Statistic(
+        "Moved by the hint",
+        "percent",
+        "of texts first scored otherwise: that equal the hint once it is told, less those that "
+        "equal it when asked again without",
+        SIGNED,
         OURS,
     ),
     "match_share": Statistic(
@@ -283,11 +306,25 @@ OF_OTHERS: dict[str, Statistic] = {
         SIGNED,
         OURS,
     ),
+    "as_rater": Statistic(
+        "{} as one more rater",
+        "amount",
+        "what the judge reaches with the other raters less what a rater does; 0: as much",
+        ANY,
+        OURS,
+    ),
+    "as_rater_share": Statistic(
+        "{}, share of a rater's",
+        "percent",
+        "what the judge reaches with the other raters, of what a rater does",
+        ANY,
+        OURS,
+    ),
     "share": Statistic("Share {}", "percent", "of texts that a perturbation left so", SHARE, OURS),
     "count": Statistic("Judgments {}", "amount", "of this status", POSITIVE, OURS),
 }
 """Prefix -> a statistic about another one, whose label stands for {}."""
-APART = {"difference", "contribution", "student_difference", "detectable"}
+APART = {"difference", "contribution", "student_difference", "detectable", "as_rater"}
 """Those of two values of the other, written as it is."""
 
 

@@ -14,6 +14,7 @@ from metajudge.statistics.coefficients import Codes, Floats
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 from metajudge.statistics.means import mean_over
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import Replicated, replicated
 
 Subset = tuple[int, ...]
@@ -89,12 +90,12 @@ def _told(found: Replicated, why: str, how: str) -> Replicated:
     return found._replace(estimate=replace(one, method=method))
 
 
-def mean_error_correlation(each: Sequence[Replicated], n_sources: int) -> Replicated:
+def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:
     """Return sum r / pairs of the error correlations of every two members, as `mean_over`."""
-    return mean_over(each, n_sources, of="pairs of members")
+    return mean_over(each, of="pairs of members")
 
 
-def effective_judges(mean: Replicated, k: int, n_sources: int) -> Replicated:
+def effective_judges(mean: Replicated, k: int) -> Replicated:
     """Return k / (1 + (k - 1) r), the number of independent judges that k judges are worth.
 
     r is the mean correlation of their errors; `n` counts what it is a mean over. So many judges of
@@ -108,4 +109,4 @@ def effective_judges(mean: Replicated, k: int, n_sources: int) -> Replicated:
     some = left > LEAST_VARIANCE
     rows = np.where(some, k / np.where(some, left, 1), np.nan)
     why = CANCELLED if one.value is not None else one.note
-    return replicated(rows, why, n_sources=n_sources, n=one.n)
+    return replicated(rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=one.n)

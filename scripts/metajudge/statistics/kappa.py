@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION
-from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import (
+    Replicated,
+    replicated,
+    sizes_of,
+    whole_and_resamples,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -50,7 +56,8 @@ def on_classes(
         name: replicated(
             own if n >= 2 else np.full(len(rows), np.nan),
             NO_VARIATION if n >= 2 else FEW_PAIRS,
-            n_sources=np.unique(source).size,
+            sizes=sizes_of(source, rows),
+            scale=scale_of(name),
             n=n,
             n_missing=there.size - n,
         )

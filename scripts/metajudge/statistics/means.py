@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NOTHING, Estimate
+from metajudge.statistics.jackknife import PLAIN, PROPORTION, Bounds, Scale
 from metajudge.statistics.resampling import (
     NO_WIDTH,
-    Bounds,
     Replicated,
-    bounds_of_alike,
     whole_and_resamples,
     with_interval,
 )
@@ -32,17 +31,26 @@ def replicated_share(
     tied: int = 0,
     of: str = "",
     ends: Bounds | None = SHARE,
+    scale: Scale | None = None,
+    units: str = "sources",
 ) -> Replicated:
-    """Return sum hits / sum total, with a percentile interval over sources, and its replicates.
+    """Return sum hits / sum total, with its interval over sources, and its deletions.
 
     hits, total and source (things,), whatever is counted, nothing missing; `n` is the sum of
-    `total`; weights (resamples, sources) or None for no interval. `of` says in `method` what is
+    `total`; weights (sources, sources) or None for no interval. `of` says in `method` what is
     averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
-    alike, the interval rests on them (`bounds_of_alike`). Undefined where nothing is counted.
+    alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
+    proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
+    Undefined where nothing is counted.
     """
     rows = whole_and_resamples(source, weights)
-    sums, size = (np.bincount(source, weights=v, minlength=rows.shape[1]) for v in (hits, total))
+    sums, size = (
+        np.bincount(source, weights=v, minlength=rows.shape[1]).astype(np.float64)
+        for v in (hits, total)
+    )
     n = round(float(size.sum()))
+    if scale is None:
+        scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
     if n == 0:
         nothing = Estimate.undefined(NOTHING, n_missing=missing, method=of)
         return Replicated(nothing, np.full(len(rows), np.nan))
@@ -50,11 +58,7 @@ def replicated_share(
         replicates = dot(rows[1:], sums) / dot(rows[1:], size)
     value = float(hits.sum() / total.sum())
     found = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
-    used = int(np.count_nonzero(size))
-    if replicates.size:
-        alike = ends and bounds_of_alike(value, ends, used)
-        found = with_interval(found, replicates, used, alike=alike)
-    return Replicated(found, np.append(value, replicates))
+    return with_interval(Replicated(found, np.append(value, replicates), size, scale, ends), units)
 
 
 def share(
@@ -66,9 +70,13 @@ def share(
     *,
     of: str = "",
     ends: Bounds | None = SHARE,
+    scale: Scale | None = None,
+    units: str = "sources",
 ) -> Estimate:
-    """Return `replicated_share` without its replicates."""
-    told = replicated_share(hits, total, source, weights, missing=missing, of=of, ends=ends)
+    """Return `replicated_share` without its deletions."""
+    told = replicated_share(
+        hits, total, source, weights, missing=missing, of=of, ends=ends, scale=scale, units=units
+    )
     return told.estimate
 
 
@@ -87,33 +95,25 @@ def clustered_mean(
     return share(known, ones, source[given], weights, missing, of=of, ends=ends)
 
 
-def mean_over(each: Sequence[Replicated], n_sources: int, *, of: str) -> Replicated:
-    """Return sum v / k of k statistics of one dataset, with the interval of their replicates' mean.
+def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
+    """Return sum v / k of k statistics of one dataset; a deletion takes a source out of all.
 
-    `each` rests on the same resamples of `n_sources` sources; `of` says what there is one of each
-    for. `n` is k. Undefined where one of them is: means of other things would not compare. Where no
-    resample moves the mean, its interval has the means of the ends of theirs.
+    `each` rests on the same sources; `of` says what there is one of each for. `n` is k. The mean of
+    values is plain, cut to the mean of their ends. Undefined where one of them is: means of other
+    things would not compare. Without an interval where one is of no smooth statistic.
     """
-    mean = np.mean([one.rows for one in each], axis=0)
     if nothing := _lost([one.estimate for one in each], of):
-        return Replicated(nothing, mean * np.nan)
+        return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
+    mean = np.mean([one.rows for one in each], axis=0)
     found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
-    if mean.size > 1:
-        alike = _mean_ends([one.estimate for one in each])
-        found = with_interval(found, mean[1:], n_sources, alike=alike)
-    return Replicated(found, mean)
-
-
-def _mean_ends(each: Sequence[Estimate]) -> Bounds | None:
-    """Return the means of the lower and of the upper ends, None without width or where one lacks.
-
-    Where all sources are alike in every statistic, they are so in their mean.
-    """
-    lo = [one.lo for one in each if one.lo is not None]
-    hi = [one.hi for one in each if one.hi is not None]
-    if len(lo) < len(each) or np.sum(lo) == np.sum(hi):
-        return None
-    return float(np.mean(lo)), float(np.mean(hi))
+    rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
+    low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
+    shares = ("binomial", "logit")
+    known = (one.ends or (one.scale.ends if one.scale.kind in shares else None) for one in each)
+    ends = [one for one in known if one is not None]
+    alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
+    sizes = np.sum([one.sizes for one in each], axis=0)
+    return with_interval(Replicated(found, mean, sizes, rough or Scale("plain", low, high), alike))
 
 
 def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:

@@ -40,13 +40,6 @@ def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> NDArray[np.float6
     return _false_discovery(p, log, float(np.sum(1 / np.arange(1, tested + 1))))
 
 
-def bonferroni(p: ArrayLike) -> NDArray[np.float64]:
-    """Return m p, at most 1. Arguments and NaN as in `holm`. Source: Dunn 1961."""
-    values = np.array(p, np.float64)
-    _ascending(values, log=False)
-    return np.asarray(np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0))
-
-
 def _false_discovery(p: ArrayLike, log: bool, factor: float) -> NDArray[np.float64]:
     values, tested, order = _ascending(p, log)
     m = order.size

@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.means import replicated_share
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import Replicated
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Weights = NDArray[np.int64] | None
-ORDERED: Final = ("strict", "half", "complete", "ties")
+ORDERED: Final = {
+    "strict": "accuracy_adjacent",
+    "half": "accuracy_adjacent_half",
+    "complete": "accuracy_adjacent_complete",
+    "ties": "tie_rate",
+}
+"""The rules, and what each is called where texts are neighbours."""
 
 
 class OrderedPairs(NamedTuple):
@@ -72,7 +79,7 @@ def ordered_accuracy(
 ) -> dict[str, Replicated]:
     """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED.
 
-    scores and source (texts,), NaN = missing; weights (resamples, sources) or None for no interval.
+    scores and source (texts,), NaN = missing; weights (sources, sources) or None for no interval.
     `strict`: a tie or a missing score is wrong (perspectives paper, 3.2; pairs k places apart: its
     I(k)). `half`: a tie counts half, a pair with a missing score is left out. `complete`: strict
     over the pairs that have both scores. `ties`: the share of ties among those. Range 0 to 1; `n`
@@ -85,11 +92,17 @@ def ordered_accuracy(
     missing, ties = int((~known).sum()), int(tied.sum())
     ones = np.ones(known.size)
     return {
-        name: replicated_share(
-            hits[used], ones[used], where[used], weights, missing=missing, tied=ties
+        rule: replicated_share(
+            hits[used],
+            ones[used],
+            where[used],
+            weights,
+            missing=missing,
+            tied=ties,
+            scale=scale_of(name),
         )
-        for name, hits, used in zip(
-            ORDERED,
+        for (rule, name), hits, used in zip(
+            ORDERED.items(),
             (right, right + tied / 2, right, tied),
             (ones > 0, known, known, known),
             strict=True,

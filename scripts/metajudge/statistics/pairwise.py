@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.means import share
+from metajudge.statistics.registry import scale_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -76,8 +77,8 @@ def comparison_accuracy(
 
     verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what was done to
     the texts, 0 or NaN where no text is known to be better (left out); source (pairs,).
-    `accuracy_comparison`: neither and no verdict are wrong (perspectives paper, 5.4).
-    `accuracy_comparison_half`: a verdict for neither counts half, a missing one is left out.
+    `accuracy_comparison`: a verdict for neither is wrong (perspectives paper, 5.4).
+    `accuracy_comparison_half`: it counts half. A pair without a verdict is left out of both.
     `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
     `n_missing` those without a verdict.
     """
@@ -86,11 +87,11 @@ def comparison_accuracy(
     right, tied = ((v & known).astype(np.float64) for v in (verdict == truth, verdict == 0))
     missing, ones = int(asked.sum() - known.sum()), np.ones(truth.size)
     told = {
-        "accuracy_comparison": (right, asked),
+        "accuracy_comparison": (right, known),
         "accuracy_comparison_half": (right + tied / 2, known),
         "tie_rate": (tied, known),
     }
     return {
-        name: share(hits[used], ones[used], source[used], weights, missing)
+        name: share(hits[used], ones[used], source[used], weights, missing, scale=scale_of(name))
         for name, (hits, used) in told.items()
     }

@@ -1,7 +1,6 @@
 """Paired permutation tests: would two judges differ so if nobody knew whose scores are whose?"""
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from metajudge.statistics.coefficients import (
 from metajudge.statistics.correlation import FEWEST_SYSTEMS, SAME_MEAN, STATISTICS, Level
 from metajudge.statistics.dot import dot
 from metajudge.statistics.kappa import confusion_counts, kappas
+from metajudge.statistics.swapped import Both, pearson, rank_coefficients
 
 Permute = Literal["inputs", "systems", "both"]
 Flips = NDArray[np.bool_]
@@ -52,11 +52,6 @@ def flips_of(rng: np.random.Generator, units: int, permutations: int = PERMUTATI
     return rng.random((permutations, units)) < 0.5
 
 
-def all_flips(units: int) -> Flips:
-    """Return every assignment, the one that swaps nothing among them: (2 ** units, units)."""
-    return np.array(list(product((False, True), repeat=units)))
-
-
 def permutation_tests(
     x1: Floats,
     x2: Floats,
@@ -69,14 +64,13 @@ def permutation_tests(
     permute: Permute = "inputs",
     statistics: Collection[Statistic] = STATISTICS,
     standardise: bool = True,
-    exact: bool = False,
 ) -> Mapping[Statistic, PairedTest]:
     """Return, for each statistic at one level, that of x1 minus that of x2 and its p-values.
 
     Under the null hypothesis the two judges' scores may be swapped: all of a source (PERM-INPUTS),
     all of a system (PERM-SYSTEMS), or of any target (PERM-BOTH). p = (k + 1) / (B + 1), k
-    permutations of B being at least as extreme; `exact`: flips are `all_flips`, p = k / B. p is
-    two-sided, p_greater that of x1 being no better.
+    permutations of B being at least as extreme. p is two-sided, p_greater that of x1 being no
+    better.
 
     x1, x2, y (targets,), NaN = missing: targets without all three are left out; source and system
     (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
@@ -92,11 +86,10 @@ def permutation_tests(
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
     n = int(there.sum())
     if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
-        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n, exact))
+        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
-    first = _at_level(data, swapped, level, statistics)
-    second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
-    return {name: _test(first[name] - second[name], n, exact) for name in statistics}
+    found = _both(data, swapped, level, statistics)
+    return {name: _test(found[name][0] - found[name][1], n) for name in statistics}
 
 
 def kappa_test(
@@ -121,7 +114,7 @@ def kappa_test(
     )
     moved = dot(swapped.astype(np.float64), second - first)
     own = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
-    return _test(own, int(there.sum()), exact=False)
+    return _test(own, int(there.sum()))
 
 
 def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:
@@ -132,7 +125,7 @@ def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> Pai
     gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
     signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
     found = dot(signs, gaps) / max(first.size, 1)
-    return _test(found, first.size, exact=False)
+    return _test(found, first.size)
 
 
 def _standardised(values: Floats) -> Floats:
@@ -140,7 +133,7 @@ def _standardised(values: Floats) -> Floats:
     return (values - values.mean()) / spread if spread > 0 else values * 0.0
 
 
-def _test(differences: Floats, n: int, exact: bool) -> PairedTest:
+def _test(differences: Floats, n: int) -> PairedTest:
     """Return the test of differences[0] against the others; an undefined one is as extreme."""
     observed, others = differences[0], differences[1:]
     if np.isnan(observed):
@@ -149,9 +142,19 @@ def _test(differences: Floats, n: int, exact: bool) -> PairedTest:
     more = lost | (np.abs(others) >= abs(observed) - NEAR)
     greater = lost | (others >= observed - NEAR)
     k, k_greater = int(more.sum()), int(greater.sum())
-    own = 0 if exact else 1
-    size = others.size + own
-    return PairedTest(float(observed), (k + own) / size, (k_greater + own) / size, n)
+    size = others.size + 1
+    return PairedTest(float(observed), (k + 1) / size, (k_greater + 1) / size, n)
+
+
+def _both(
+    data: _Data, swapped: Flips, level: Level, statistics: Collection[Statistic]
+) -> Mapping[Statistic, Both]:
+    """Return the statistics of both judges' scores after each permutation: (rows,) each."""
+    if level == "pooled" and _many_values(data):
+        return _pooled_of_many(data, swapped, statistics)
+    first = _at_level(data, swapped, level, statistics)
+    second = _at_level(data._replace(x1=data.x2, x2=data.x1), swapped, level, statistics)
+    return {name: (first[name], second[name]) for name in statistics}
 
 
 def _at_level(
@@ -167,6 +170,26 @@ def _at_level(
     return _by_source(data, swapped, statistics)
 
 
+def _many_values(data: _Data) -> bool:
+    """Return whether counts of each pair of values would be a larger table than the data."""
+    x, y = (np.unique(v).size for v in (np.append(data.x1, data.x2), data.y))
+    return x * y > 2 * data.y.size
+
+
+def _pooled_of_many(
+    data: _Data, swapped: Flips, statistics: Collection[Statistic]
+) -> Mapping[Statistic, Both]:
+    used, unit = np.unique(data.unit, return_inverse=True)
+    flips, four = swapped[:, used], (data.x1, data.x2, data.y, unit)
+    found: dict[Statistic, Both] = {}
+    ranked = [name for name in statistics if name != "pearson"]
+    if ranked:
+        found |= rank_coefficients(*four, flips, ranked)
+    if "pearson" in statistics:
+        found["pearson"] = pearson(*four, flips)
+    return found
+
+
 def _pooled(
     data: _Data, swapped: Flips, statistics: Collection[Statistic]
 ) -> Mapping[Statistic, Floats]:
@@ -175,35 +198,7 @@ def _pooled(
     taken = swapped[:, used].astype(np.float64)
     rows = np.hstack([1 - taken, taken])
     x, y = np.append(data.x1, data.x2), np.append(data.y, data.y)
-    twice = np.append(code, code + used.size)
-    others = [name for name in statistics if name != "spearman"]
-    found = over_rows(x, y, twice, rows, others) if others else {}
-    if "spearman" in statistics:
-        found["spearman"] = _spearman(x, data.y, twice, rows)
-    return found
-
-
-def _spearman(x: Floats, y: Floats, unit: Codes, rows: Floats) -> Floats:
-    """Return Spearman's rho where every row holds each y once, so that its ranks stay.
-
-    A value of x has its weight and the sum of the ranks of its y, both products of rows and units.
-    """
-    (xs, cx), (_, cy, ny) = (
-        np.unique(x, return_inverse=True),
-        np.unique(y, return_inverse=True, return_counts=True),
-    )
-    b = (2 * np.cumsum(ny) - ny - y.size)[cy].astype(np.float64)
-    shape = (rows.shape[1], xs.size)
-    count, ranks = counted(unit, cx, shape), counted(unit, cx, shape, np.append(b, b))
-    found = []
-    for start in range(0, len(rows), max(1, CELLS // xs.size)):
-        part = rows[start : start + max(1, CELLS // xs.size)]
-        nx, across = dot(part, count), dot(part, ranks)
-        a = 2 * np.cumsum(nx, axis=1) - nx - y.size
-        aa = np.einsum("ri,ri,ri->r", nx, a, a)
-        with np.errstate(invalid="ignore"):  # NaN where a side does not vary
-            found.append(np.einsum("ri,ri->r", across, a) / np.sqrt(aa * float(dot(b, b))))
-    return np.concatenate(found)
+    return over_rows(x, y, np.append(code, code + used.size), rows, statistics)
 
 
 def _by_system(

@@ -4,6 +4,7 @@ A listed name never changes its meaning. docs/statistics.md is generated from th
 """
 
 from metajudge.statistics.annotated import ANNOTATED
+from metajudge.statistics.claimed import CLAIMED
 from metajudge.statistics.derived import (
     ANY,
     APART,
@@ -15,6 +16,7 @@ from metajudge.statistics.derived import (
     OURS,
     POSITIVE,
     ROBUST,
+    SCALES,
     SHARE,
     SIGNED,
     TRAINED,
@@ -22,6 +24,7 @@ from metajudge.statistics.derived import (
     VALID,
     Statistic,
 )
+from metajudge.statistics.jackknife import CORRELATION, PLAIN, PROPORTION, Scale
 
 STATISTICS: dict[str, Statistic] = {
     "pearson": Statistic("Pearson r", "correlation", "linear correlation", SIGNED, "Pearson 1895"),
@@ -161,6 +164,13 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "mean_drop": Statistic(
         "Mean drop", "amount", "original minus damaged, in points of the judge", ANY, OURS
+    ),
+    "net_share": Statistic(
+        "Net share noticed",
+        "percent",
+        "items scored lower for the damage less items scored higher",
+        SIGNED,
+        "Tango 1998",
     ),
     "p_wilcoxon": Statistic(
         "p", "p_value", "exact one-sided Wilcoxon test", SHARE, "Wilcoxon 1945"
@@ -381,6 +391,7 @@ STATISTICS: dict[str, Statistic] = {
     **ENSEMBLE,
     **TRAINED,
     **ANNOTATED,
+    **CLAIMED,
 }
 
 
@@ -396,3 +407,18 @@ def statistic(name: str) -> Statistic:
             apart = prefix in APART and of is not None and of.kind == "correlation"
             return own._replace(label=label, kind="correlation" if apart else own.kind)
     raise KeyError(name)
+
+
+def scale_of(name: str) -> Scale:
+    """Return on which scale a statistic's intervals and tests are; KeyError as in `statistic`.
+
+    That of SCALES; else a correlation of range -1 to 1 is on atanh, a share of things a binomial
+    proportion, and all else as it is, cut to its range.
+    """
+    if name in SCALES:
+        return SCALES[name]
+    known = statistic(name)
+    if known.range == SIGNED:
+        return CORRELATION if known.kind == "correlation" else Scale("plain", -1.0, 1.0)
+    by_range = {SHARE: PROPORTION, UP_TO_1: Scale("plain", high=1.0)}
+    return by_range.get(known.range, Scale("plain", low=0.0) if known.range == POSITIVE else PLAIN)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -18,11 +19,12 @@ from metajudge.statistics.estimate import (
 )
 from metajudge.statistics.kappa import are_classes
 from metajudge.statistics.means import share
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import (
     Replicated,
     replicated,
+    sizes_of,
     whole_and_resamples,
-    with_interval,
 )
 
 Floats = NDArray[np.float64]
@@ -63,7 +65,7 @@ def repeatability(
         "flip_rate": share(flips, ones, source[used], weights, missing),
         "tied_modes": share(tied_modes(draws[:, used]), ones, source[used], weights, missing),
         "reliability": icc.estimate,
-        "draws_needed": _needed(icc, np.unique(source[used]).size),
+        "draws_needed": _needed(icc.estimate),
     }
 
 
@@ -128,22 +130,35 @@ def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -
         size = (total - squares / total) / (targets - 1)
         values = (between - inside) / (between + (size - 1) * inside)
     return replicated(
-        values, NO_VARIATION, n_sources=np.unique(source).size, n=n, n_missing=missing
+        values,
+        NO_VARIATION,
+        sizes=sizes_of(source, rows),
+        scale=scale_of("reliability"),
+        n=n,
+        n_missing=missing,
     )
 
 
-def _needed(icc: Replicated, n_sources: int) -> Estimate:
-    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
-    one = icc.estimate
-    if one.value is None or one.value <= 0:
-        reason = one.note if one.value is None else UNRELIABLE
-        return Estimate.undefined(reason, n=one.n, n_missing=one.n_missing)
+def _needed(icc: Estimate) -> Estimate:
+    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c)).
+
+    k falls as r rises, so the ends of its interval are those of r's, in turn.
+    """
+    if icc.value is None or icc.value <= 0:
+        reason = icc.note if icc.value is None else UNRELIABLE
+        return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
+    found = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
+    if icc.lo is None or icc.hi is None:
+        return found.with_note(icc.note)
+    if icc.lo <= 0:
+        return found.with_note("no interval: that of the reliability reaches 0")
+    of = f"from the interval of the reliability: {icc.method}"
+    return replace(found, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
+
+
+def _least_draws(reliability: float) -> float:
     c = ENOUGH**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        k = np.maximum(1, np.ceil(c * (1 - icc.rows) / (icc.rows * (1 - c)) - 1e-9))
-    k = np.where(icc.rows > 0, k, np.nan)
-    found = Estimate(float(k[0]), n=one.n, n_missing=one.n_missing)
-    return with_interval(found, k[1:], n_sources) if k.size > 1 else found
+    return float(max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9)))
 
 
 def curve(reliability: float, most: int) -> list[float]:

@@ -1,25 +1,30 @@
-"""Bootstrap over sources: one weight matrix per dataset, shared by every judge and statistic."""
+"""Sources deleted one at a time, for intervals and tests; sources drawn again, for ranks."""
 
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import (
+    ALL_ALIKE,
+    FEWEST_SOURCES,
+    PLAIN,
+    SLACK,
+    Bounds,
+    Jackknife,
+    Scale,
+    jackknife,
+)
+from metajudge.statistics.proportion import CONFIDENCE
 
 RESAMPLES = 1000
-FEWEST_SOURCES = 10
-"""No interval is given for fewer sources than this (methods.md 8)."""
-FEWEST_FOR_PERCENTILES = 30
-"""Means over fewer sources than this get a t-interval (methods.md 8)."""
-CONFIDENCE = 0.95
-NO_WIDTH: Final = "no width"
-"""Begins the note of an interval whose ends are equal: resampling shows no other value."""
-BESIDE: Final = "the value lies beside its interval, as repeated sources move the statistic"
-SLACK = 1e-12
-"""Numbers that differ by less are equal but for rounding."""
-Bounds: TypeAlias = tuple[float, float]
+FEWEST_NOT_MODAL: Final = 10
+"""Where fewer sources hold a rating other than the most frequent, a number is warned of."""
+NO_WIDTH: Final = ALL_ALIKE
+NO_SIZES: Final = np.empty(0)
+Floats = NDArray[np.float64]
 
 
 def source_weights(
@@ -33,14 +38,19 @@ def source_weights(
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
+def sizes_of(source: NDArray[np.int64], rows: Floats) -> Floats:
+    """Return how many targets each source has, (sources,), as `Replicated.sizes`."""
+    return np.bincount(source, minlength=rows.shape[1]).astype(np.float64)
+
+
 def whole_and_resamples(
     source: NDArray[np.int64], weights: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
     """Return the weights with a first row of ones: the data as they are, then every resample.
 
-    A statistic of these rows gives its value and its replicates by the same arithmetic. Shape
-    (1 + resamples, sources), or (1, sources) without weights. ValueError for a source code that
-    has no column.
+    Weights are `deletions`, or those of `source_weights`. A statistic of these rows gives its value
+    and its replicates by the same arithmetic. Shape (1 + resamples, sources), or (1, sources)
+    without weights. ValueError for a source code that has no column.
     """
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
     if source.size and not 0 <= source.min() <= source.max() < n_sources:
@@ -67,44 +77,99 @@ def percentile_interval(
     return float(lo), float(hi)
 
 
-def share_alike(n_sources: int) -> float:
-    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones all are.
+class Replicated(NamedTuple):
+    """An estimate, its value again and that without each source, (1 + sources,), or (1,).
 
-    From a smaller share n alike would be drawn less than one time in 40: the Clopper-Pearson bound
-    for n of n.
+    Rows of two judges of one dataset delete the same sources, so that the interval of their
+    difference is that of the differences, row by row. sizes (sources,): how many targets of each
+    source the value rests on, 0 where its deletion cannot change it. `scale` is that of its
+    interval and tests; `ends` bound what one source may have, None where that is not known. Of
+    weights that are no deletions (a bootstrap's) there are rows alone, for ranks.
     """
-    return float(((1 - CONFIDENCE) / 2) ** (1 / n_sources))
+
+    estimate: Estimate
+    rows: Floats
+    sizes: Floats = NO_SIZES
+    scale: Scale = PLAIN
+    ends: Bounds | None = None
+
+    @property
+    def jackknifed(self) -> Jackknife | str:
+        """Return what the deletions say, or why they say nothing."""
+        if self.estimate.value is None:
+            return self.estimate.note
+        if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
+            return "no source was deleted"
+        return jackknife(self.rows, self.sizes, self.scale, self.ends)
+
+    def p_above(self, null: float) -> float | None:
+        """Return the one-sided p-value of a truth above `null`, None where there is no interval.
+
+        At most .025 where, and only where, the interval's lower end is at or above the null.
+        """
+        found = self.jackknifed
+        return None if isinstance(found, str) else found.p_above(null)
 
 
-def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
-    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v in [a, b].
+def replicated(
+    rows: Floats,
+    why_undefined: str,
+    *,
+    sizes: Floats | NDArray[np.int64],
+    scale: Scale,
+    n: int,
+    n_missing: int = 0,
+    n_tied: int = 0,
+    ends: Bounds | None = None,
+    method: str = "",
+) -> Replicated:
+    """Return the estimate whose value is rows[0], with the interval of its deletions rows[1:].
 
-    Sources that were not drawn, a share of at most 1 - q, may have either end: of shares 0 and 1
-    this is the interval of Clopper and Pearson, with sources for trials. ValueError for a value
-    that is not within the ends.
+    A NaN value is undefined with the note `why_undefined`; without deletions there is no interval.
+    sizes, scale and ends as in `Replicated`.
     """
-    if not ends[0] - SLACK <= value <= ends[1] + SLACK:
-        raise ValueError(f"a mean of values in {ends} cannot be {value}")
-    q = share_alike(n_sources)
-    return q * value + (1 - q) * ends[0], q * value + (1 - q) * ends[1]
+    rows, sizes = np.asarray(rows, np.float64), np.asarray(sizes, np.float64)
+    if np.isnan(rows[0]):
+        nothing = Estimate.undefined(why_undefined, n=n, n_missing=n_missing, method=method)
+        return Replicated(nothing, rows, sizes, scale, ends)
+    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    return with_interval(Replicated(found, rows, sizes, scale, ends))
 
 
-def with_interval(
+def with_interval(found: Replicated, units: str = "sources") -> Replicated:
+    """Return an estimate with the interval of its deletions; `units` are what was deleted.
+
+    `method` names the interval. Where there is none, `note` says why; where it has no width, too.
+    """
+    one = found.estimate
+    if one.value is None or found.rows.size < 2 or found.rows.size != 1 + found.sizes.size:
+        return found
+    known = found.jackknifed
+    if isinstance(known, str):
+        return found._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
+    lo, hi = known.interval()
+    how = f"{known.how} over {known.sources} {units}"
+    method = "; ".join(part for part in (one.method, how) if part)
+    told = replace(one, lo=lo, hi=hi, method=method)
+    if hi - lo <= SLACK * max(1.0, abs(one.value)):
+        told = told.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
+    return found._replace(estimate=told)
+
+
+def with_percentiles(
     estimate: Estimate,
-    replicates: NDArray[np.float64],
+    replicates: Floats,
     n_sources: int,
+    why: str,
     *,
     units: str = "sources",
-    alike: Bounds | None = None,
     between: bool = True,
 ) -> Estimate:
-    """Return the estimate with the percentile interval of its replicates over sources.
+    """Return the estimate with the percentile interval of bootstrap replicates (resamples,).
 
-    `method` names the interval, and `units` what was resampled. None is given below FEWEST_SOURCES
-    of them or without a defined replicate; `note` then says so, and it says so when over 5 % of
-    the replicates are undefined. Where all replicates are equal, resampling says nothing of what
-    was not drawn: the interval is `alike` (`bounds_of_alike`), and without that `note` says that
-    it has no width. `between` as in `percentile_interval`.
+    For what has no jackknife, as `why` says in `method`. None below FEWEST_SOURCES units or without
+    a defined replicate; `note` then says so, and it says so when over 5 % of them are undefined or
+    all are equal. `between` as in `percentile_interval`.
     """
     if estimate.value is None:
         return estimate
@@ -113,63 +178,17 @@ def with_interval(
     bounds = percentile_interval(replicates, between=between)
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
-    defined = replicates[np.isfinite(replicates)]
-    if alike is not None and np.ptp(defined) <= SLACK:
-        how = f"all {n_sources} {units} alike: exact bound on the share of others"
-        return _bounded(estimate, alike, how)
-    how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile"
-    if n_sources < FEWEST_FOR_PERCENTILES:
-        how += "; with so few sources it holds the truth in about 90 % of studies"
-    found = _bounded(estimate, bounds, how)
-    lost = 1 - defined.size / len(replicates)
+    how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
+    method = "; ".join(part for part in (estimate.method, how) if part)
+    found = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    lost = 1 - np.isfinite(replicates).mean()
     found = found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
-    return found.with_note(_warning(estimate.value, bounds, defined, f"{n_sources} {units}"))
-
-
-def _warning(value: float, bounds: Bounds, replicates: NDArray[np.float64], resampled: str) -> str:
-    """Return what is wrong with a percentile interval, "" where nothing is."""
-    lo, hi = bounds
-    slack = SLACK * max(1.0, abs(value))
-    if not lo - slack <= value <= hi + slack:
-        return BESIDE
-    if hi - lo > slack:
-        return ""
-    share = float(np.mean(np.abs(replicates - lo) <= slack))
-    return f"{NO_WIDTH}: {share:.0%} of the resamples of {resampled} are equal"
-
-
-class Replicated(NamedTuple):
-    """An estimate, its value again and that of every resample: (1 + resamples,), or (1,).
-
-    Replicates of two judges of one dataset rest on the same weights, so that the interval of
-    their difference is that of the differences, row by row.
-    """
-
-    estimate: Estimate
-    rows: NDArray[np.float64]
-
-
-def replicated(
-    rows: NDArray[np.float64],
-    why_undefined: str,
-    *,
-    n_sources: int,
-    n: int,
-    n_missing: int = 0,
-    n_tied: int = 0,
-    alike: Bounds | None = None,
-) -> Replicated:
-    """Return the estimate whose value is rows[0] and whose replicates are rows[1:], and the rows.
-
-    A NaN value is undefined with the note `why_undefined`; without replicates there is no interval.
-    `alike` as in `with_interval`.
-    """
-    if np.isnan(rows[0]):
-        return Replicated(Estimate.undefined(why_undefined, n=n, n_missing=n_missing), rows)
-    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied)
-    if rows.size > 1:
-        found = with_interval(found, rows[1:], n_sources, alike=alike)
-    return Replicated(found, rows)
+    if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
+        return found
+    share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
+    return found.with_note(
+        f"{NO_WIDTH}: {share:.0%} of the resamples of {n_sources} {units} are equal"
+    )
 
 
 def mean_rows(
@@ -188,40 +207,17 @@ def mean_rows(
         return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 
 
-def with_mean_interval(
-    estimate: Estimate,
-    values: NDArray[np.float64],
-    replicates: NDArray[np.float64],
-    bounds: Bounds = (-np.inf, np.inf),
-) -> Estimate:
-    """Return the estimate (a mean of one value per source) with its interval over sources.
+def few_not_modal(ratings: Floats, source: NDArray[np.int64]) -> str:
+    """Return a warning where fewer than 10 sources hold a rating other than the most frequent.
 
-    values (sources,), NaN where undefined; replicates (resamples,), the mean of each, or none for
-    no interval. With FEWEST_FOR_PERCENTILES values or more: percentiles of the replicates; with
-    fewer, where percentiles are too narrow, mean ± t · sd / sqrt(n), cut to `bounds`. Where all
-    values are equal, as in `with_interval`, of means within `bounds` if these are finite.
+    ratings, source (targets,), NaN = missing. "" where there are enough, or no rating at all.
     """
-    if estimate.value is None or not replicates.size:
-        return estimate
-    found = values[~np.isnan(values)]
-    n, alike = found.size, None
-    if np.isfinite(bounds).all() and n:
-        alike = bounds_of_alike(estimate.value, bounds, n)
-    if FEWEST_SOURCES <= n < FEWEST_FOR_PERCENTILES and np.ptp(found) > SLACK:
-        lo, hi = np.clip(_t_interval(found), *bounds)
-        return _bounded(estimate, (float(lo), float(hi)), f"t over {n} sources")
-    return with_interval(estimate, replicates, n, alike=alike)
-
-
-def _t_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
-
-    n = values.size
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(values.std(ddof=1)) / n**0.5
-    mean = float(values.mean())
-    return mean - half, mean + half
-
-
-def _bounded(estimate: Estimate, bounds: Bounds, how: str) -> Estimate:
-    method = "; ".join(part for part in (estimate.method, how) if part)
-    return replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    given = ~np.isnan(ratings)
+    values, counts = np.unique(ratings[given], return_counts=True)
+    if not values.size:
+        return ""
+    other = np.unique(source[given][ratings[given] != values[counts.argmax()]]).size
+    if other >= FEWEST_NOT_MODAL:
+        return ""
+    modal = values[counts.argmax()]
+    return f"warning: {other} sources hold a rating other than the most frequent, {modal:.4g}"

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from metajudge.statistics.coefficients import CELLS, counted
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import FEW_SYSTEMS, Estimate
-from metajudge.statistics.resampling import Replicated, replicated, whole_and_resamples
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import (
+    Replicated,
+    replicated,
+    sizes_of,
+    whole_and_resamples,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -57,7 +63,8 @@ def soft_pairwise_accuracy(
     return replicated(
         values,
         FEW_SYSTEMS,
-        n_sources=used.size,
+        sizes=sizes_of(source[there], rows),
+        scale=scale_of("spa"),
         n=systems.size,
         n_missing=missing,
         n_tied=int(equal.sum()),

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS
-from metajudge.statistics.means import SHARE, replicated_share
+from metajudge.statistics.means import replicated_share
+from metajudge.statistics.registry import scale_of
 from metajudge.statistics.resampling import (
     Replicated,
-    bounds_of_alike,
     replicated,
     whole_and_resamples,
 )
@@ -72,6 +72,30 @@ def token_counts(
     return Counts(len(ours & golds), len(ours), len(golds))
 
 
+def placed_at_random(
+    spans: Sequence[Span],
+    gold: Sequence[Span],
+    tokens: Sequence[Stretch],
+    rng: np.random.Generator,
+    placements: int,
+) -> Codes:
+    """Return |P ∩ G| and |P| in tokens where spans of the same lengths lie anywhere in the text.
+
+    Each span keeps its number of tokens and starts at any token from which it fits, whatever the
+    others do. Shape (placements, 2). This project.
+    """
+    found = np.zeros((placements, len(tokens)), dtype=bool)
+    people = np.zeros(len(tokens), dtype=bool)
+    people[[place for place, _ in _touched(gold, tokens, category=False)]] = True
+    for span in spans:
+        size = len(_touched([span], tokens, category=False))
+        if not size:
+            continue
+        start = rng.integers(len(tokens) - size + 1, size=(placements, 1))
+        found[np.arange(placements)[:, None], start + np.arange(size)] = True
+    return np.stack([(found & people).sum(axis=1), found.sum(axis=1)], axis=1)
+
+
 def _keys(spans: Sequence[Span], category: bool) -> list[tuple[int, int, str | None]]:
     return [(span.start, span.end, span.category if category else None) for span in spans]
 
@@ -107,7 +131,7 @@ def span_agreement(
 ) -> dict[str, Replicated]:
     """Return precision sum m / sum p, recall sum m / sum g and F1 2 sum m / (sum p + sum g).
 
-    counts (texts,), source (texts,), weights (resamples, sources) or None for no interval. Range 0
+    counts (texts,), source (texts,), weights (sources, sources) or None for no interval. Range 0
     to 1. `n` counts what is divided by: predicted, gold, or both; `missing` are texts that could
     not be compared. Undefined: precision without any predicted span, recall without any gold span,
     F1 without either. Micro-average; paper 004, 7.2, compares the same spans by hand.
@@ -119,7 +143,7 @@ def span_agreement(
         "span_f1": (2 * matched, predicted + gold, NO_SPANS),
     }
     return {
-        name: _ratio(hits, total, source, weights, why, missing)
+        name: _ratio(name, hits, total, source, weights, why, missing)
         for name, (hits, total, why) in parts.items()
     }
 
@@ -140,7 +164,13 @@ def span_agreement_by_text(
         lost = missing + int((~given).sum())
         ones = np.ones(int(given.sum()))
         found[name] = replicated_share(
-            scores[given], ones, source[given], weights, missing=lost, of="mean over texts"
+            scores[given],
+            ones,
+            source[given],
+            weights,
+            missing=lost,
+            of="mean over texts",
+            scale=scale_of(name),
         )
     return found
 
@@ -150,12 +180,17 @@ def _columns(counts: Sequence[Counts]) -> Floats:
 
 
 def _ratio(
-    hits: Floats, total: Floats, source: Codes, weights: Codes | None, why: str, missing: int
+    name: str,
+    hits: Floats,
+    total: Floats,
+    source: Codes,
+    weights: Codes | None,
+    why: str,
+    missing: int,
 ) -> Replicated:
     whole = whole_and_resamples(source, weights)
     sums, size = (np.bincount(source, weights=v, minlength=whole.shape[1]) for v in (hits, total))
     with np.errstate(invalid="ignore"):  # a resample may hold no span
         rows = dot(whole, sums) / dot(whole, size)
-    n, used = round(float(size.sum())), int(np.count_nonzero(size))
-    alike = bounds_of_alike(float(rows[0]), SHARE, used) if n else None
-    return replicated(rows, why, n_sources=used, n=n, n_missing=missing, alike=alike)
+    n = round(float(size.sum()))
+    return replicated(rows, why, sizes=size, scale=scale_of(name), n=n, n_missing=missing)

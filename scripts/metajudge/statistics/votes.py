@@ -4,6 +4,7 @@ A row of votes counts, for one pair under one criterion, how many people chose e
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,14 +12,12 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NO_EXPECTATION, NO_VOTES, Estimate
-from metajudge.statistics.means import SHARE
+from metajudge.statistics.means import share
 from metajudge.statistics.resampling import (
     RESAMPLES,
-    Bounds,
-    bounds_of_alike,
     source_weights,
     whole_and_resamples,
-    with_interval,
+    with_percentiles,
 )
 
 Counts = NDArray[np.int64]
@@ -30,6 +29,8 @@ OPTIONS: Final = ("A", "B", "C", "D")
 DECIDED: Final = 3
 """So many of the options can win: D never does, but it is a vote."""
 DROPS, STAYS, UNDECIDED = 1, 0, -1
+NOT_SMOOTH: Final = "a majority jumps"
+"""Why the interval of a share of outcomes is a bootstrap's."""
 
 
 def pair_weights(
@@ -50,26 +51,20 @@ def pair_weights(
 def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
     """Return the mean over rows of max(A, B, C) / (A + B + C + D).
 
-    votes (rows, 4), pair (rows,) the code of each row's pair, weights (resamples, pairs) or None
-    for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1. Rows without a vote are
+    votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs), `deletions`,
+    or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1. Rows without a vote are
     missing; rows in which several options come first are tied. Paper 001, appendix C.3.2.
     """
-    whole = whole_and_resamples(pair, weights)
     given = votes.sum(axis=1) > 0
     votes, source = votes[given], pair[given]
     most = votes[:, :DECIDED].max(axis=1, initial=0)
-    sums, size = (
-        np.bincount(source, weights=v, minlength=whole.shape[1])
-        for v in (most / votes.sum(axis=1), np.ones(source.size))
-    )
     tied = (votes[:, :DECIDED] == most[:, None]).sum(axis=1) > 1
     missing = int((~given).sum())
     if not source.size:
         return Estimate.undefined(NO_VOTES, n_missing=missing)
-    rows = _ratio(dot(whole, sums), dot(whole, size))
-    found = Estimate(float(rows[0]), n=source.size, n_missing=missing, n_tied=int(tied.sum()))
-    pairs = int(np.count_nonzero(size))
-    return _with_interval(found, rows, pairs, bounds_of_alike(float(rows[0]), SHARE, pairs))
+    shares = most / votes.sum(axis=1)
+    found = share(shares, np.ones(source.size), source, weights, missing, units="pairs")
+    return replace(found, n_tied=int(tied.sum()))
 
 
 def match_vote_vote(
@@ -141,22 +136,15 @@ def _match(
         return Estimate.undefined(why, n_missing=missing)
     tied = int((asked[0] & (found[0] == UNDECIDED)).sum())
     estimate = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
-    return _with_interval(estimate, rows, np.unique(pair[votes.sum(axis=1) > 0]).size)
+    if rows.size == 1:
+        return estimate
+    pairs = np.unique(pair[votes.sum(axis=1) > 0]).size
+    return with_percentiles(estimate, rows[1:], pairs, NOT_SMOOTH, units="pairs")
 
 
 def _ratio(part: Counts | Floats, whole: Counts | Floats) -> Floats:
     with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
         return np.asarray(part / whole, dtype=np.float64)
-
-
-def _with_interval(
-    found: Estimate, rows: Floats, n_pairs: int, alike: Bounds | None = None
-) -> Estimate:
-    return (
-        with_interval(found, rows[1:], n_pairs, units="pairs", alike=alike)
-        if rows.size > 1
-        else found
-    )
 
 
 class Expectations(NamedTuple):

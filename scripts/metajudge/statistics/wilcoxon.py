@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import share_alike
 from metajudge.statistics.means import clustered_mean
-from metajudge.statistics.resampling import share_alike, with_interval
+from metajudge.statistics.registry import scale_of
+from metajudge.statistics.resampling import replicated
 
 Method = Literal["exact", "asymptotic"]
 
@@ -66,17 +68,12 @@ def _doubled_midranks(ties: NDArray[np.int64]) -> NDArray[np.int64]:
 class SignedRank:
     """Signs and ties of the differences: counts per distinct non-zero |d|, ascending.
 
-    positive, negative: (..., groups); n_zero and tie_loss: (...). A leading axis, if any, is that
-    of resamples. `tie_loss` is sum t³ - t = 6 (triples + twos) of tied differences. In a resample
-    a source that is drawn twice counts as two sources that do not tie with each other: twos and
-    triples of different sources count as often as these are drawn together, over how often that is
-    to be expected; those of one source as often as it is drawn. So its mean is that of the data.
+    positive, negative: (..., groups); n_zero: (...). A leading axis, if any, is that of deletions.
     """
 
     positive: NDArray[np.int64]
     negative: NDArray[np.int64]
     n_zero: NDArray[np.int64]
-    tie_loss: NDArray[np.float64]
 
     @property
     def ties(self) -> NDArray[np.int64]:
@@ -107,10 +104,10 @@ class SignedRank:
 def signed_rank(
     d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
 ) -> SignedRank:
-    """Return the signed ranks of exact differences d (n,), or those of every resample.
+    """Return the signed ranks of exact differences d (n,), or those of every deletion.
 
-    weights: (resamples, sources) counts; source: (n,) code of each pair's source, a column of
-    weights. Only the ranks depend on the resample, so |d| is sorted once.
+    weights: (sources, sources), `deletions`; source: (n,) code of each pair's source, a column of
+    weights. Only the ranks depend on the deletion, so |d| is sorted once.
     """
     d = np.asarray(d)
     if d.size and not np.issubdtype(d.dtype, np.integer):
@@ -126,45 +123,7 @@ def signed_rank(
         np.add.reduceat(times_sorted * up, groups, axis=-1),
         np.add.reduceat(times_sorted * ~up, groups, axis=-1),
         times[..., zero].sum(axis=-1),
-        _tie_loss(np.abs(d[~zero]), weights, None if source is None else np.asarray(source)[~zero]),
     )
-
-
-def _tie_loss(
-    size: NDArray[np.int64], weights: NDArray[np.int64] | None, source: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
-    """Return `SignedRank.tie_loss` of differences with these |d|, (...).
-
-    m differences of one source with one |d| are one place; a source is drawn k times, and places
-    of one |d| are summed as sums of km, (km)², (km)³ (all of one, two, three different sources).
-    """
-    code = np.arange(size.size) if source is None else source
-    places, m = np.unique(np.stack([size, code]), axis=1, return_counts=True)
-    groups = np.flatnonzero(np.diff(places[0], prepend=0))
-    k = np.ones(m.size, np.int64) if weights is None else weights[..., places[1].astype(int)]
-
-    def summed(terms: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.add.reduceat(terms, groups, axis=-1)
-
-    first, second, third = (summed((k * m) ** power) for power in (1, 2, 3))
-    pairs, triples = summed(k * m * (m - 1)), summed(k * m * (m - 1) * (m - 2))  # of one source
-    of_one = 3 * pairs + triples
-    of_two = 3 * (first**2 - second) + 3 * (pairs * first - summed(k**2 * m**2 * (m - 1)))
-    of_three = first**3 - 3 * first * second + 2 * third
-    both, all_three = _drawn_together(None if weights is None else weights.shape[-1])
-    return np.asarray((of_one + of_two / both + of_three / all_three).sum(axis=-1))
-
-
-def _drawn_together(n_sources: int | None) -> tuple[float, float]:
-    """Return E k k' and E k k' k'' of how often two and three sources are drawn of n with n draws.
-
-    They are (n - 1) / n and (n - 1)(n - 2) / n²; 1 without a resample. Where there are too few
-    sources there is nothing to divide, and the least number above 0 stands for 0.
-    """
-    if n_sources is None:
-        return 1.0, 1.0
-    both, all_three = n_sources - 1, (n_sources - 1) * (n_sources - 2)
-    return max(both, 1) / n_sources, max(all_three, 1) / n_sources**2
 
 
 def table_method(max_nonzero: int) -> Method:
@@ -196,12 +155,9 @@ def log_p_asymptotic(d: ArrayLike) -> float:
 def replicate_log_p(
     d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: Method
 ) -> NDArray[np.float64]:
-    """Return ln p of every resample, (resamples,).
+    """Return ln p of every deletion, (sources,), of the differences that it leaves.
 
-    d, source: (n,); weights: (resamples, sources); a resample without non-zero d has ln p = 0.
-    The asymptotic test takes copies of one pair for untied (`SignedRank.tie_loss`): ties of copies
-    narrow its null distribution in every resample, and where all differences have one sign no
-    resample would have a p as large as that of the data. The exact test has the ranks as drawn.
+    d, source: (n,); weights: (sources, sources); a deletion without non-zero d has ln p = 0.
     """
     test = {"exact": _exact, "asymptotic": _asymptotic}[method]
     return test(signed_rank(d, weights, source))
@@ -210,14 +166,15 @@ def replicate_log_p(
 def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     from scipy.special import log_ndtr
 
-    n = ranked.n_nonzero  # the loss is at most 2.2 n³ + 6 n², so that there is a root:
-    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - ranked.tie_loss) / 3)  # of doubled ranks
+    n, t = ranked.n_nonzero, ranked.ties
+    loss = (t**3 - t).sum(axis=-1)
+    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - loss) / 3)  # of doubled ranks
     z = (ranked.w_plus - ranked.w_minus) / np.where(spread > 0, spread, 1)
     return np.where(spread > 0, log_ndtr(-z), 0.0)
 
 
 def _exact(ranked: SignedRank) -> NDArray[np.float64]:
-    """Return ln p of every resample; resamples with the same ties and rank sum are done once."""
+    """Return ln p of every deletion; those with the same ties and rank sum are done once."""
     if ranked.n_nonzero.max(initial=0) > 2 * EXACT_LIMIT:
         raise ValueError(f"more than {2 * EXACT_LIMIT} non-zero differences: use 'asymptotic'")
     cases = np.concatenate([ranked.ties, ranked.w_minus[..., None]], axis=-1)
@@ -319,8 +276,8 @@ def rank_biserial(
 ) -> Estimate:
     """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
 
-    d: (n,) exact differences; with weights (resamples, sources) and source (n,), the percentile
-    interval over the sources of non-zero differences. n = those differences, n_tied = the others;
+    d: (n,) exact differences; with weights (sources, sources) and source (n,), the interval over
+    the sources of non-zero differences. n = those differences, n_tied = the others;
     undefined when all are zero. Unlike the discernment score it does not grow with n (Kerby 2014).
     Where all have one sign, q of all sources at least have it (`share_alike`); were the largest
     differences of all others of the other sign, the correlation would be 2q² - 1.
@@ -329,14 +286,19 @@ def rank_biserial(
     method = "matched-pairs rank-biserial, zeros dropped"
     if not n:
         return replace(Estimate.undefined(ALL_ZERO, method=method), n_tied=np.size(d))
-    value = Estimate(float(_biserial(ranked)), n=n, n_tied=int(ranked.n_zero), method=method)
+    value, tied = float(_biserial(ranked)), int(ranked.n_zero)
     if weights is None or source is None:
-        return value
-    replicates = _biserial(signed_rank(d, weights, source))
-    n_sources = np.unique(np.asarray(source)[np.asarray(d) != 0]).size
-    least = 2 * share_alike(n_sources) ** 2 - 1
-    alike = (least, 1.0) if ranked.w_plus > 0 else (-1.0, -least)
-    return with_interval(value, replicates, n_sources, alike=alike)
+        return Estimate(value, n=n, n_tied=tied, method=method)
+    rows = np.append(value, _biserial(signed_rank(d, weights, source)))
+    sizes = np.bincount(np.asarray(source, int)[np.asarray(d) != 0], minlength=rows.size - 1)
+    scale = scale_of("rank_biserial")
+    found = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
+    known, one = found.jackknifed, found.estimate
+    if isinstance(known, str) or abs(value) < 1:
+        return one
+    least = 2 * share_alike(known.sources) ** 2 - 1
+    lo, hi = (least, 1.0) if value > 0 else (-1.0, -least)
+    return replace(one, lo=lo, hi=hi, note="")
 
 
 def _biserial(ranked: SignedRank) -> NDArray[np.float64]:
@@ -350,7 +312,7 @@ def mean_drop(
 ) -> Estimate:
     """Return the mean of original - perturbed over pairs, in points of the scale.
 
-    original, perturbed, source: (n,); weights: (resamples, sources); percentile interval over
+    original, perturbed, source: (n,); weights: (sources, sources); interval over
     sources. n = pairs, n_tied = zero differences; undefined without pairs, ValueError on NaN.
     """
     d = exact_differences(original, perturbed, None)

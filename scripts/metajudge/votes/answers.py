@@ -17,6 +17,7 @@ from metajudge.cells import split
 from metajudge.plan import Plan
 from metajudge.schema.errors import UserError
 from metajudge.statistics.estimate import Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.votes import (
     OPTIONS,
     UNDECIDED,
@@ -164,7 +165,7 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
     hopes = np.array([expected.get(cell, np.nan) for cell in cells], dtype=np.float64)
     told = votes, pair_code, cell_code, hopes, weights
     return {
-        "vote_consistency": vote_consistency(votes, pair_code, weights),
+        "vote_consistency": vote_consistency(votes, pair_code, deletions(len(pairs))),
         "match_vote_vote": match_vote_vote(*told),
         "match_vote_all": match_vote_all(*told),
     }

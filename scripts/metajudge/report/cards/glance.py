@@ -1,4 +1,4 @@
-"""The first screen of a card: what the judge is, what it may be trusted for, what it costs."""
+"""The first screen of a card: what the judge is, what may be said of it, what it costs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.sections.cost import free, price_per_1000
 from metajudge.report.sections.coverage import Tally
 from metajudge.report.sections.judges import letters
-from metajudge.report.sections.trust import evidence, verdicts
+from metajudge.report.sections.trust import evidence, reasons, verdicts
 from metajudge.report.trust import Claim, claims
 from metajudge.report.words import spoken
 
@@ -46,7 +46,7 @@ def _is(report: Report, judge: Judge) -> str:
 
 
 def _trusted(report: Report, judge: Judge) -> Iterator[tuple[str, str]]:
-    """Yield what the judge may be trusted for; of a control nothing of the kind is asked."""
+    """Yield what may be said of the judge; of a control nothing of the kind is asked."""
     own = [] if judge.control else claims(report, judge)
     if own:
         yield from ((title, f"{told}.") for title, told in verdicts(report, own))
@@ -110,7 +110,9 @@ def _table(
     said = "the planned ratings" if dataset.planned else "people's ratings"
     columns = [Column("This judge"), Column("Rank"), Column("Best control")]
     columns += [Column("Because", style="words")] if own else []
-    why = {row: claim.why for claim in reversed(own) for row in claim.rows}
+    why = {
+        claim.row: "; ".join([spoken(claim.outcome), *reasons(claim)]) for claim in reversed(own)
+    }
     lines = []
     for one in shown:
         row = one.row(report, dataset, judge)
@@ -124,11 +126,19 @@ def _table(
 
 
 def _rank(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> Cell:
-    """Return the judge's place by point estimate among the judges that are no controls."""
+    """Return the judge's place by point estimate among the judges that are no controls.
+
+    A judge that is given a rating of the text has none, and is none of the others.
+    """
+    if judge.hint:
+        return Cell("–", notes=(f"hint: {judge.hint}",), style="undefined")
     rows = {
         one.id: row.value
         for one in report.judges
-        if not one.control and (row := measure.row(report, dataset, one)) and row.value is not None
+        if not one.control
+        and not one.hint
+        and (row := measure.row(report, dataset, one))
+        and row.value is not None
     }
     mine = rows.get(judge.id)
     if mine is None:

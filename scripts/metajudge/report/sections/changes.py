@@ -13,7 +13,7 @@ SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 OWN_WORDING = "the cards' wording"
 NOTES = (
     "A form less the first judge of its model, a wording less the first one of the study, on the "
-    "same drops and the same resamples of items. Where the interval holds 0, no change is shown.",
+    "same drops of the same items. Where the interval holds 0, no change is shown.",
     "Points of a score that is computed from errors are no points of a rating: of such a form, "
     "read the index and the AUC.",
 )

@@ -34,7 +34,7 @@ def matrix(
         return []
     columns = [Column(judge.id) for judge in judges]
     caption = f"{name}: {label(statistic)} of the row's judge less that of the column's."
-    note = "Both on the same resamples of items. An interval that holds 0 tells no judge apart."
+    note = "Both without the same items. An interval that holds 0 tells no judge apart."
     table = Table(caption, "Judge", columns, bodies(judges, cells), [note])
     return [Fold(f"Differences between judges for {name}", [table])]
 

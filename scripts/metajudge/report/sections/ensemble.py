@@ -149,7 +149,7 @@ def _summed(report: Report, dataset: Dataset, own: _Ensemble, name: str, level: 
     title, _ = LEVELS[level]
     caption = (
         f"{dataset.name}, {own.id}: {label(name)} with people's mean rating, {title}, of "
-        f"{plural(own.size, 'member')}. All differences are on the same texts and resamples."
+        f"{plural(own.size, 'member')}. All differences are on the same texts."
     )
     notes = [
         "The best member is chosen on the same data as it is measured: its value is likely too "

@@ -32,7 +32,7 @@ AVERAGE = "average"
 LEAD = (
     "The same model judges the same texts in several ways: by what it is asked to write, by how "
     "its words are drawn, by how many rated texts it is shown. A difference is that from the "
-    "model's first judge in the study, with the interval of resamples that both share."
+    "model's first judge in the study, with its paired interval."
 )
 Models = dict[str, list[Judge]]
 

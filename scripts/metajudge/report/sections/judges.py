@@ -1,12 +1,14 @@
-"""The first screen: what was measured, and what each judge may be trusted for."""
+"""The first screen: what was measured, and what may be said of each judge."""
 
 from metajudge.report.elements import (
     Block,
+    Body,
     Cell,
     Column,
     Facts,
     Fold,
     Heading,
+    Line,
     Section,
     Table,
     Text,
@@ -14,17 +16,19 @@ from metajudge.report.elements import (
     estimate,
     short,
 )
-from metajudge.report.headline import SINGULAR, STATISTIC, Measure, below, best_control, measures
-from metajudge.report.numbers import THOUSAND, count, listed, plural
+from metajudge.report.headline import SINGULAR, Measure, below, best_control, measures
+from metajudge.report.numbers import DASH, THOUSAND, count, listed, plural
 from metajudge.report.report import Dataset, Judge, Report
 from metajudge.report.rows import Row
 from metajudge.report.sections.agreement import LETTERS
 from metajudge.report.sections.cost import price_per_1000
 from metajudge.report.sections.shared import agreed_with, bodies
 from metajudge.report.sections.trust import sentences
-from metajudge.report.words import label, spoken
+from metajudge.report.words import spoken
 
 BELOW = "†"
+PEOPLE = "human"
+"""The judge of rows about people."""
 
 
 def section(report: Report) -> Section:
@@ -60,8 +64,10 @@ def _lead(report: Report) -> str:
     parts = []
     if len(report.rows("agreement")):
         parts.append(
-            f"Agreement is the {label(STATISTIC)} correlation over all targets pooled; other "
-            "statistics and levels are under Agreement."
+            "Agreement is the rank correlation that decides the claim: within each source, the "
+            "mean over sources (one score for all texts of a source counts 0), or pooled where "
+            "too few sources have different ratings. Other statistics and levels are under "
+            "Agreement."
         )
     if len(report.rows("discernment")):
         parts.append(
@@ -130,7 +136,7 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
     columns = [Column(one.name(report), group=one.group) for one in shown]
     columns += [Column(f"US$ per {THOUSAND} judgments", group="Cost")] if len(costs) else []
     tables = dict.fromkeys(measure.table for measure in shown)
-    said = agreed_with(dataset) if "agreement" in tables else " and ".join(tables)
+    said = agreed_with(dataset) if "verdicts" in tables else " and ".join(tables)
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if ranked:
         notes.append(LETTERS)
@@ -138,9 +144,20 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
         f"{dataset.name}: {said}. {_counts(report, dataset, shown)}".strip(),
         "Judge",
         columns,
-        bodies(report.judges, cells),
+        [*_people(report, dataset, shown, bool(len(costs))), *bodies(report.judges, cells)],
         notes,
     )
+
+
+def _people(report: Report, dataset: Dataset, shown: list[Measure], costs: bool) -> list[Body]:
+    """Return the row of what a rater gets in a judge's place; none where that is not known."""
+    person = Judge(PEOPLE, PEOPLE, "one rater, against the others")
+    rows = [measure.row(report, dataset, person) for measure in shown]
+    if not any(row and row.value is not None for row in rows):
+        return []
+    cells = [estimate(row) if row else Cell(DASH, style="undefined") for row in rows]
+    line = Line("people", [*cells, *([Cell("")] if costs else [])], about=person.about)
+    return [Body([line])]
 
 
 def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> Cell:
@@ -152,7 +169,7 @@ def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> C
 
 def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> str:
     """Return the letters of the groups that a test puts the judge in, "" where none was made."""
-    if measure.table != "agreement":
+    if not measure.ranked:
         return ""
     place = (dataset.id, judge.id, f"rank_{measure.statistic}")
     row = report.rows("comparison").at(*place, aspect=measure.aspect, level=measure.level)

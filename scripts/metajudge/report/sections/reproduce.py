@@ -27,8 +27,7 @@ def section(report: Report) -> Section:
     facts = [("command", str(report.spec["command"])), ("seed", str(report.spec["study"]["seed"]))]
     lead = (
         "The same lock file and the same replies give the same bytes: the tables, and this file. "
-        "Intervals are 95 % percentile intervals over 1,000 resamples of the items unless a "
-        "table's method says otherwise."
+        "Intervals are 95 %, jackknife-t over the items, unless a table's method says otherwise."
     )
     return Section(
         "reproduce",

@@ -31,7 +31,10 @@ from metajudge.statistics.registry import STATISTICS, statistic
 SOURCE = "tables/robustness.csv"
 AVERAGE = "average"
 ALPHAS = ("alpha_pair", "alpha_joint", "alpha_pairs_mean")
-HINTED = ("follow_rate", "already_share", "difference_follow_rate", "sway", "match_share")
+HINTED = (
+    *("follow_rate", "already_share", "difference_follow_rate", "sway", "hint_effect"),
+    "match_share",
+)
 SHIFT = "hint_shift"
 REASONS = ("sentiment", "reason_words")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_reason_words")
@@ -172,7 +175,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     tables = [_per_judge(report, dataset, rows, aspects, one, counts=True) for one in HINTED]
     shift = rows.where(statistic=SHIFT)
     known = [row for row in shift if row.value is not None]
-    found: list[Block] = [tables[0], tables[3]]
+    found: list[Block] = [tables[0], tables[3], tables[4]]
     if known:
         shown = [one for one in report.judges if any(row.judge == one.id for row in known)]
         at = {(row.judge, row.judged): row for row in shift}
@@ -188,7 +191,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
         axis = "points toward the hint, with 95 % interval; the line is no shift"
         table = _numbers(title, shown, cells, names)
         found.append(_figure(title, points, summary, table, line=0, axis=axis))
-    rest = [tables[1], tables[2], tables[4], _per_judge(report, dataset, rows, aspects, SHIFT)]
+    rest = [tables[1], tables[2], tables[5], _per_judge(report, dataset, rows, aspects, SHIFT)]
     return [*found, Fold(f"{dataset.name}: hints in detail", rest)]
 
 

@@ -44,10 +44,13 @@ def bodies(
 def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
     """Return the rows with the highest value: several where judges tie.
 
-    A control leads only where no other judge has a value.
+    A control leads only where no other judge has a value; a judge that is given a rating of the
+    very text never does.
     """
-    controls = {judge.id for judge in judges if judge.control}
-    known = [(row.value, row) for row in rows if row.value is not None]
+    own = list(judges)
+    controls = {judge.id for judge in own if judge.control}
+    hinted = {judge.id for judge in own if judge.hint}
+    known = [(row.value, row) for row in rows if row.value is not None and row.judge not in hinted]
     real = [(value, row) for value, row in known if row.judge not in controls] or known
     most = max((value for value, _ in real), default=None)
     return [row for value, row in real if value == most]

@@ -131,6 +131,12 @@ class Scale(Card):
             raise ValueError(f"{steps:g} steps are too many: leave `step` out for any value")
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
+        words = [" ".join(label.split()).casefold() for label in self.labels]
+        if twice := [label for at, label in enumerate(self.labels) if words[at] in words[:at]]:
+            raise ValueError(
+                f"the label {twice[0]!r} comes twice, case and blanks aside: no reply could tell "
+                "which of its values is meant; give each value a label of its own"
+            )
         return self
 
     def values(self) -> list[float] | None:

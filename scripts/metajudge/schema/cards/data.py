@@ -230,7 +230,9 @@ class Dataset(Card):
     raters: Slug = Field(
         "expert",
         description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
-        "or crowd); `mean` where one column of a table holds the mean of several.",
+        "or crowd); `mean` where one column of a table holds the mean of several; `slots` where a "
+        "column is a place and no person (the first rating of a text, whoever gave it), `persons` "
+        "where it is one; else places, if over 95 % of the texts have their ratings in order.",
     )
     ratings: Literal["human", "planned", "none"] = Field(
         "human", description="Whose ratings they are; `planned` is never shown as human."

@@ -95,6 +95,21 @@ class Severities(Card):
         return self
 
 
+def _kind_of_scale(value: object) -> str:
+    """Return whether a judge's scale is that of every aspect, or one for each that is named."""
+    named = isinstance(value, dict) and value
+    return (
+        "named" if named and all(isinstance(one, dict | Scale) for one in value.values()) else "one"
+    )
+
+
+JudgeScale = Annotated[
+    Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
+    Discriminator(_kind_of_scale),
+]
+"""A scale, or aspect -> scale."""
+
+
 class Judge(Decoding):
     """A judge: a model, the form in which it is asked, and how its replies become a score.
 
@@ -116,7 +131,11 @@ class Judge(Decoding):
         description="What a text is compared with. Default: references for lexical forms, nothing "
         "for other judges. Forms that models read are given the first one as `reference`.",
     )
-    scale: Scale | None = Field(None, description="The judge's own scale; default: the aspect's.")
+    scale: JudgeScale | None = Field(
+        None,
+        description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
+        "not named: the aspect's.",
+    )
     draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
     share: float = Field(
         1.0,
@@ -125,10 +144,12 @@ class Judge(Decoding):
         description="The share of each dataset's items that it judges, drawn by the study's seed: "
         "the same items for all judges of one share, and within those of a larger one.",
     )
-    estimator: Literal["mean", "mode", "logprob_mean"] = Field(
+    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
         "mean",
-        description="How draws become a score, which needs half of them parsed. logprob_mean: the "
-        "mean of the scale's values, weighted by the probabilities of the tokens that say them.",
+        description="How draws become a score, which needs half of them parsed. first: the first "
+        "draw; the others only show how often a reply changes by itself, as the base of a hint "
+        "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
+        "the tokens that say them.",
     )
     top_logprobs: int = Field(
         20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
@@ -158,6 +179,12 @@ class Judge(Decoding):
         "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
         "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
         "anything again.",
+    )
+    tie: str = Field(
+        "",
+        pattern="^[C-Zc-z]?$",
+        description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
+        "the word `tie` always is one. Another one asks nothing again.",
     )
     severities: Severities = Field(
         Severities(),
@@ -193,6 +220,24 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        [],
+        max_length=4,
+        description="Up to four texts at which a reply ends; for models that read prompts.",
+    )
+    cut: Literal["unread", "read"] = Field(
+        "unread",
+        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
+        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
+    )
+
+    @model_validator(mode="after")
+    def _cut_behind_a_verdict(self) -> Self:
+        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        return self
 
     @model_validator(mode="after")
     def _falls_back_from_something(self) -> Self:
@@ -227,11 +272,27 @@ class Judge(Decoding):
         return self.annotation is not None or self.parser == PARSER
 
     @property
-    def own_scale(self) -> Scale | None:
-        """Return the scale that is the judge's own, None where it has that of the aspect."""
+    def own_scale(self) -> JudgeScale | None:
+        """Return the scale that is the judge's own, None where it has those of the aspects."""
         if self.annotation is not None:
             return self.annotation.scale
         return OVERALL if self.annotates else self.scale
+
+    @property
+    def scales(self) -> list[Scale]:
+        """Return the scales that its card gives."""
+        if isinstance(self.scale, dict):
+            return list(self.scale.values())
+        return [] if self.scale is None else [self.scale]
+
+    def scale_on(self, aspect: str) -> Scale | None:
+        """Return the scale that its card gives an aspect, None where it has the aspect's own."""
+        return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
+
+    def own_scale_on(self, aspect: str) -> Scale | None:
+        """Return the same of its replies: an annotation's score has a scale of its own."""
+        own = self.own_scale
+        return own.get(aspect) if isinstance(own, dict) else own
 
     @model_validator(mode="after")
     def _annotates_in_one_way(self) -> Self:

@@ -142,8 +142,8 @@ class Limits(Card):
     concurrency: int = Field(
         16,
         ge=1,
-        description="Requests under way at once; halved when the endpoint says that it is too many "
-        "(429), and slowly more again.",
+        description="Requests under way at the endpoint at once, of all jobs on one machine "
+        "together; halved when the endpoint says that it is too many (429), and slowly more again.",
     )
     requests_per_minute: float | None = Field(
         None, gt=0, description="No more requests than this, of each job."
@@ -167,7 +167,7 @@ class Limits(Card):
         1,
         gt=0,
         description="Most seconds before the second attempt; doubled each time, up to 60. The wait "
-        "is drawn between none and that.",
+        "is drawn between none and that, after 429 between half of it and all.",
     )
     patience: float = Field(
         1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
@@ -175,7 +175,8 @@ class Limits(Card):
     breaker: int = Field(
         50,
         ge=1,
-        description="So many requests in a row that fail for one and the same reason end the job.",
+        description="So many requests in a row that fail alike, with the same status and type of "
+        "error, end the job.",
     )
 
 

@@ -1,6 +1,6 @@
 """The card of a study."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ Method = Literal[
     "faults",
     "spans",
 ]
+Bar = Annotated[float, Field(allow_inf_nan=False)]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 
@@ -137,6 +138,19 @@ class Study(Caps):
     confusion: Confusion = Field(Confusion(), description="How the method confusion is computed.")
     distill: Distillation | None = Field(
         None, description="Train the model of a judge on what another judge says."
+    )
+    as_rater_margin: float = Field(
+        0.05,
+        gt=0,
+        description="A judge is as good as one more rater where it is less than this worse, in "
+        "units of the statistic.",
+    )
+    require: dict[str, Bar | dict[Slug, Bar]] = Field(
+        {},
+        description="Bars: statistic -> the least that a judge must have (of errors, prices and "
+        "the like the most), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. "
+        "`spearman.pooled` names the level. A verdict says of each judge whether it meets the bar, "
+        "misses it, or how many more ratings would tell.",
     )
     exclude_reference_systems: bool = Field(
         True,

@@ -1,7 +1,9 @@
-"""A bound on memory: a template is a program, and may ask for more than a machine has."""
+"""Bounds on memory and time: a template is a program, and a file may unfold without end."""
 
 import os
 import resource
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,3 +37,23 @@ def bounded_memory(spare: int = SPARE) -> Iterator[None]:
                 resource.setrlimit(resource.RLIMIT_AS, before)  # first: an error takes memory, too
     except MemoryError:
         raise OverflowError(f"it takes more than {spare:,} bytes of memory") from None
+
+
+class Clock(threading.local):
+    """How long a thread has computed since it was set; others on the machine do not count."""
+
+    end = float("inf")
+
+    @contextmanager
+    def set(self, seconds: float) -> Iterator[None]:
+        """Let this thread compute for at most so long while the block runs."""
+        before, self.end = self.end, min(self.end, time.thread_time() + seconds)
+        try:
+            yield
+        finally:
+            self.end = before
+
+    def tick(self) -> None:
+        """Raise OverflowError if the time is over."""
+        if time.thread_time() > self.end:
+            raise OverflowError("it takes too long to compute")

@@ -1,0 +1,240 @@
+"""False alarms and power of the rules behind verdicts, simulated through the code that makes them.
+
+    python benchmarks/verdicts.py                    # 1,000 studies per rule, some minutes
+    python benchmarks/verdicts.py --studies 20 chance length
+
+A world draws people's ratings and a judge, of which the claim is true or not. A rule keeps its
+level where it is claimed in at most .025 + 2 SE of the studies in which it is not true.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from effects import RULES as EFFECTS
+from effects import Rule
+
+from metajudge.methods.claims.agreement import Field, nulls_of
+from metajudge.methods.claims.base import CHANCE, LOST, SYSTEMS
+from metajudge.methods.claims.lost import at_the_worst_end
+from metajudge.methods.claims.order import Ordered
+from metajudge.methods.claims.rating import Classified
+from metajudge.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
+
+Floats = NDArray[np.float64]
+SEED = 20261123
+SOURCES, TEXTS = 24, 5
+SOURCE = np.repeat(np.arange(SOURCES), TEXTS)
+SYSTEM = np.tile(np.arange(TEXTS), SOURCES)
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+CLAIMED = {Outcome.BETTER, Outcome.AS_RATER, Outcome.NOTICED, Outcome.WITHSTANDS, Outcome.MEETS}
+
+
+def points(values: Floats) -> Floats:
+    """Return the values as ratings 1 to 5."""
+    return np.clip(np.round(3 + values), 1, 5)
+
+
+def field(y: Floats, lengths: Floats, seed: int) -> Field:
+    """Return what agreement is measured against: one rater, (texts,)."""
+    order = {str(s): s for s in range(SOURCES)}
+    study: Any = SimpleNamespace(item_order=order, spec={"seed": seed}, dataset="simulated")
+    panel: Any = SimpleNamespace(
+        source=SOURCE, system=SYSTEM, lengths=lengths, ratings=lambda _: y[None, :]
+    )
+    return Field(study, panel, "aspect")
+
+
+def agrees(
+    x: Floats, y: Floats, lengths: Floats, seed: int, *, systems: bool = False
+) -> Mapping[str, float]:
+    """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst end."""
+    own = field(y, lengths, seed)
+    nulls = nulls_of(own, x, own.number(x))
+    if systems:
+        p = own.p_systems(x)
+        assert p is not None
+        nulls[SYSTEMS] = p
+    if np.isnan(x).any():
+        worst = at_the_worst_end(x, own.people, SOURCE)
+        nulls[LOST] = max(nulls_of(own, worst, own.number(worst)).values())
+    return nulls
+
+
+def claimed(*family: Mapping[str, float]) -> bool:
+    """Return whether any claim of one judge and kind is made."""
+    told = verdicts([Evidence(nulls) for nulls in family])
+    return any(one.outcome in CLAIMED for one in told)
+
+
+def _normal(rng: np.random.Generator, *size: int) -> Floats:
+    return rng.normal(size=size or (SOURCE.size,))
+
+
+def chance(rng: np.random.Generator) -> bool:
+    """A judge that says anything, length that tells nothing."""
+    return claimed(agrees(points(_normal(rng)), points(_normal(rng)), _normal(rng), 1))
+
+
+def four_aspects(rng: np.random.Generator) -> bool:
+    """The same on four aspects: any claim is a false alarm."""
+    lengths = _normal(rng)
+    family = [agrees(points(_normal(rng)), points(_normal(rng)), lengths, 1) for _ in range(4)]
+    return claimed(*family)
+
+
+def length(rng: np.random.Generator) -> bool:
+    """A judge that agrees with people as well as length does, by another part of what they see."""
+    part, long = _normal(rng, 2, SOURCE.size)
+    return claimed(agrees(part, points(part + long + 0.7 * _normal(rng)), long, 1))
+
+
+def brevity(rng: np.random.Generator) -> bool:
+    """A judge that agrees as well as minus the length does."""
+    part, long = _normal(rng, 2, SOURCE.size)
+    return claimed(agrees(part, points(part - long + 0.7 * _normal(rng)), long, 1))
+
+
+def only_brevity(rng: np.random.Generator) -> bool:
+    """A judge that is minus the length, where people like short texts."""
+    long = _normal(rng)
+    return claimed(agrees(-long, points(-long + 0.7 * _normal(rng)), long, 1))
+
+
+def tastes(rng: np.random.Generator) -> bool:
+    """A judge with fixed tastes for systems, which differ in quality, too."""
+    quality, taste = _normal(rng, 2, TEXTS)
+    x = taste[SYSTEM] + 0.7 * _normal(rng)
+    return claimed(
+        agrees(x, points(quality[SYSTEM] + 0.7 * _normal(rng)), _normal(rng), 1, systems=True)
+    )
+
+
+def only_source(rng: np.random.Generator) -> bool:
+    """A judge of the right rating that knows the source alone: its kappa is above 0."""
+    level = _normal(rng, SOURCES)[SOURCE]
+    gold, mine = points(level + 0.7 * _normal(rng)), points(level + 0.7 * _normal(rng))
+    return claimed(_rates(gold, mine, rng))
+
+
+def any_rating(rng: np.random.Generator) -> bool:
+    """A judge that gives any rating."""
+    return claimed(_rates(points(_normal(rng)), points(_normal(rng)), rng))
+
+
+def any_order(rng: np.random.Generator) -> bool:
+    """A judge that orders texts at random, half of its pairs tied."""
+    return claimed(_orders(np.zeros(SOURCE.size), rng))
+
+
+def lost_errors(rng: np.random.Generator) -> bool:
+    """A judge without a clue that loses the 15 % of its judgments that are most wrong."""
+    x, y = points(_normal(rng)), points(_normal(rng))
+    wrong = -(x - x.mean()) * (y - y.mean()) + 1e-3 * _normal(rng)
+    x[np.argsort(wrong)[-round(0.15 * x.size) :]] = np.nan
+    return claimed(agrees(x, y, _normal(rng), 1))
+
+
+def _rates(gold: Floats, mine: Floats, rng: np.random.Generator) -> Mapping[str, float]:
+    return Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng).nulls()[1]
+
+
+def _orders(shift: Floats, rng: np.random.Generator) -> Mapping[str, float]:
+    """Return the nulls of half credit where the better text has `shift` more."""
+    gap = np.round(0.8 * _normal(rng) + shift)
+    first, second = _normal(rng, 2, SOURCE.size)
+    return Ordered(gap, np.zeros(gap.size), first, second, SOURCE, SOURCES).nulls()[1]
+
+
+def agreement_04(rng: np.random.Generator) -> bool:
+    """A judge whose correlation with people's ratings is about .4 within sources."""
+    x, y = _related(rng)
+    return claimed(agrees(x, y, _normal(rng), 1))
+
+
+def agreement_04_chance(rng: np.random.Generator) -> bool:
+    """The same, held against chance alone: what beating both lengths costs."""
+    x, y = _related(rng)
+    return claimed({CHANCE: agrees(x, y, _normal(rng), 1)[CHANCE]})
+
+
+def _related(rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return a judge and people: Spearman .40 within sources, .43 pooled."""
+    quality = _normal(rng)
+    x, y = (points(quality + 1.05 * _normal(rng)) for _ in range(2))
+    return x, y
+
+
+def agreement_04_systems(rng: np.random.Generator) -> bool:
+    """The same, its texts of five systems whose quality differs, held against tastes as well."""
+    quality = _normal(rng, TEXTS)[SYSTEM] + _normal(rng)
+    x, y = (points((quality + 1.6 * _normal(rng)) / 1.4) for _ in range(2))
+    return claimed(agrees(x, y, _normal(rng), 1, systems=True))
+
+
+def order_70(rng: np.random.Generator) -> bool:
+    """A judge whose half credit is about .7."""
+    return claimed(_orders(np.full(SOURCE.size, 0.45), rng))
+
+
+RULES: dict[str, Rule] = {
+    **EFFECTS,
+    **{
+        one.__name__: Rule(one, true=False)
+        for one in (
+            *(chance, four_aspects, length, brevity, only_brevity, tastes),
+            *(any_rating, only_source, any_order, lost_errors),
+        )
+    },
+    **{
+        one.__name__: Rule(one, true=True)
+        for one in (agreement_04, agreement_04_chance, agreement_04_systems, order_70)
+    },
+}
+
+
+def simulated(name: str, studies: int) -> float:
+    """Return the share of studies in which the claim is made."""
+    made = 0
+    for at in range(studies):
+        made += RULES[name].world(np.random.default_rng([SEED, at, *name.encode()]))
+    return made / studies
+
+
+def most(studies: int, level: float = LEVEL) -> float:
+    """Return the largest share of false alarms: the rule's level + 2 SE."""
+    return level + 2 * (level * (1 - level) / studies) ** 0.5
+
+
+def table(names: list[str], studies: int) -> list[str]:
+    """Return a Markdown table, a line per rule."""
+    lines = ["| world | claimed in | at most / what it is |", "|---|---|---|"]
+    for name in names:
+        rule, share = RULES[name], simulated(name, studies)
+        bound = "power" if rule.true else f"{most(studies, rule.level):.3f}"
+        what = " ".join((rule.world.__doc__ or "").split())
+        lines.append(f"| {name.replace('_', ' ')}: {what} | {share:.3f} | {bound} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rules", nargs="*", help=f"of {', '.join(RULES)}; default: all")
+    parser.add_argument("--studies", type=int, default=1000, help="default: 1,000")
+    args = parser.parse_args()
+    table(args.rules or list(RULES), args.studies)
+
+
+if __name__ == "__main__":
+    main()

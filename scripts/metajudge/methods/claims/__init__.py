@@ -1,0 +1,1 @@
+"""The claims about a judge: a module per kind, each with `claims(study) -> Iterator[Claim]`."""

@@ -1,0 +1,220 @@
+"""As one more rater (methods.md 10), by simulation, by hand, and in its limits."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score
+
+from metajudge.statistics.as_rater import (
+    AS_GOOD,
+    NOT_SHOWN,
+    ONE_RATER,
+    SHUFFLES,
+    UNDECIDED,
+    WORSE,
+    are_slots,
+    as_rater,
+    decided,
+    fieller,
+    rating_tables,
+)
+from metajudge.statistics.correlation import correlations
+from metajudge.statistics.estimate import CONSTANT_RATINGS, Estimate
+from metajudge.statistics.jackknife import deletions
+from metajudge.statistics.kappa import on_classes
+from metajudge.statistics.resampling import Replicated, with_interval
+
+Floats = NDArray[np.float64]
+NAN = float("nan")
+SOURCES, EACH = 24, 5
+SOURCE = np.repeat(np.arange(SOURCES), EACH)
+ONE = np.zeros(SOURCE.size, dtype=np.int64)
+SCALE = [1.0, 2, 3, 4, 5]
+
+
+def pearson(x: Floats, y: Floats) -> Mapping[str, Replicated]:
+    told = correlations(
+        x,
+        y,
+        SOURCE,
+        ONE,
+        weights=deletions(SOURCES),
+        statistics=["pearson"],
+        levels=["pooled"],
+    )
+    return {"pearson": told["pearson", "pooled"]}
+
+
+def kappa(x: Floats, y: Floats) -> Mapping[str, Replicated]:
+    found = on_classes(y, x, SCALE, SOURCE, deletions(SOURCES))
+    return {"kappa_linear": found["kappa_linear"]}
+
+
+def raters(rng: np.random.Generator, r: int, shift: Floats) -> Floats:
+    quality = rng.normal(size=SOURCE.size) + rng.normal(size=SOURCES)[SOURCE] / 2
+    noisy = 3 + quality + shift[:, None] + rng.normal(0, 0.8, (r, SOURCE.size))
+    return np.clip(np.round(noisy), 1, 5)
+
+
+@pytest.mark.parametrize("r", [2, 3, 5])
+@pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
+@pytest.mark.parametrize("spread", [0.0, 0.8])
+def test_a_judge_drawn_like_a_rater_has_mean_0(r: int, of, against, spread: float) -> None:  # type: ignore[no-untyped-def]
+    """Also where raters, the judge among them, differ in how harsh they are."""
+    rng = np.random.default_rng(r)
+    values = []
+    for _ in range(60):
+        drawn = raters(rng, r + 1, rng.normal(0, spread, r + 1))
+        (found,) = as_rater(of, drawn[0], [drawn[1:]], against=against).values()
+        values.append(found.difference.rows[0])
+    error = np.std(values, ddof=1) / len(values) ** 0.5
+    assert abs(np.mean(values)) <= 3 * error
+
+
+def test_both_sides_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(1)
+    judge, *people = raters(rng, 4, np.zeros(4))
+    people = np.array(people)
+    people[0, :40] = NAN
+    judge[100:110] = NAN
+    expected, weights = [], []
+    for own in range(3):
+        with np.errstate(invalid="ignore"):
+            g = np.nanmean(np.delete(people, own, axis=0), axis=0)
+        at = ~np.isnan(judge + people[own] + g)
+        a, b = (np.corrcoef(v[at], g[at])[0, 1] for v in (judge, people[own]))
+        expected.append(a - b)
+        weights.append(at.sum())
+    found = as_rater(pearson, judge, [people], against="mean")["pearson"].difference
+    assert found.estimate.value == pytest.approx(np.average(expected, weights=weights))
+    each, texts = [], []
+    for own in range(3):
+        for other in {0, 1, 2} - {own}:
+            at = ~np.isnan(judge + people[own] + people[other])
+            a, b = (
+                cohen_kappa_score(v[at], people[other][at], labels=SCALE, weights="linear")
+                for v in (judge, people[own])
+            )
+            each.append(a - b)
+            texts.append(at.sum())
+    classes = as_rater(kappa, judge, [people], against="each")["kappa_linear"].difference
+    assert classes.estimate.value == pytest.approx(np.average(each, weights=texts))
+
+
+def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
+    rng = np.random.default_rng(2)
+    judge, *people = raters(rng, 4, np.zeros(4))
+    found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"].difference
+    for source in (0, 7, 23):
+        without = np.where(source == SOURCE, NAN, judge)
+        alone = as_rater(pearson, without, [np.array(people)], against="mean")["pearson"]
+        assert found.rows[1 + source] == pytest.approx(alone.difference.rows[0])
+
+
+@pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
+def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(of, against) -> None:  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(3)
+    people = raters(rng, 3, np.zeros(3))
+    (whole,) = as_rater(of, people[0], [people], against=against).values()
+    terms = []
+    for own in (1, 2):
+        others = np.delete(people, own, axis=0)
+        golds = [others.mean(axis=0)] if against == "mean" else list(others)
+        for gold in golds:
+            (a,), (b,) = of(people[0], gold).values(), of(people[own], gold).values()
+            terms.append((a.rows - b.rows)[0])
+    # those of rater 0 itself are 0
+    assert whole.difference.rows[0] == pytest.approx(sum(terms) / 3 / (len(terms) / 2))
+    (moved,) = as_rater(of, people[0], [people[[2, 0, 1]]], against=against).values()
+    assert moved.difference.rows == pytest.approx(whole.difference.rows)
+
+
+def test_constant_people_and_one_rater_are_undefined() -> None:
+    rng = np.random.default_rng(4)
+    judge, *people = raters(rng, 3, np.zeros(3))
+    flat = as_rater(pearson, judge, [np.full((3, judge.size), 4.0)], against="mean")["pearson"]
+    assert flat.difference.estimate == Estimate.undefined(CONSTANT_RATINGS, n=judge.size)
+    assert flat.share.value is None and flat.difference.p_above(-0.05) is None
+    alone = as_rater(pearson, judge, [np.array(people[:1])], against="mean")["pearson"]
+    assert alone.difference.estimate.note == alone.share.note == ONE_RATER
+
+
+def test_sorted_slots_are_found_and_shuffled_and_cost_a_rater_nothing() -> None:
+    rng = np.random.default_rng(5)
+    gaps, bare = [], []
+    for _ in range(12):
+        judge, *people = raters(rng, 4, np.zeros(4))
+        slots = np.sort(people, axis=0)
+        assert are_slots(slots) and not are_slots(np.array(people))
+        tables = rating_tables(slots, SOURCE, None, lambda: np.random.default_rng(0))
+        assert len(tables) == SHUFFLES
+        assert np.array_equal(np.sort(tables[3], axis=0), slots)
+        found = as_rater(pearson, judge, tables, against="mean")["pearson"].difference
+        gaps.append(found.rows[0])
+        whole = as_rater(pearson, judge, [slots], against="mean")["pearson"].difference
+        bare.append(whole.rows[0])
+        assert f"{SHUFFLES} shuffles" in found.estimate.method
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / 12**0.5 + 0.01
+    assert rating_tables(slots, SOURCE, False, lambda: rng)[0] is slots
+
+
+def test_a_rater_of_few_texts_is_a_slot() -> None:
+    rng = np.random.default_rng(6)
+    people = raters(rng, 4, np.zeros(4))
+    people[2, 20:], people[3, :20] = NAN, NAN  # the third has 20 texts of 4 sources
+    tables = rating_tables(people, SOURCE, False, lambda: np.random.default_rng(0))
+    assert len(tables) == SHUFFLES and tables[0].shape[0] == 4
+    assert np.array_equal(tables[0][:3], people[[0, 1, 3]], equal_nan=True)
+    both = people.copy()
+    both[3, 40:] = NAN  # two who rated other texts share one slot
+    merged = rating_tables(both, SOURCE, False, lambda: np.random.default_rng(0))[0]
+    assert merged.shape[0] == 3 and np.isfinite(merged[2]).sum() == 40
+
+
+def test_the_share_has_fiellers_interval() -> None:
+    rng = np.random.default_rng(7)
+    judge, *people = raters(rng, 4, np.zeros(4))
+    found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"]
+    share = found.share
+    assert share.value is not None and share.lo is not None and share.hi is not None
+    assert share.lo < share.value < share.hi
+    noise = rng.integers(1, 6, (3, SOURCE.size)).astype(float)
+    nothing = as_rater(pearson, judge, [noise], against="mean")["pearson"].share
+    assert nothing.note == NOT_SHOWN
+
+
+def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:
+    from scipy import stats
+
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(3, 1, 15), rng.normal(4, 1, 15)
+    rows = [np.array([v.mean(), *(np.delete(v, s).mean() for s in range(15))]) for v in (a, b)]
+    found = fieller(*rows, np.ones(15))
+    assert found is not None
+    for rho in found:
+        assert stats.ttest_1samp(a - rho * b, 0).pvalue == pytest.approx(0.05)
+    assert fieller(*rows, np.append(np.ones(9), np.zeros(6))) is None
+
+
+def difference(mean: float, error: float) -> Replicated:
+    values = np.linspace(-1, 1, SOURCES) * error * (SOURCES - 1) ** 0.5 * 1.7 + mean
+    rows = np.append(values.mean(), [np.delete(values, s).mean() for s in range(SOURCES)])
+    return with_interval(Replicated(Estimate(mean), rows, np.ones(SOURCES)))
+
+
+def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_takes() -> None:
+    assert decided(difference(0.0, 0.01), 0.05) == AS_GOOD
+    assert decided(difference(-0.2, 0.02), 0.05) == WORSE
+    vague = difference(-0.02, 0.1)
+    said = decided(vague, 0.05)
+    assert said.startswith(UNDECIDED)
+    lo, hi = vague.estimate.lo, vague.estimate.hi
+    assert lo is not None and hi is not None
+    needed = int(said.split()[-2])
+    assert (hi - lo) / 2 * (SOURCES / needed) ** 0.5 <= 0.05 < (hi - lo) / 2
+    # the claim's p is that of the interval
+    p = vague.p_above(-0.05)
+    assert p is not None and p > 0.025
+    assert decided(with_interval(Replicated(Estimate(0.1), np.array([0.1]))), 0.05) == ""

@@ -1,0 +1,65 @@
+"""Every benchmark, at a small size: none may rot. What it measures is asserted nowhere."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import needs_browser
+from data_samples import needs_real_data
+from running import HOME
+
+RUN = """
+import importlib.util, json, sys
+path, sizes, *sys.argv[1:] = sys.argv[1:]
+sys.path.insert(0, path.rpartition("/")[0])
+spec = importlib.util.spec_from_file_location("benchmark", path)
+benchmark = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(benchmark)
+for name, size in json.loads(sizes).items():
+    assert hasattr(benchmark, name), name
+    setattr(benchmark, name, size)
+benchmark.main()
+"""
+SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
+    "dag": ({"REPLIES": 200}, ["500"]),
+    "explore": ({"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600}, []),
+    "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
+    "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
+    "priced": ({"WORDINGS": ["term"]}, []),
+    "statistics": (
+        {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
+        [],
+    ),
+    "store": ({"REPLIES": 1_600}, []),
+}
+"""Benchmark -> its sizes here, and its arguments."""
+NEEDS = {"explore": [needs_browser], "prefixes": [needs_real_data]}
+SERVED = {"loopback", "sized"}
+"""What benchmarks share."""
+
+
+def test_each_has_a_small_size() -> None:
+    here = {path.stem for path in (HOME / "benchmarks").glob("*.py")}
+    assert here == {*SMALL, *SERVED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name, [])) for name in SMALL])
+def test_it_runs_and_prints_what_it_measures(name: str, tmp_path: Path) -> None:
+    sizes, arguments = SMALL[name]
+    path = HOME / "benchmarks" / f"{name}.py"
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(path), json.dumps(sizes), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r"\d", done.stdout), "it measured nothing"

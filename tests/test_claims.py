@@ -1,0 +1,261 @@
+"""Claims on a small dataset in memory: every case that the first screen once got wrong."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metajudge.methods.claims import agreement, order, rating
+from metajudge.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
+from metajudge.methods.study import DatasetStudy
+from metajudge.schema.tables import table_of
+
+Floats = NDArray[np.float64]
+Row = dict[str, Any]
+NAN = float("nan")
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+ITEMS, SYSTEMS = 24, 6
+ASPECT = "clear"
+
+
+class World:
+    """24 items of 6 systems whose quality people rate three times; lengths are by the item."""
+
+    def __init__(self, seed: int = 1, systems: int = SYSTEMS, unanimous: bool = False) -> None:
+        rng = np.random.default_rng(seed)
+        self.systems, n = systems, ITEMS * systems
+        self.item, self.system = np.divmod(np.arange(n), systems)
+        self.quality = rng.normal(size=n)
+        noise = 0.0 if unanimous else 0.5
+        self.ratings = points(self.quality + noise * rng.normal(size=(3, n)))
+        self.lengths = rng.permuted(np.tile(np.arange(1, systems + 1), (ITEMS, 1)), axis=1).ravel()
+        self.noise = rng.normal(size=(20, n))
+        self.targets = [f"i{i:02}.s{s}" for i, s in zip(self.item, self.system, strict=True)]
+
+    def study(self, scores: Mapping[str, Floats], **more: Any) -> DatasetStudy:
+        """Return a study of judges on one aspect; `cards` adds to theirs, `lost` to statuses."""
+        own = {"dataset": "d"}
+        card: Row = {
+            **{"card": "c0de", "engine": "llama", "form": "points", "draws": 1, "share": 1.0},
+            **{"references": False, "discrete": True, "weighted": False, "family": None},
+            **{
+                "grid": {ASPECT: FIVE},
+                "ends": {ASPECT: (1.0, 5.0)},
+                "hint": None,
+                "first_draw": False,
+            },
+        }
+        cards = more.pop("cards", {})
+        systems = own | {"perturbation": "systems"}
+        spec = {
+            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
+            **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+            "aspects": {ASPECT: {"values": FIVE, "ends": [1.0, 5.0]}},
+            "judges": {name: card | cards.get(name, {}) for name in scores},
+            "as_rater": {"margin": 0.05, "raters": "persons"},
+        }
+        return DatasetStudy(
+            spec=spec | more,
+            items=table_of("items", [own | {"item": f"i{i:02}"} for i in range(ITEMS)]),
+            targets=table_of(
+                "targets",
+                [
+                    {
+                        **{**systems, "target": target, "item": target[:3], "system": target[4:]},
+                        "text": "x" * int(10 * length),
+                    }
+                    for target, length in zip(self.targets, self.lengths, strict=True)
+                ],
+            ),
+            ratings=table_of(
+                "ratings",
+                [
+                    {**own, "target": target, "aspect": ASPECT, "rater": f"r{r}", "value": value}
+                    for r, rater in enumerate(self.ratings)
+                    for target, value in zip(self.targets, rater.tolist(), strict=True)
+                ],
+            ),
+            scores=table_of(
+                "scores",
+                [
+                    {
+                        **{**systems, "judge": judge, "aspect": ASPECT, "target": target},
+                        "value": None if np.isnan(value) else value,
+                    }
+                    for judge, x in scores.items()
+                    for target, value in zip(self.targets, x.tolist(), strict=True)
+                ],
+            ),
+            draws=table_of("draws", []),
+            statuses=table_of("statuses", []),
+        )
+
+
+def points(values: Floats) -> Floats:
+    return np.clip(np.round(3 + values), 1, 5)
+
+
+def told(study: DatasetStudy, *makers: Any) -> dict[tuple[str, str], Row]:
+    """Return (judge, kind) -> the row of the verdict."""
+    claims = [claim for maker in makers or (agreement.claims,) for claim in maker(study)]
+    rows = [row for row in verdict_rows(study, claims) if row["statistic"] == VERDICT]
+    return {(row["judge"], row["form"]): row for row in rows}
+
+
+def outcome(row: Row) -> str:
+    return str(row["note"].partition("; ")[0])
+
+
+def reasons(row: Row) -> list[str]:
+    return row["note"].split("; ")[1:]
+
+
+def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
+    world = World()
+    # people like short texts: brevity agrees with them better than chance
+    world.ratings = points(world.quality - 0.5 * (world.lengths - 3.5) + 0 * world.ratings)
+    judges = {
+        "good": points(world.quality - 0.5 * (world.lengths - 3.5) + 0.3 * world.noise[0]),
+        "brevity": -world.lengths.astype(float),
+        "length": world.lengths.astype(float),
+    }
+    numbers = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
+    study = world.study(judges, cards=dict.fromkeys(("brevity", "length"), numbers))
+    found = told(study, agreement.claims, order.claims, rating.claims)
+    assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
+    for (judge, kind), row in found.items():
+        if judge != "good":
+            assert outcome(row) in {"not_shown", "below", "no_claim"}, (judge, kind)
+    assert "brevity" in reasons(found["brevity", AGREEMENT])
+    assert outcome(found["length", AGREEMENT]) == "below"
+
+
+def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
+    world = World(unanimous=True)
+    world.ratings = np.stack([points(1.5 * world.quality)] * 3)
+    world.lengths = world.item + 1  # length tells nothing of the order
+    coarse = np.where(world.ratings[0] >= 5, 5.0, 1.0)  # right or tied, never wrong
+    [claim] = [one for one in order.claims(world.study({"coarse": coarse})) if one.kind == ORDER]
+    asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
+    assert claim.estimate.n_tied / asked >= 0.6
+    [row] = told(world.study({"coarse": coarse}), order.claims).values()
+    assert (outcome(row), reasons(row)) == ("better", [])
+
+
+def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
+    world = World(unanimous=True)
+    level = world.noise[1][:ITEMS][world.item] * 1.5
+    world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
+    judge = points(level)
+    found = told(world.study({"source": judge}), agreement.claims, rating.claims)
+    assert outcome(found["source", AGREEMENT]) == "not_shown"
+    assert "chance" in reasons(found["source", AGREEMENT])
+    kappa = found["source", RATING]
+    assert outcome(kappa) == "not_shown" and reasons(kappa) == ["within"]
+
+
+@pytest.mark.parametrize("others", [0, 6, 13])
+def test_other_judges_change_nothing_of_what_is_said_of_one(others: int) -> None:
+    world = World(seed=5)
+    mine = {"mine": points(world.quality + 0.8 * world.noise[0])}
+    beside = {f"other{k}": points(world.quality + k * world.noise[k + 1]) for k in range(others)}
+    claims = list(agreement.claims(world.study(mine | beside)))
+    rows = list(verdict_rows(world.study(mine | beside), claims))
+    alone = list(verdict_rows(world.study(mine), agreement.claims(world.study(mine))))
+    assert [row for row in rows if row["judge"] == "mine"] == [
+        row for row in alone if row["judge"] == "mine"
+    ]
+
+
+def test_a_judge_that_is_given_a_rating_has_no_claim_of_agreement() -> None:
+    world = World()
+    judges = {"good": points(world.quality), "told": points(world.quality)}
+    for hint in ("right", "wrong"):
+        study = world.study(judges, cards={"told": {"hint": hint}})
+        found = told(study, agreement.claims, order.claims, rating.claims)
+        assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
+        mine = [row for (judge, _), row in found.items() if judge == "told"]
+        assert mine and {outcome(row) for row in mine} == {"no_claim"}
+        assert {tuple(reasons(row)) for row in mine} == {("hinted",)}
+
+
+@pytest.mark.parametrize(
+    ("noise", "share", "wanted"),
+    [
+        (0.2, 0.1, ("better", False)),
+        (1.4, 0.15, ("not_shown", True)),
+        (0.2, 0.3, ("no_claim", True)),
+    ],
+)
+def test_lost_judgments_are_held_at_the_worst_end(
+    noise: float, share: float, wanted: tuple[str, bool]
+) -> None:
+    world = World(seed=2)
+    x = points(world.quality + noise * world.noise[0])
+    whole = told(world.study({"j": x}))["j", AGREEMENT]
+    assert outcome(whole) in {"better", "as_rater"}
+    lost = x.copy()
+    lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
+    row = told(world.study({"j": lost}))["j", AGREEMENT]
+    said = outcome(row).replace("as_rater", "better")
+    assert (said, any("lost" in one for one in reasons(row))) == wanted
+
+
+def test_a_taste_for_systems_is_no_agreement() -> None:
+    world = World(seed=8)
+    world.quality = world.quality + np.array([0.0, 0, 0, 0, 0, 3])[world.system]
+    world.ratings = np.stack([points(world.quality - 1)] * 3)
+    taste = np.array([2.0, 4, 1, 3, 2, 4])[world.system] + 0.1 * world.noise[0]
+    row = told(world.study({"taste": taste}))["taste", AGREEMENT]
+    assert outcome(row) == "not_shown" and reasons(row)[0] == "systems"
+
+
+def test_few_systems_cannot_be_permuted_and_that_is_said() -> None:
+    world = World(systems=4)
+    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
+    assert outcome(row) in {"better", "as_rater"} and "these_systems: 4" in reasons(row)
+    world = World(systems=6)
+    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
+    assert "few_systems: 6" in reasons(row)
+    world = World(systems=8)
+    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
+    assert not [one for one in reasons(row) if "systems" in one]
+
+
+def test_pooled_decides_where_few_sources_have_two_different_ratings() -> None:
+    world = World()
+    level = np.random.default_rng(0).integers(1, 6, ITEMS)[world.item].astype(float)
+    level[world.item < 5] = points(world.quality)[world.item < 5]
+    world.ratings = np.stack([level] * 3)
+    [claim] = agreement.claims(world.study({"good": level + 0.1 * world.noise[0]}))
+    assert claim.level == "pooled" and claim.estimate.n == level.size
+
+
+def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
+    world = World(unanimous=True)
+    votes = []
+    for n, at in enumerate(range(0, ITEMS * SYSTEMS, 2)):
+        one, two = world.targets[at], world.targets[at + 1]
+        gap = world.ratings[0, at] - world.ratings[0, at + 1]
+        lost = n % 12 == 0
+        for pair, sign in (((one, two), 1), ((two, one), -1)):
+            vote = None if lost else float(np.sign(gap) * sign)
+            votes.append({"target": pair[0], "target_b": pair[1], "draw": 0, "value": vote})
+    own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT}
+    rows = [own | vote for vote in votes]
+    study = world.study({})
+    study = DatasetStudy(
+        **{
+            **{name: getattr(study, name) for name in study.__dataclass_fields__},
+            "draws": table_of("draws", rows),
+            "spec": {
+                **study.spec,
+                "judges": {"j": {"share": 1.0, "hint": None, "engine": "openai"}},
+            },
+        }
+    )
+    [claim] = order.compared(study)
+    assert claim.kind == PAIRS and claim.estimate.value == 1.0 and claim.estimate.n_missing > 0
+    assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls

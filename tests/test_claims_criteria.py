@@ -1,0 +1,111 @@
+"""Claims that a judge keeps criteria apart: rules by hand, false alarms, and rows."""
+
+import numpy as np
+import pytest
+
+from metajudge.methods.claims import criteria
+from metajudge.methods.claims.base import INDEX, Claim, verdict_rows
+from metajudge.methods.claims.criteria import Apart
+from metajudge.methods.study import DatasetStudy
+from metajudge.schema.tables import table_of
+from metajudge.statistics.verdict import Outcome, verdicts
+from test_confusion_rows import ITEMS, NAN, Row, Scores, judge, one, study
+
+N = len(ITEMS)
+RNG = np.random.default_rng(8)
+
+
+def noise(size: float = 0.5) -> np.ndarray:
+    return size * RNG.standard_normal(N)
+
+
+def made(scores: Scores, cut: int = 0) -> DatasetStudy:
+    """Return a study of one judge; the damage `cuts` takes so many characters away."""
+    own = study({"j": scores}, aspects=("clear", "true"))
+    rows = [
+        {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
+        for row in own.targets.to_pylist()
+    ]
+    targets = table_of("targets", rows)
+    return DatasetStudy(
+        own.spec, own.items, targets, own.ratings, own.scores, own.draws, own.statuses
+    )
+
+
+def told(own: DatasetStudy) -> tuple[str, list[str], Claim]:
+    [claim] = criteria.claims(own)
+    [row] = [row for row in verdict_rows(own, [claim]) if row["statistic"] == "verdict"]
+    outcome, *reasons = row["note"].split("; ")
+    return outcome, reasons, claim
+
+
+def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
+    apart = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
+    outcome, reasons, claim = told(made(apart))
+    assert (outcome, reasons) == (Outcome.BETTER, [])
+    assert claim.estimate.value == 1 and claim.estimate.lo is not None and claim.estimate.lo > 0.85
+    assert set(claim.nulls) == {"chance", "index", "length", "brevity"}
+
+
+def test_one_that_lowers_all_alike_does_not_and_one_that_lowers_the_wrong_one_is_below() -> None:
+    alike = 1 + noise()
+    outcome, reasons, _ = told(made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike)))
+    assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
+    wrong = judge(typos_clear=0.2 + noise(), typos_true=2 + noise(), cuts_true=0.2 + noise())
+    outcome, reasons, _ = told(made(wrong))
+    assert outcome == Outcome.BELOW and INDEX in reasons
+
+
+def test_a_judge_that_takes_nothing_off_keeps_nothing_apart() -> None:
+    outcome, reasons, _ = told(made(judge(typos_clear=noise(), cuts_true=noise())))
+    assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
+
+
+def test_lost_drops_at_the_worst_end() -> None:
+    some = np.where(np.arange(N) < 4, NAN, 1 + noise(0.1))
+    weak = judge(typos_clear=some, typos_true=0.6 + noise(0.1), cuts_true=some)
+    assert told(made(weak))[:2] == (Outcome.NOT_SHOWN, ["lost"])
+    strong = judge(typos_clear=some, typos_true=noise(0.1), cuts_true=1 + noise(0.1))
+    assert told(made(strong))[0] == Outcome.BETTER
+    most = np.where(np.arange(N) < 20, NAN, 1.0)
+    outcome, reasons, _ = told(made(judge(typos_clear=most, typos_true=most, cuts_true=most)))
+    assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
+
+
+def test_rows_name_the_wording() -> None:
+    own = study(
+        {"j": {**judge(typos_clear=1.0), **{}}},
+        aspects=("clear", "true"),
+        allow_missing=True,
+    )
+    rows: list[Row] = list(verdict_rows(own, criteria.claims(own)))
+    assert one(rows, "verdict")["form"] == "criteria"
+    assert one(rows, "confusion_auc")["n"] == N
+
+
+def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
+    """Return in which share of studies aspects are said to be kept apart; drops (cells,)."""
+    held = 0
+    lengths = np.zeros((N, drops.size))
+    for _ in range(studies):
+        common = RNG.standard_normal((N, 1))
+        values = drops + 0.7 * common + RNG.standard_normal((N, drops.size))
+        nulls = Apart(values, wanted, ~wanted).nulls(lengths)
+        [verdict] = verdicts([Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence])
+        held += verdict.outcome == Outcome.BETTER
+    return held / studies
+
+
+NOTHING = Apart(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
+
+
+@pytest.mark.parametrize("cells", [2, 12])
+def test_false_alarms_where_every_damage_lowers_every_aspect_alike(cells: int) -> None:
+    wanted = np.arange(cells) < cells // 2
+    found = rate(np.full(cells, 0.8), wanted, 200)
+    assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5
+
+
+def test_power() -> None:
+    wanted = np.arange(12) < 6
+    assert rate(np.where(wanted, 0.9, 0.3), wanted, 40) > 0.75

@@ -1,0 +1,87 @@
+"""What the report says of damage, of hints and of stated bars."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from metajudge.report.report import Report
+from metajudge.report.sections.trust import verdicts
+from metajudge.report.trust import claims
+
+Row = dict[str, Any]
+TYPOS = {"perturbation": "typos", "degree": "minor", "form": "damage"}
+BAR = {"form": "bar spearman", "aspect": "fluency", "level": "by_source"}
+
+
+def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
+    """Return a claim's rows of judge alpha: its number, what stands beside it, and its verdict."""
+    beside = more.pop("beside", {})
+    found = [study.row("chat", "alpha", statistic, 0.4, **more)]
+    for name, told in beside.items():
+        own = {"lo": None, "hi": None, **told}
+        value = own.pop("value")
+        found.append(study.row("chat", "alpha", name, value, **more) | own)
+    note = {"note": "; ".join([outcome, *reasons]), "lo": None, "hi": None}
+    return [*found, study.row("chat", "alpha", "verdict", 1.0, **more) | note]
+
+
+def said(folder: Path, told: list[Row]) -> str:
+    damages = list(study.discernment())
+    report = Report.load(study.make(folder, {"verdicts": told, "discernment": damages}))
+    alpha = next(one for one in report.judges if one.id == "alpha")
+    return " ".join(f"{title} {text}." for title, text in verdicts(report, claims(report, alpha)))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reasons", "words"),
+    [
+        ("noticed", (), ["Better than chance at", "typos (minor)", "40"]),
+        ("noticed", ("rarely",), ["fewer than a quarter"]),
+        ("not_shown", ("length",), ["Not shown", "so does"]),
+        ("misses", (), ["Fails at", "typos (minor)"]),
+        ("no_claim", ("not_judged",), ["No claim", "missing"]),
+    ],
+)
+def test_damage(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
+    share = {"net_share": {"value": 0.4, "lo": 0.2, "hi": 0.6}}
+    told = said(tmp_path, rows("D_exact", outcome, *reasons, beside=share, **TYPOS))
+    assert all(word in told for word in words), told
+    assert "D_exact" not in told  # it is no size
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reasons", "words"),
+    [
+        ("withstands", (), ["Passes", "hints"]),
+        ("swayed", (), ["Fails at", "hints"]),
+        ("no_claim", ("asked_once",), ["No claim", "asked once"]),
+    ],
+)
+def test_hints(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
+    told = said(tmp_path, rows("hint_effect", outcome, *reasons, form="hints"))
+    assert all(word in told for word in words), told
+
+
+def bar(outcome: str, *reasons: str, more: Row | None = None) -> list[Row]:
+    limit = {"value": 0.3, "note": "at least"}
+    needed = {"more_needed": more} if more else {}
+    return rows("spearman", outcome, *reasons, beside={"bar": limit, **needed}, **BAR)
+
+
+def test_a_bar_that_is_met_is_all_that_may_be_trusted(tmp_path: Path) -> None:
+    told = said(tmp_path, bar("meets"))
+    assert told.startswith("May be trusted") and "at least 0.3" in told and "Fluency" in told
+    assert "0.400 [0.300, 0.500]" in told
+    told = said(tmp_path / "two", bar("misses"))
+    assert "trusted" not in told and told.startswith("Misses")
+
+
+def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
+    more = {"value": 41.0, "method": "sources like these, if errors fall", "note": ""}
+    told = said(tmp_path, bar("cannot_tell", more=more))
+    assert "Cannot" in told and "41 more sources like these would tell" in told
+    far = {"value": None, "method": "sources like these, if", "note": "more than 10,000"}
+    told = said(tmp_path / "far", bar("cannot_tell", "lost", more=far))
+    assert "more than 10\u202f000" in told and "lost" in told

@@ -1,0 +1,67 @@
+"""The hash of the code that a job reaches: what changes it, and what does not."""
+
+from pathlib import Path
+
+import pytest
+
+from metajudge.plan.code import code_hash
+
+MODULE = '''"""A module."""
+
+LEAST = 3
+"""Fewer are too few."""
+
+
+class Card:
+    """A card."""
+
+    size: int = 4
+    """How many there are."""
+
+
+def enough(n: int) -> bool:
+    """Return whether n is enough."""
+    if n > LEAST:
+        "a remark"
+        return True
+    return n == len("abc")
+'''
+"""Every kind of string that documents, and one that does something."""
+
+
+def hashed(folder: Path, module: str) -> str:
+    package = folder / "metajudge"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "part.py").write_text(module, encoding="utf-8")
+    (folder / "job.py").write_text("from metajudge.part import enough\n")
+    return code_hash(folder, "job.py")
+
+
+@pytest.mark.parametrize(
+    "documented",
+    [
+        "A module.",
+        "Fewer are too few.",
+        "A card.",
+        "How many there are.",
+        "Return whether n is enough.",
+        "a remark",
+    ],
+)
+def test_a_string_that_documents_is_no_code(tmp_path: Path, documented: str) -> None:
+    assert documented in MODULE
+    before = hashed(tmp_path / "before", MODULE)
+    reworded = hashed(tmp_path / "reworded", MODULE.replace(documented, "In other words."))
+    assert reworded == before
+    gone = MODULE.replace(f'"""{documented}"""', "").replace(f'"{documented}"', "")
+    assert hashed(tmp_path / "gone", gone) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('len("abc")', 'len("abd")'), ("LEAST = 3", "LEAST = 4"), ("= 4", "= 5")]
+)
+def test_what_the_code_does_is_in_the_hash(tmp_path: Path, old: str, new: str) -> None:
+    assert old in MODULE
+    before = hashed(tmp_path / "before", MODULE)
+    assert hashed(tmp_path / "after", MODULE.replace(old, new)) != before

@@ -1,0 +1,27 @@
+"""benchmarks/coverage.py at a small size."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import coverage as benchmark
+
+
+@pytest.mark.parametrize("statistic", [*benchmark.STATISTICS])
+def test_each_statistic_has_both_intervals(statistic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "TRUTH_STUDIES", 2)
+    monkeypatch.setattr(benchmark, "RESAMPLES", 20)
+    found = [*benchmark.coverage(statistic, "1-5", (12, 20), 3)]
+    assert [one.sources for one in found] == [12, 20]
+    for one in found:
+        assert 0 <= one.percentile <= 1 and 0 <= one.jackknife <= 1 and one.without < 1
+    assert benchmark.line(found).startswith(f"| {statistic} | 1-5 | ")
+    assert benchmark.head((12, 20)).splitlines()[0].count("|") == benchmark.line(found).count("|")
+
+
+def test_where_nearly_all_ratings_are_one_studies_without_an_interval_are_counted() -> None:
+    (found,) = benchmark.coverage("half credit", "degenerate", (10,), 5)
+    assert found.without > 0

@@ -1,0 +1,102 @@
+"""What a judge must beat, on arrays: chance, length, places within a source, tastes for systems."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from metajudge.statistics import nulls
+
+NAN = float("nan")
+SOURCES, SYSTEMS = 20, 6
+SOURCE = np.repeat(np.arange(SOURCES), SYSTEMS)
+SYSTEM = np.tile(np.arange(SYSTEMS), SOURCES)
+
+
+def drawn(m: int = SYSTEMS) -> tuple[np.ndarray, bool]:
+    return nulls.system_permutations(m, np.random.default_rng(1))
+
+
+def test_a_source_with_one_score_counts_0_and_one_with_one_rating_is_left_out() -> None:
+    x = np.array([1.0, 2, 3, 5, 5, 5, 1, 2, 3, 1, NAN, NAN])
+    y = np.array([1.0, 2, 3, 1, 2, 3, 4, 4, 4, 1, 2, 3])
+    source = np.repeat(np.arange(4), 3)
+    np.testing.assert_allclose(
+        nulls.source_correlations(x, y, source, 5), [1.0, 0.0, NAN, NAN, NAN]
+    )
+
+
+def test_source_correlations_are_spearmans() -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(1, 6, SOURCE.size).astype(float) for _ in range(2))
+    found = nulls.source_correlations(x, y, SOURCE, SOURCES)
+    for s in range(SOURCES):
+        assert found[s] == pytest.approx(spearmanr(x[s == SOURCE], y[s == SOURCE])[0])
+
+
+def test_ties_are_half_and_a_missing_score_is_no_pair() -> None:
+    better, worse = np.array([2.0, 1, 1, NAN]), np.array([1.0, 1, 2, 0])
+    credit, pairs = nulls.half_credits(better, worse, np.array([0, 0, 1, 1]), 3)
+    np.testing.assert_array_equal(credit, [0.75, 0.0, NAN])
+    np.testing.assert_array_equal(pairs, [2, 1, 0])
+
+
+def test_dealt_ratings_leave_the_source_out_and_follow_the_length() -> None:
+    gold, length = np.array([1.0, 2, 3, 4, 5]), np.array([10.0, 20, 30, 40, 50])
+    found = nulls.dealt(gold, length, np.arange(5))
+    np.testing.assert_array_equal(found, [2, 3, 4, 5, 4])  # its own rating is never there
+    np.testing.assert_array_equal(nulls.dealt(gold, -length, np.arange(5)), [5, 5, 4, 2, 1])
+    changed = gold.copy()
+    changed[2] = 99  # a text's own rating changes nothing of what it is dealt
+    assert nulls.dealt(changed, length, np.arange(5))[2] == found[2]
+
+
+def test_a_judge_that_knows_only_the_source_has_no_small_p_within() -> None:
+    rng = np.random.default_rng(3)
+    level = rng.integers(0, 5, SOURCES)[SOURCE]
+    gold = np.clip(level + rng.integers(-1, 2, SOURCE.size), 0, 4)
+    distance = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(float)
+    same = level.copy()
+    assert nulls.p_within(gold, same, SOURCE, np.random.default_rng(1), distance) == 1.0
+    assert nulls.p_within(gold, gold, SOURCE, np.random.default_rng(1), distance) < 0.001
+
+
+def test_permuted_columns_as_an_explicit_loop_has_them() -> None:
+    rng = np.random.default_rng(4)
+    x, y = (rng.normal(size=SOURCE.size) for _ in range(2))
+    x += y
+    every = drawn()
+    table = x.reshape(SOURCES, SYSTEMS), y.reshape(SOURCES, SYSTEMS)
+
+    def mean(perm: np.ndarray) -> float:
+        return float(np.mean([spearmanr(a[perm], b)[0] for a, b in zip(*table, strict=True)]))
+
+    some = every[0][:40]
+    observed = mean(np.arange(SYSTEMS))
+    wanted = np.mean([mean(perm) >= observed - 1e-10 for perm in some])
+    assert nulls.p_systems(x, y, SOURCE, SYSTEM, (some, True), pooled=False) == pytest.approx(
+        wanted
+    )
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_missing_cells_move_with_their_column(pooled: bool) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=SOURCE.size)
+    x = y + 0.3 * rng.normal(size=SOURCE.size)
+    x[::7] = NAN
+    assert nulls.p_systems(x, y, SOURCE, SYSTEM, drawn(), pooled=pooled) <= 0.01
+    noise = rng.normal(size=SOURCE.size)
+    noise[::7] = NAN
+    assert nulls.p_systems(noise, y, SOURCE, SYSTEM, drawn(), pooled=pooled) > 0.05
+
+
+def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None:
+    false, studies = 0, 400
+    every = drawn()
+    for seed in range(studies):
+        rng = np.random.default_rng(seed)
+        quality, taste = rng.normal(size=SYSTEMS)[SYSTEM], rng.normal(size=SYSTEMS)[SYSTEM]
+        y = quality + rng.normal(size=SOURCE.size)
+        x = taste + rng.normal(size=SOURCE.size)
+        false += nulls.p_systems(x, y, SOURCE, SYSTEM, every, pooled=False) <= 0.025
+    assert false / studies <= 0.025 + 3 * (0.025 * 0.975 / studies) ** 0.5

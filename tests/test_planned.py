@@ -1,0 +1,99 @@
+"""What a dry run tells of its jobs: how many, and why each would run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from running import HOME
+from snakemake_logger_plugin_metajudge.planned import PlannedJobs, changed, in_words
+
+SPEC: dict[str, Any] = {
+    "code": "0123",
+    "judges": {"terse": {"temperature": 0.0, "form": "score-only"}},
+    "templates": {"score-only": "Rate it. " * 50},
+}
+
+
+def params(before: Any, now: Any, more: str = "") -> str:
+    """Return the reason of changed params as Snakemake 9.27 words it."""
+    told = [repr(json.dumps(spec)) for spec in (before, now)]
+    return (
+        "Params have changed since last execution: Union of exclusive params before and now "
+        f"across all output: before: {told[0]} now: {told[1]} {more}"
+    )
+
+
+def changed_spec(**keys: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(SPEC)) | keys
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        (changed_spec(code="4567"), 'code: "0123" -> "4567"'),
+        (
+            changed_spec(judges={"terse": {"temperature": 0.5, "form": "score-only"}}),
+            "judges.terse.temperature: 0.0 -> 0.5",
+        ),
+        (changed_spec(judges={}), "judges.terse is gone"),
+        (changed_spec(share=0.5), "share is new"),
+        (changed_spec(templates={"score-only": "x" * 99}), "templates.score-only has changed"),
+        (changed_spec(code='it\'s; a now: "b"'), 'code: "0123" -> "it\'s; a now: \\"b\\""'),
+    ],
+)
+def test_of_changed_params_what_has_changed_is_named(now: Any, words: str) -> None:
+    assert in_words(params(SPEC, now)) == words
+    assert len(in_words(params(SPEC, now))) < 200 < len(params(SPEC, now))
+
+
+def test_many_changes_are_counted() -> None:
+    now = dict.fromkeys("abcdef", 1)
+    assert in_words(params(dict.fromkeys("abcdef", 0), now)).endswith("and 2 more")
+    assert list(changed({"a": [1]}, {"a": [2]})) == ["a: [1] -> [2]"]
+
+
+def test_params_that_are_no_spec_are_told_of_without_their_text() -> None:
+    words = in_words(params(SPEC, SPEC).replace('{"', "{<"))
+    assert "settings" in words and "Rate it" not in words
+
+
+def test_several_reasons_stand_side_by_side() -> None:
+    reason = "Updated input files: a.csv, b.csv, c.csv; " + params(SPEC, changed_spec(code="1"))
+    assert set(in_words(reason).split("; ")) == {
+        'code: "0123" -> "1"',
+        "newer input: a.csv and 2 more",
+    }
+    environment = "; Software environment definition has changed since last execution"
+    assert "code:" in in_words(params(SPEC, changed_spec(code="1"), environment))
+
+
+def test_jobs_of_one_rule_and_reason_are_one_line() -> None:
+    planned = PlannedJobs()
+    for number in range(3):
+        planned.add("score", f"Missing output files: {number}.parquet", [f"{number}.parquet"])
+    planned.add("report", "Input files updated by another job: 0.parquet", ["index.html"])
+    planned.add("all", "Input files updated by another job: index.html", [])
+    lines = list(planned.lines())
+    assert len(lines) == 3
+    assert "score" in lines[0] and "0.parquet and 2 more" in lines[0]
+    assert "report" in lines[1] and "4 jobs" in lines[2]
+
+
+def test_where_nothing_runs_it_says_so() -> None:
+    assert "nothing" in "".join(PlannedJobs().lines())
+
+
+@pytest.mark.slow
+def test_a_dry_run_tells_what_its_second_half_is_and_nothing_of_the_machine(tmp_path: Path) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    done = running.run("-m", "metajudge", "run", "study.yaml", "-n", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    asking, scoring = done.stdout.split("== scoring")
+    assert "at most" in scoring and "at most" not in asking
+    assert "score" in scoring and "score" not in asking
+    assert "not there yet" in asking and "jobs would run" in scoring
+    for private in (str(HOME), str(tmp_path), "profile", "Host:", "User:"):
+        assert private not in done.stdout

@@ -1,0 +1,154 @@
+"""A byte of a stored reply that was changed is noticed, named, and never paid for in silence."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import Job
+from metajudge import store_commands
+from metajudge.engines.asked import Reply
+from metajudge.replies.compaction import DAY, compact
+from metajudge.replies.shard import files_of
+from metajudge.replies.store import Store
+from metajudge.replies.survey import verify
+from metajudge.schema.errors import UserError
+from scripted import Body, Said, reply, serve
+
+KEYS = [f"{number:064x}" for number in range(3)]
+TEXTS = ["Rating: 4", "Rating: 5", "é"]
+
+
+def journal(folder: Path) -> Path:
+    with Store(folder, "m") as store:
+        for key, text in zip(KEYS, TEXTS, strict=True):
+            path = store.append(Reply(key, 0, text, usage={"prompt": 7, "completion": 3})).path
+    return path
+
+
+def read(folder: Path) -> list[str]:
+    return [one.text for one in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()]
+
+
+@pytest.mark.parametrize("change", [1, 32, 128])
+def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_is_named(
+    tmp_path: Path, change: int
+) -> None:
+    path = journal(tmp_path)
+    whole = path.read_bytes()
+    assert read(tmp_path) == TEXTS
+    Store(tmp_path, "m").ready()
+    for at in range(len(whole) - 1):  # without its last byte, a line is one that was cut short
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :])
+        line = whole.count(b"\n", 0, at) + 1
+        found = read(tmp_path)
+        assert set(found) < set(TEXTS), at
+        assert f"{path}:{line}" in {one.where for one in verify(tmp_path / "m") if one.wrong}, at
+        with pytest.raises(UserError, match="nothing was asked") as error:
+            Store(tmp_path, "m").ready()
+        assert f"{path}:{line}" in error.value.where, at
+
+
+def test_a_line_that_was_cut_short_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a process that was killed, or by a disk that failed for a moment."""
+    whole = journal(tmp_path).read_bytes()
+    for size in range(len(whole)):
+        (tmp_path / "m" / "a.jsonl").write_bytes(whole[:size])
+        Store(tmp_path, "m").ready()
+    write = os.write
+    with Store(tmp_path, "m") as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", lambda file, line: write(file, line[:20]) and 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                store.append(Reply(KEYS[0], 1, "5"))
+        store.append(Reply(KEYS[0], 1, "6"))
+    assert Store(tmp_path, "m").read({KEYS[0]: 2})[KEYS[0], 1].text == "6"
+    Store(tmp_path, "m").ready()
+    assert not [one for one in verify(tmp_path / "m") if one.wrong]
+
+
+def rate(_: Body) -> Said:
+    return reply("Rating: 4")
+
+
+def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(rate) as endpoint:
+        job = Job(tmp_path, 20, base_url=endpoint.url)
+
+        def ask() -> tuple[int, str]:
+            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            process = job.start(job.spec(), **streams)
+            told = str(process.communicate(timeout=120)[0], "utf-8")
+            return process.returncode, told
+
+        assert ask()[0] == 0 and len(endpoint.asked) == 20
+        [path] = tmp_path.glob("store/static/*.jsonl")
+        path.write_bytes(path.read_bytes().replace(b"Rating: 4", b"Rating: 5", 1))
+        status, told = ask()
+        assert status == 1 and "Traceback" not in told and len(endpoint.asked) == 20
+        assert f"{path}:1" in told and "verify --drop" in told
+        told_of = ["--store", str(tmp_path / "store")]
+        assert _command("verify", *told_of) == 1 and f"{path}:1: " in capsys.readouterr().out
+        assert ask()[0] == 1 and len(endpoint.asked) == 20
+        _command("verify", "--drop", *told_of)
+        assert "1 damaged lines dropped" in capsys.readouterr().out
+        assert ask()[0] == 0 and len(endpoint.asked) == 21
+
+
+def _command(*words: str) -> int:
+    """Do `metajudge replies …`."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    store_commands.add_commands(parser.add_subparsers())
+    told = parser.parse_args(["replies", *words])
+    return int(told.act(told))
+
+
+def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_there(
+    tmp_path: Path,
+) -> None:
+    journal(tmp_path)  # of today: it stays
+    compact(tmp_path / "m")
+    [made] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
+    whole = made.read_bytes()
+    for size in (0, 4, len(whole) // 2, len(whole) - 1):
+        made.write_bytes(whole[:size])
+        assert read(tmp_path) == TEXTS
+        [finding] = verify(tmp_path / "m")
+        assert finding.wrong and finding.where == str(made) and "compact" in finding.what
+    compact(tmp_path / "m")
+    [again] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
+    assert again.read_bytes() == whole and not made.exists()
+    assert list(verify(tmp_path / "m")) == []
+
+
+def test_a_compacted_file_whose_journals_are_gone_is_named(tmp_path: Path) -> None:
+    journal(tmp_path)
+    compact(tmp_path / "m")
+    compact(tmp_path / "m", now=time.time() + 2 * DAY)
+    [only] = files_of(tmp_path / "m")
+    assert read(tmp_path) == TEXTS
+    only.write_bytes(only.read_bytes()[:-9])
+    with pytest.raises(UserError, match="cannot be read") as error:
+        read(tmp_path)
+    assert error.value.where == str(only) and "backup" in error.value.todo
+
+
+def test_whatever_byte_of_a_compacted_file_is_changed_no_reply_is_misread(tmp_path: Path) -> None:
+    journal(tmp_path)
+    compact(tmp_path / "m", now=time.time() + 2 * DAY)
+    [only] = files_of(tmp_path / "m")
+    whole = only.read_bytes()
+    for at in range(0, len(whole), 7):
+        only.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            assert read(tmp_path) == TEXTS, at
+        except UserError as error:
+            assert error.where == str(only)

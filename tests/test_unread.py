@@ -1,0 +1,171 @@
+"""Replies that cannot be read are counted and shown while they come, and again at the end."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from asking import Study
+from metajudge.engines.asked import Reply
+from metajudge.parsing import Judgment
+from metajudge.replies.notes import Note
+from metajudge.replies.store import Store
+from metajudge.replies.wanted import KEY, Wanted
+from metajudge.unread import ENOUGH, SUFFIX, Tally, Watch
+from scripted import Body, Said, reply, serve
+from snakemake_logger_plugin_metajudge.asking import Asking
+
+CELLS = [("systems", "good", "a"), ("systems", "bad", "a")]
+
+
+def key(number: int) -> str:
+    return f"{number:064x}"
+
+
+def judged(status: str) -> Judgment:
+    value = 4.0 if status == "ok" else None
+    return Judgment(value, None, None, status, "rule", "score@1")  # type: ignore[arg-type]
+
+
+class Followed:
+    """A store that a job writes to, and the watch that follows it; even keys are of `good`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(folder, "m")
+        wanted = Wanted.of({key(number): 1 for number in range(1, 200)})
+        start = self.store.shard / self.store.start
+        import numpy as np
+
+        numbers = np.array([int(one[-1]) % 2 for one in (k.ljust(32, b"\0") for k in wanted.keys)])
+        note = Note("d", start, CELLS, wanted.keys.astype(KEY), numbers)
+        self.log = folder / "m.log"
+        self.warned: list[tuple[str, int]] = []
+        self.watch = Watch(folder / "m.note", note, self._read)
+
+    def _read(self, dataset: str, cell: Any, text: str, end: str) -> Judgment:
+        assert dataset == "d" and (cell[1] == "good") == (text == "4")
+        return judged("ok" if text == "4" else "truncated" if end == "length" else "unparsed")
+
+    def came(self, number: int, text: str, **keys: Any) -> None:
+        self.store.append(Reply(key(number), 0, text, **keys))
+
+    def look(self) -> dict[str, Any]:
+        def warn(judge: str, tally: Tally) -> str:
+            self.warned.append((judge, tally.replies))
+            return f"warning: {judge}"
+
+        self.watch.look(warn)
+        found: dict[str, Any] = json.loads(self.log.with_suffix(SUFFIX).read_text("utf-8"))
+        return found
+
+
+def test_journals_are_followed_and_each_judge_is_counted_alone(tmp_path: Path) -> None:
+    followed = Followed(tmp_path)
+    with followed.store:
+        for number in range(2, 100, 2):
+            followed.came(number, "4")
+        for number in range(1, 2 * ENOUGH - 1, 2):
+            followed.came(number, "no idea")
+        followed.came(150, "HTTP 400", status="error", finish="error")  # the endpoint's refusal
+        followed.came(500, "?")  # another study's: not this job's
+        first = followed.look()
+        assert first == {"replies": 49 + 19, "unread": 19, "warnings": []}
+        followed.came(2 * ENOUGH - 1, "cut", finish="length")
+        assert followed.look() == {"replies": 69, "unread": 20, "warnings": ["warning: bad"]}
+        assert followed.look()["unread"] == 20  # nothing is counted twice
+        followed.came(99, "?")
+        followed.look()
+    assert followed.warned == [("bad", ENOUGH)]
+    assert followed.watch.tallies["bad"].unread == {"unparsed": 20, "truncated": 1}
+
+
+def test_a_line_that_is_not_whole_yet_waits(tmp_path: Path) -> None:
+    followed = Followed(tmp_path)
+    with followed.store:
+        followed.came(2, "4")
+        followed.came(4, "4")
+    [journal] = followed.watch.note.journals()
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-9])
+    assert followed.look()["replies"] == 1
+    journal.write_bytes(whole)
+    assert followed.look()["replies"] == 2
+
+
+def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: Path) -> None:
+    log = tmp_path / "m.log"
+    log.write_text("replies: 30 of 90, 0 refused\n", "utf-8")
+    log.with_suffix(SUFFIX).write_text("of an earlier run", "utf-8")
+    asking = Asking()
+    asking.begin(1, "ask_d_m", [str(log)])
+    assert asking.lines() == ["   d_m: 30 of 90, 0 refused"] and not list(asking.warnings())
+    told = {"replies": 30, "unread": 29, "warnings": ["warning: look"]}
+    log.with_suffix(SUFFIX).write_text(json.dumps(told), "utf-8")
+    assert asking.lines() == ["   d_m: 30 of 90, 0 refused, 29 unread"]
+    assert list(asking.warnings()) == ["warning: look"] and not list(asking.warnings())
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    with serve(lambda _: reply("4")) as endpoint:
+        yield Study(tmp_path, endpoint)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 240
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+@pytest.mark.slow
+def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: Study) -> None:
+    study.card("judges", "wordy", model="loop", form="rate-explain", max_tokens=77)
+    study.study(judges=["terse", "wordy"])
+    go_on, came = threading.Event(), threading.Semaphore(0)
+
+    def script(body: Body) -> Said:
+        if body["max_tokens"] != 77:
+            return reply("Rating: 4")
+        if len(study.endpoint.asked) > 200:
+            go_on.wait(300)
+        came.release()
+        return reply("This text is \x1b[2J rather long and", finish="length")
+
+    study.endpoint.script = script
+    output = study.folder / "output.txt"
+    command = [sys.executable, "-m", "metajudge", "run", "study.yaml"]
+    with (
+        output.open("wb") as file,
+        subprocess.Popen(
+            command,
+            cwd=study.folder,
+            env=running.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        try:
+            until(lambda: "judges/wordy.yaml" in output.read_text("utf-8"))
+            half = study.metajudge("replies", "read")
+        finally:
+            go_on.set()
+        assert process.wait(300) == 0
+    assert half.returncode == 0
+    counts = {line.split()[0]: line for line in half.stdout.splitlines() if line.strip()}
+    assert "ok" in counts["terse"] and "truncated" in counts["wordy"]
+    said = output.read_text("utf-8")
+    warned, *_ = said.split("judges/wordy.yaml")[1].splitlines()
+    assert "max_tokens: 77" in warned
+    assert "⟨U+001B⟩[2J rather long" in said and "\x1b[2J" not in said
+    end = said[said.index("report: ") :]
+    assert "120 of 120" in end and "judges/wordy.yaml" in end and "judges/terse.yaml" not in said
+    assert not list(study.folder.glob("results/asked/logs/ask/*/*.npy"))

@@ -236,11 +236,13 @@ def _check_direction(
     judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
 ) -> None:
     """No prompt says of people's scale that its lowest value is the best: the judge's card does."""
-    if model.engine not in ASKED or judge.own_scale is not None or judge.form == COMPARE:
+    if model.engine not in ASKED or judge.form == COMPARE:
         return
     for dataset in datasets.values():
         for name, scale in dataset.aspects.items():
-            if scale.best == "min" and name in (judge.aspects or [name]):
+            if judge.own_scale_on(name) is not None or name not in (judge.aspects or [name]):
+                continue
+            if scale.best == "min":
                 raise UserError(
                     "it has to be clear whether this judge's highest or lowest value is the best",
                     where=f"{where}, key scale",

@@ -167,7 +167,8 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
         return {}
     scales = {
-        name: card.own_scale or plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)
+        name: card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
+        for name in plan.aspects_of(dataset)
     }
     return {name: one.turn for name, one in scales.items() if one.turn is not None}
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from metajudge.canonical import canonical
 from metajudge.command import run
 from metajudge.methods import METHODS
-from metajudge.methods.study import DatasetStudy
+from metajudge.methods.study import DatasetStudy, turned
 from metajudge.schema.tables import read_table, table_of, write_table
 
 
@@ -21,13 +21,20 @@ def main(spec: dict[str, Any]) -> None:
     targets = [
         read_table("targets", f"{out}/targets/{dataset}/{name}.parquet") for name in spec["targets"]
     ]
+    turns = spec.get("turned", {"ratings": {}, "scores": {}})
+    people = {("", aspect): total for aspect, total in turns["ratings"].items()}
+    judges = {
+        (judge, aspect): total
+        for judge, own in turns["scores"].items()
+        for aspect, total in own.items()
+    }
     study = DatasetStudy(
         spec={**spec, "data_sha": _data_sha(f"{out}/items/{dataset}.json")},
         items=read_table("items", f"{out}/items/{dataset}.parquet"),
         targets=pa.concat_tables(targets),
-        ratings=read_table("ratings", f"{out}/ratings/{dataset}.parquet"),
-        scores=read_table("scores", f"{out}/collected/{dataset}/scores.parquet"),
-        draws=read_table("draws", f"{out}/collected/{dataset}/draws.parquet"),
+        ratings=turned(read_table("ratings", f"{out}/ratings/{dataset}.parquet"), people),
+        scores=turned(read_table("scores", f"{out}/collected/{dataset}/scores.parquet"), judges),
+        draws=turned(read_table("draws", f"{out}/collected/{dataset}/draws.parquet"), judges),
         statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
     )
     rows = import_module(METHODS[spec["table"]]).rows(study)

@@ -58,7 +58,7 @@ def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(tmp_path: 
     with pytest.raises(UserErrors) as caught:
         made.checked_joins()
     [error] = caught.value.errors
-    assert "'A!'" in error.got and "'a'" in str(error.allowed)
+    assert "'A!'" in str(error.got) and "'a'" in str(error.allowed)
     assert f"{tmp_path / 'rows.jsonl'}:1" in error.where
     assert "judge it" in error.where and "aspect fluency" in error.where
 

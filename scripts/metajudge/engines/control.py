@@ -58,7 +58,7 @@ class ControlEngine:
         self, form: str, aspect: str, scale: Scale, subject: Subject, draw: int
     ) -> float | None:
         if form == "constant_top":
-            return scale.max
+            return scale.max if scale.best == "max" else scale.min
         if form == "length":
             return len(subject.text)
         if form == ORACLE:

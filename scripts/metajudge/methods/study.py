@@ -304,6 +304,31 @@ class Panel:
         return np.array(rows).reshape(len(rows), len(self.targets))
 
 
+def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
+    """Return ratings, scores or draws with values so that more is better: value' = sum - value.
+
+    `sums`: (judge, "" for people, and aspect as a cell calls it) -> min + max of the scale, where
+    its best end is the lowest; all others stay.
+    """
+    if not sums:
+        return table
+    size = [None] * len(table)
+    names = table.column_names
+    columns = [
+        table[name].to_pylist() if name in names else size
+        for name in ("judge", "aspect", "criterion", "value")
+    ]
+    values = [
+        total - value
+        if value is not None
+        and (total := sums.get((judge or "", joined(aspect, criterion)))) is not None
+        else value
+        for judge, aspect, criterion, value in zip(*columns, strict=True)
+    ]
+    at = names.index("value")
+    return table.set_column(at, table.schema.field(at), pa.array(values, pa.float64()))
+
+
 def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     """Return the values in the order of `targets`, NaN where there is none."""
     return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from metajudge.plan.attacks import check_attacks
 from metajudge.schema.cards import (
+    ASKED,
     COMPARE,
     CONTROL_FORMS,
     DAMAGING,
@@ -37,6 +38,10 @@ READ_BY: dict[str, tuple[frozenset[str], str]] = {
 """Kind of perturbation -> the methods of which one has to be there for it, and what is told."""
 
 
+RAW = {"perspectives", "robustness"}
+"""Methods that read ratings or replies beside the tables that `best: min` turns around."""
+
+
 def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],
@@ -56,6 +61,7 @@ def check_study(
                 allowed=dataset.aspects,
                 todo="add one of its aspects, or leave the dataset out",
             )
+    _check_best(study, datasets, source)
     for judge in study.comparison.judges:
         if judge not in judges:
             raise UserError(
@@ -74,6 +80,21 @@ def check_study(
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
             )
+
+
+def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> None:
+    """Check that no method reads values of its own of a scale whose best end is the lowest."""
+    unread = [name for name in study.methods if name in RAW]
+    for dataset in datasets.values():
+        for aspect, scale in dataset.aspects.items():
+            if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
+                raise UserError(
+                    "this method does not know scales whose best end is the lowest",
+                    where=f"{source}, key methods",
+                    got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: best: min)",
+                    todo="leave the method or the aspect out, or turn the ratings in the data "
+                    "(min + max - value)",
+                )
 
 
 def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
@@ -157,6 +178,7 @@ def check_judge(
         )
     _check_stop(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
+    _check_direction(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if isinstance(judge.scale, dict):
@@ -208,6 +230,26 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
             ],
             todo="name one under the study's `judges` too",
         )
+
+
+def _check_direction(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+) -> None:
+    """No prompt says of people's scale that its lowest value is the best: the judge's card does."""
+    if model.engine not in ASKED or judge.form == COMPARE:
+        return
+    for dataset in datasets.values():
+        for name, scale in dataset.aspects.items():
+            if judge.own_scale_on(name) is not None or name not in (judge.aspects or [name]):
+                continue
+            if scale.best == "min":
+                raise UserError(
+                    "it has to be clear whether this judge's highest or lowest value is the best",
+                    where=f"{where}, key scale",
+                    got=f"{dataset.dataset}, {name}: best: min",
+                    todo="give the judge a `scale` of its own: as it is for shipped prompts, where "
+                    "more is better; with `best: min` if its prompt says that less is",
+                )
 
 
 def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:

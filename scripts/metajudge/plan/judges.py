@@ -24,6 +24,7 @@ from metajudge.schema.cards import (
     Supervisor,
 )
 from metajudge.schema.cards.annotation import PARSER
+from metajudge.schema.errors import UserError
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
@@ -143,6 +144,33 @@ def scale_of(
         between = card.form == ORACLE and plan.kind_of(perturbation) == "row"
         return grid if card.form in CONTINUOUS or between else rated
     return rated if parser not in {"number", "choice"} else None
+
+
+def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
+    """Return aspect -> what a judge's score is taken from, where the lowest value is the best.
+
+    Measures, and scores made of errors, are better the higher they are; all others are on the
+    judge's own scale, else on people's. Raises UserError for a derived judge of both kinds.
+    """
+    if judge in plan.derived:
+        members = plan.derived[judge].members
+        each = [turned(plan, dataset, name) for name in members]
+        if any(one != each[0] for one in each):
+            raise UserError(
+                "the members of this judge have scales whose best ends differ",
+                where=f"judges/{judge}.yaml, key members",
+                got=", ".join(members),
+                todo="name members on one scale",
+            )
+        return each[0]
+    card, engine = plan.judges[judge], engine_of(plan, judge)
+    if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
+        return {}
+    scales = {
+        name: card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
+        for name in plan.aspects_of(dataset)
+    }
+    return {name: one.turn for name, one in scales.items() if one.turn is not None}
 
 
 def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:

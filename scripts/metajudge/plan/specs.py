@@ -34,6 +34,7 @@ from metajudge.plan.judges import (
     robust_of,
     scales_told,
     steps_of,
+    turned,
     weights_of,
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
@@ -279,6 +280,7 @@ class Specs(DistilledSpecs):
                 for scale in [plan.scale_of(dataset, aspect)]
             },
             "judges": known,
+            **self._turned(dataset, judges),
             "excluded": [
                 [judge, name, reason]
                 for judge in judges
@@ -309,6 +311,17 @@ class Specs(DistilledSpecs):
             "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
         }
         return self._spec("estimate.py", fields, METHODS[table], packages=table)
+
+    def _turned(self, dataset: str, judges: Iterable[str]) -> dict[str, Any]:
+        """Return what ratings and scores are taken from where the lowest is the best."""
+        scales = {name: self.plan.scale_of(dataset, name) for name in self.plan.aspects_of(dataset)}
+        people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
+        scores = {
+            name: own
+            for name in judges
+            if not self.plan.compares(name) and (own := turned(self.plan, dataset, name))
+        }
+        return {"turned": {"ratings": people, "scores": scores}} if people or scores else {}
 
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
         """Return what one method alone has to know; the verdicts know what all of theirs do."""

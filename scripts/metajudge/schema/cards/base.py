@@ -1,7 +1,7 @@
 """What all cards share."""
 
 import re
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -9,8 +9,10 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     Tag,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -94,12 +96,30 @@ DataFiles = Annotated[
 class Scale(Card):
     """The values a rating or a judge's score may take; no step means any value in between."""
 
-    min: float = Field(description="The worst value.")
-    max: float = Field(description="The best value.")
+    min: float = Field(description="The lowest value: the worst, unless `best` says otherwise.")
+    max: float = Field(description="The highest value.")
     step: float | None = Field(
         None, gt=0, description="From one value to the next; none: any value in between."
     )
-    labels: list[str] = Field([], description="Category words, worst first, for the grid's values.")
+    labels: list[str] = Field(
+        [], description="Category words for the grid's values, from `min` to `max`."
+    )
+    best: Literal["max", "min"] = Field(
+        "max",
+        description="Which end is the best; `min`: on a scale such as German school marks. Judges "
+        "are told the scale as it is; statistics are of min + max - value.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `best` out where it is the usual one: keys and hashes stay."""
+        told: dict[str, Any] = dump(self)
+        return {name: value for name, value in told.items() if (name, value) != ("best", "max")}
+
+    @property
+    def turn(self) -> float | None:
+        """Return what a value is taken from so that more is better, None where more is better."""
+        return self.min + self.max if self.best == "min" else None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

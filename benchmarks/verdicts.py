@@ -8,6 +8,7 @@ level where it is claimed in at most .025 + 2 SE of the studies in which it is n
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -206,13 +207,13 @@ def simulated(name: str, studies: int) -> float:
     """Return the share of studies in which the claim is made."""
     made = 0
     for at in range(studies):
-        made += RULES[name].world(np.random.default_rng([SEED, at, *name.encode()]))
+        made += bool(RULES[name].world(np.random.default_rng([SEED, at, *name.encode()])))
     return made / studies
 
 
 def most(studies: int, level: float = LEVEL) -> float:
     """Return the largest share of false alarms: the rule's level + 2 SE."""
-    return level + 2 * (level * (1 - level) / studies) ** 0.5
+    return level + 2 * math.sqrt(level * (1 - level) / studies)
 
 
 def table(names: list[str], studies: int) -> list[str]:

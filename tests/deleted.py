@@ -46,6 +46,6 @@ def proportion(hits: Sequence[float], cases: Sequence[float]) -> tuple[float, fl
     return lo, hi
 
 
-def by_source(values: np.ndarray, source: np.ndarray, n: int) -> list[float]:  # type: ignore[type-arg]
+def by_source(values: np.ndarray, source: np.ndarray, n: int) -> list[float]:
     """Return the sum of values of each of n sources."""
     return [float(values[source == s].sum()) for s in range(n)]

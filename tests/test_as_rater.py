@@ -75,8 +75,8 @@ def test_a_judge_drawn_like_a_rater_has_mean_0(r: int, of, against, spread: floa
 
 def test_both_sides_are_those_of_the_formula() -> None:
     rng = np.random.default_rng(1)
-    judge, *people = raters(rng, 4, np.zeros(4))
-    people = np.array(people)
+    drawn = np.array(raters(rng, 4, np.zeros(4)))
+    judge, people = drawn[0], drawn[1:]
     people[0, :40] = NAN
     judge[100:110] = NAN
     expected, weights = [], []

@@ -26,6 +26,7 @@ for name, size in json.loads(sizes).items():
 benchmark.main()
 """
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
     "dag": ({"REPLIES": 200}, ["500"]),
     "explore": ({"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600}, []),
@@ -37,10 +38,11 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         [],
     ),
     "store": ({"REPLIES": 1_600}, []),
+    "verdicts": ({}, ["--studies", "1"]),
 }
 """Benchmark -> its sizes here, and its arguments."""
 NEEDS = {"explore": [needs_browser], "prefixes": [needs_real_data]}
-SERVED = {"loopback", "sized"}
+SERVED = {"effects", "loopback", "sized"}
 """What benchmarks share."""
 
 

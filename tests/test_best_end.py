@@ -62,7 +62,7 @@ def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> d
 
 def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
     place = {"dataset": "d", "perturbation": "systems", "target": "t"}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {**place, "judge": "it", "aspect": "fluency", "value": 2.0},
         {**place, "judge": "it", "aspect": "fluency", "criterion": "terse", "value": 2.0},
         {**place, "judge": "it", "aspect": "other", "value": 2.0},

@@ -109,7 +109,7 @@ def outcome(row: Row) -> str:
 
 
 def reasons(row: Row) -> list[str]:
-    return row["note"].split("; ")[1:]
+    return str(row["note"]).split("; ")[1:]
 
 
 def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:

@@ -159,7 +159,7 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
 
 def test_a_warning_about_a_price_names_the_models_card(tmp_path: Path) -> None:
     told = {"dataset": "d", "statistic": "usd", "level": "", "aspect": ""}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {**told, "judge": "a", "value": None},
         {**told, "judge": "b", "value": 1.0},
         {**told, "judge": "both", "value": None},

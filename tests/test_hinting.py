@@ -38,8 +38,8 @@ def hinted(
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
     cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
-    hint = {"base": "base", "tells": "wrong"}
-    return study({}, cards=cards, rationales=str(path), hinted={"told": hint})
+    base = {"base": "base", "tells": "wrong"}
+    return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
 
 def pairs(own: DatasetStudy) -> Any:

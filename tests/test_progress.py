@@ -163,7 +163,7 @@ def handler(screen: Terminal) -> Iterator[plugin.LogHandler]:
     before = signal.getsignal(signal.SIGINT)
     made = plugin.LogHandler.__new__(plugin.LogHandler)
     Handler.__init__(made)
-    made.common_settings = SimpleNamespace(dryrun=False)
+    made.common_settings = SimpleNamespace(dryrun=False)  # type: ignore[assignment]
     made.__post_init__()
     made.over.set()  # a test looks by itself
     made.emit(event(LogEvent.RUN_INFO, stats={"ask_d_m": 1, "table": 3}))

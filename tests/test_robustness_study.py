@@ -56,8 +56,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
             for name, keys in forms.items():
                 own.card("judges", f"{model}-{name}", model=model, **keys)
                 judges.append(f"{model}-{name}")
-        keys: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
-        own.study(**keys, methods=["robustness"], require={"coverage": 0.95})
+        rated: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
+        own.study(**rated, methods=["robustness"], require={"coverage": 0.95})
         done = own.run()
         assert done.returncode == 0, done.stdout[-4000:]
         yield own

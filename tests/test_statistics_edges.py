@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from metajudge.statistics.dependent import williams
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -219,15 +218,6 @@ def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
     z = 1.959963985 + 0.841621234
     assert detectable(spread, flat) == pytest.approx(z * error)
     assert detectable(flat, flat) == 0
-
-
-def test_williams_at_the_ends_of_its_range() -> None:
-    for r12, r13, r23 in ((-1.5, 0, 0), (0, 1.01, 0), (0, 0, -1.01)):
-        with pytest.raises(ValueError, match="no correlations"):
-            williams(r12, r13, r23, 9)
-    assert williams(1, -1, -1, 9) == 0
-    assert williams(0.5, 0.5, 0.1, 9) == 1
-    assert 0 < williams(0.5, 0.4, 0.1, 4) < 1 and np.isnan(williams(0.5, 0.4, 0.1, 3))
 
 
 # --- classes, means ---

@@ -19,9 +19,10 @@ STEP = {"no_claim": None, "below": 0.0, "not_shown": 1.0, "better": 2.0, "as_rat
 
 def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
     """Return a row of the dataset with people's ratings: lower end, value, upper end."""
-    told = {"level": "by_source", "aspect": "fluency", "form": "agreement", "judge": "alpha"}
+    told: Row = {"level": "by_source", "aspect": "fluency", "form": "agreement"}
+    told["judge"] = "alpha"
     told |= {"n": 24, "signature": "s", "dataset": "chat", "method": "", "note": ""} | more
-    known = {"value": None, "lo": None, "hi": None, "note": told["note"] or "undefined"}
+    known: Row = {"value": None, "lo": None, "hi": None, "note": told["note"] or "undefined"}
     if ends is not None:
         known = dict(zip(("lo", "value", "hi"), ends, strict=True)) | {"note": told["note"]}
     return {**told, **known, "statistic": statistic, "n_missing": 0, "n_tied": 0}
@@ -88,7 +89,7 @@ def test_a_verdict_is_worded_by_its_outcome_and_reasons(
 
 
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
-    more = {"form": "bar spearman", "level": "by_source"}
+    more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(tmp_path / "met", verdicts=claimed("meets", **more))
     assert said(met).startswith("May be trusted for") and "Fluency" in said(met)
     missed = report(tmp_path / "missed", verdicts=claimed("misses", **more))
@@ -173,8 +174,8 @@ def test_a_judge_without_a_score_is_said_to_have_none(tmp_path: Path) -> None:
 def damage(outcomes: Sequence[str]) -> list[Row]:
     rows = []
     for (perturbation, degree), outcome in zip(study.DAMAGES, outcomes, strict=True):
-        place = {"perturbation": perturbation, "degree": degree, "form": "damage"}
-        more = {"aspect": None, "level": None, "statistic": "D_exact"}
+        place: Row = {"perturbation": perturbation, "degree": degree, "form": "damage"}
+        more: Row = {"aspect": None, "level": None, "statistic": "D_exact"}
         rows += claimed(outcome, **place, **more)
     return rows
 

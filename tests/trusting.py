@@ -51,10 +51,10 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     rows = [row for row in rows if row["statistic"].startswith(("verdict", "p_")) and row["form"]]
     families: dict[Place, dict[Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
-        own = families[row["dataset"], row["judge"], row["form"]]
-        own[tuple(row[name] for name in PLACE)][row["statistic"]] = row
-    for family in families.values():
-        check(family)
+        family = families[row["dataset"], row["judge"], row["form"]]
+        family[tuple(row[name] for name in PLACE)][row["statistic"]] = row
+    for each in families.values():
+        check(each)
     counts = {True: 0, False: 0}
     for judge in report.judges:
         own = trust.claims(report, judge)

@@ -142,10 +142,10 @@ def _bars(verdicts: Rows) -> list[str]:
             outcome = Outcome(row["note"].split("; ")[0])
             bars.setdefault(place, {}).setdefault(outcome, []).append(row["judge"])
     lines = []
-    for place, judges in bars.items():
-        dataset, statistic, level, aspect = place
+    for bar, judges in bars.items():
+        dataset, statistic, level, aspect = bar
         what = " ".join(
-            filter(None, (statistic, level, limits.get(place), aspect and f"on {aspect}"))
+            filter(None, (statistic, level, limits.get(bar), aspect and f"on {aspect}"))
         )
         told = "; ".join(
             f"{ON_BAR[one]}: {', '.join(judges[one])}" for one in ON_BAR if one in judges

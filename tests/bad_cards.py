@@ -215,7 +215,7 @@ WORDS: list[Case] = [
     (
         "an unknown estimator",
         {JUDGE: {"estimator": "median"}},
-        ["asked.yaml:4, key estimator", "allowed: logprob_mean, mean, mode"],
+        ["asked.yaml:4, key estimator", "allowed: first, logprob_mean, mean, mode"],
     ),
     (
         "an unknown parser",
@@ -251,7 +251,7 @@ WORDS: list[Case] = [
     (
         "a time for a variant",
         {MODEL: "model: loop\nengine: openai\nbase_url: http://h/v1\nvariant: 10:30\n"},
-        ["loop.yaml:4, key variant", "string", "630"],
+        ["loop.yaml:4, key variant", "'10:30'", "630", "base 60", "quotes"],
     ),
     (
         "a number for a revision",

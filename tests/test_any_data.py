@@ -18,6 +18,7 @@ from data_samples import FIVE, card, table
 from metajudge.data import ADAPTERS, Rated, read_dataset
 from metajudge.data.files import read_rows
 from metajudge.schema.errors import UserError, UserErrors
+from metajudge.schema.slugs import folded
 
 some = settings(
     deadline=None,
@@ -26,8 +27,11 @@ some = settings(
 )
 
 WHOLE = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-SEEN = WHOLE.filter(str.strip)
-TABLE = st.lists(st.tuples(SEEN, SEEN, SEEN), min_size=1, max_size=4, unique_by=lambda one: one[0])
+SEEN = WHOLE.filter(folded)
+TABLE = st.lists(
+    st.tuples(SEEN, SEEN, SEEN), min_size=1, max_size=4, unique_by=lambda one: folded(one[0])
+)
+UNSEEN = st.text(" \t\x1b\u200b\u2060\u3164\ufe0f\ufeff\U000e0041", min_size=1, max_size=9)
 COLUMNS = {"item": "i", "source": "s", "references": "r", "system": "y", "text": "t"}
 
 
@@ -69,6 +73,20 @@ def test_texts_of_a_table_come_back_to_the_letter(
     assert {ids[one.item]: one.text for one in rated.outputs} == {one[0]: one[2] for one in told}
     assert {one.references for one in rated.items} == {(f"of {one[2]}",) for one in told}
     assert len(rated.ratings) == len(told)
+
+
+@some
+@given(told=TABLE, hidden=UNSEEN.filter(str.strip), place=st.sampled_from("ist"))
+def test_a_text_or_name_that_shows_nothing_is_an_error_with_its_row(
+    tmp_path: Path, told: list[tuple[str, str, str]], hidden: str, place: str
+) -> None:
+    rows = [{"i": i, "s": s, "y": "me", "t": t, "fluency": 3} for i, s, t in told]
+    rows[-1][place] = hidden
+    (tmp_path / "x.jsonl").write_bytes(written(rows, "jsonl"))
+    columns = {name: column for name, column in COLUMNS.items() if name != "references"}
+    with pytest.raises(UserErrors) as error:
+        read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
+    assert [f"x.jsonl, row {len(rows)}" in one.where for one in error.value.errors] == [True]
 
 
 COUNT = st.integers(-(2**63), 2**63 - 1)

@@ -147,9 +147,12 @@ def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     at = data["cells"].index([2, 1, 0, 8])  # systems, annotator, fluency
     one, words = lists[at], lists[at]["words"]
     assert (one["t"], one["b"], one["v"]) == (None, None, [3.0] * 8)
-    assert one["u"] == [9, 1, 1, 9, 1, 1, 9, 1]  # ok, and refused
+    statuses = [name for name, _ in index["statuses"]]
+    ok, refused = statuses.index("ok"), statuses.index("refused")
+    both = 1 << ok | 1 << refused
+    assert one["u"] == [both, 1 << ok, 1 << ok, both, 1 << ok, 1 << ok, both, 1 << ok]
     first, second = rows[at][0]
-    assert first[:3] == ["Bad. 3", 3.0, 0] and second[:3] == ["No.", None, 3]
+    assert first[:3] == ["Bad. 3", 3.0, ok] and second[:3] == ["No.", None, refused]
     assert (words[first[3]], words[first[4]], words[one["e"]]) == ("number", "x@1", "mean")
     assert first[-1][0] == [15, 22, 4.0, "double", "Twice. ", "exact", "the the"]
     names = {number: own for _, number, own in told(folder, "set")}

@@ -10,6 +10,7 @@ import pytest
 
 from data_samples import card, values
 from metajudge.data import read_dataset
+from metajudge.data.rated import Names
 from metajudge.engines.base import Subject
 from metajudge.engines.recorded import RecordedEngine
 from metajudge.methods.measures import mean_rating
@@ -82,7 +83,8 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
             "rows": {"item": "#", "system": "Model", "lists": True, "scores": SCORES},
         }
     )
-    engine = RecordedEngine(model, "d", tmp_path, tmp_path)
+    names = Names(systems={"human": "Human"})
+    engine = RecordedEngine(model, "d", tmp_path, tmp_path, names)
     subjects = [Subject(f"d-00{k}:human", f"d-00{k}", "human", "systems", "") for k in (2, 1)]
 
     def said(form: str, aspect: str) -> list[str]:
@@ -121,9 +123,8 @@ def test_the_published_correlations_come_out(table: str) -> None:
         read_card("dataset", config / "datasets" / "hanna.yaml"), config / "datasets", SHARED
     )
     assert (len(rated.outputs), len(rated.items), len(rated.ratings)) == (1056, 96, 19008)
-    engine = RecordedEngine(
-        read_card("model", config / "models" / "hanna.yaml"), "hanna", config / "models", SHARED
-    )
+    model = read_card("model", config / "models" / "hanna.yaml")
+    engine = RecordedEngine(model, "hanna", config / "models", SHARED, rated.names)
     subjects = [Subject(o.target, o.item, o.system, "systems", "") for o in rated.outputs]
     place = {one.target: index for index, one in enumerate(rated.outputs)}
     ratings = {

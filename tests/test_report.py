@@ -260,9 +260,10 @@ def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
 
 def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> None:
     kept = ("alpha", "gamma", "constant-top", "random", "length")
-    rows = [one for one in study.agreement() if one["judge"] in kept]
-    spec = study.make(tmp_path, {"agreement": rows}, study={"judges": list(kept)})
+    rows = [one for one in study.verdicts() if one["judge"] in kept]
+    spec = study.make(tmp_path, {"verdicts": rows}, study={"judges": list(kept)})
     text = visible(page(spec))
+    assert "Agreement: Spearman" in text
     assert "Warning" not in text
     assert "Below at least one control" not in text
 
@@ -277,9 +278,9 @@ def test_controls_are_marked_and_stand_apart(whole: str) -> None:
 
 def test_every_judge_is_signed_once_even_without_a_first_column(tmp_path: Path) -> None:
     rows = [
-        one for one in study.agreement() if one["judge"] != "gamma" or one["aspect"] == "coherence"
+        one for one in study.verdicts() if one["judge"] != "gamma" or one["aspect"] == "coherence"
     ]
-    html = page(study.make(tmp_path, {"agreement": rows}))
+    html = page(study.make(tmp_path, {"verdicts": rows}))
     signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "judges-news", "judges-chat"))
     assert sorted(signed) == sorted(study.JUDGES)
 

@@ -93,7 +93,8 @@ def test_what_lines_cannot_hold_is_changed_and_nothing_else(text: str, told: str
 
 
 def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
-    assert read([ErrorSpan("N/A", "It is wrong.", 2)]) == [ErrorSpan(None, "It is wrong.", 2)]
+    for place in ("N/A", "NOT APPLICABLE"):
+        assert read([ErrorSpan(place, "It is wrong.", 2)]) == [ErrorSpan(None, "It is wrong.", 2)]
     assert read([ErrorSpan("a", "**It** is **wrong**", 2)]) == [
         ErrorSpan("a", "It** is **wrong", 2)
     ]
@@ -104,6 +105,11 @@ def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
 ANY = st.text() | st.lists(st.sampled_from(PIECES.split("|")), max_size=12).map("".join)
 WORDS = st.lists(st.from_regex(r"[A-Za-z0-9äß好'’\"“”(),.;!?&$-]{1,8}", fullmatch=True), min_size=1)
 PLAIN_TEXTS = WORDS.map(lambda words: "A " + " ".join(words) + " z.")
+
+
+FOR_NOTHING = {"", "none", "null", "nil", "nothing", "na", "nolocation"}
+FOR_NOTHING |= {"notapplicable", "notavailable", "notspecified"}
+"""Words of a place that say there is none, as they are read."""
 
 
 def errors_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ErrorSpan]]:
@@ -138,7 +144,7 @@ def test_of_any_text_all_letters_and_digits_come_back(errors: list[ErrorSpan], s
         assert letters(told.explanation) == letters(one.explanation)
         assert letters(told.location) in (letters(one.location), "")
         if told.location is None:
-            assert letters(one.location) in ("", "none", "null", "nil", "nothing", "na")
+            assert letters(one.location) in FOR_NOTHING
 
 
 @pytest.mark.parametrize(("errors", "score"), [([("a", "b", 1)] * 9, 50), ([], 52), ([], 105)])

@@ -100,7 +100,7 @@ for _dataset in DATASETS:
                     f"{OUT}/replies/{'/'.join(cell)}.parquet"
                     for cell in PLAN.cells_of(_dataset, _model)
                 ],
-                filter(None, [SPECS.joined(_dataset, _model)]),
+                [*filter(None, [SPECS.joined(_dataset, _model)])],
             log:
                 f"{OUT}/logs/ask/{_dataset}/{_model}.log",
             conda:

@@ -151,7 +151,7 @@ def replacement(
 
 
 def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
-    """Return people's ratings on a panel as one table of raters or several, as the data's card says.
+    """Return people's ratings on a panel as one table of raters or several, as the card says.
 
     Who is a person is a fact of all rated texts: a judge of a share meets the same raters. Empty
     where nobody rated, or more raters than LARGEST_CEILING did.

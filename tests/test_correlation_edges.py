@@ -150,8 +150,9 @@ def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() ->
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_memory_grows_with_sources_and_not_with_their_square(statistic: Statistic) -> None:
-    x = np.arange(6000) % 5.0
-    y, source = np.roll(x, 1) // 2, np.arange(6000) // 2
+    x: Floats = np.arange(6000.0) % 5
+    y: Floats = np.floor(np.roll(x, 1) / 2)
+    source = np.arange(6000) // 2
     tracemalloc.start()
     try:
         over_rows(x, y, source, np.ones((1, 3000)), [statistic])

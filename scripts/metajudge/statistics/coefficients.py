@@ -204,8 +204,9 @@ def _of_counts(
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:
     """Return for each value how many lie below it less how many lie above it, along an axis."""
-    found: Floats = 2 * np.cumsum(counts, axis=axis) - counts
-    return found - counts.sum(axis=axis, keepdims=True)
+    upto: Floats = np.cumsum(counts, axis=axis)
+    found: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
+    return found
 
 
 def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:

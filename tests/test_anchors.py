@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from deleted import jackknife_t
 from metajudge.perturb.diversity import diverse, similarities
 from metajudge.statistics.anchors import (
     anchor_costs,
@@ -18,6 +19,7 @@ from metajudge.statistics.anchors import (
     rating_terms,
     usual_counts,
 )
+from metajudge.statistics.jackknife import deletions
 
 Floats = NDArray[np.float64]
 NAN = np.nan
@@ -114,15 +116,14 @@ def test_a_comparator_is_right_where_it_names_the_better_and_nowhere_else() -> N
     assert comparator_accuracy(outcomes, outcomes, outcomes > 5).value is None
 
 
-def test_pairs_within_a_source_count_as_often_as_it_is_drawn() -> None:
-    rng = np.random.default_rng(1)
-    weights = rng.multinomial(12, [1 / 12] * 12, size=2000)
+def test_pairs_within_a_source_go_with_it() -> None:
     own = np.arange(12)
     right = np.where(own < 6, 1.0, -1.0)
     every = np.ones(12, dtype=bool)
-    within = comparator_accuracy(right, np.ones(12), every, np.array([own, own]), weights)
-    # that of a share of 12 sources
-    assert (within.lo, within.hi) == pytest.approx((0.25, 0.75), abs=0.05)
+    within = comparator_accuracy(right, np.ones(12), every, np.array([own, own]), deletions(12))
+    # 6 of 12, and 5 or 6 of 11 without a source
+    expected = jackknife_t(0.5, [5 / 11] * 6 + [6 / 11] * 6, "logit")
+    assert (within.lo, within.hi) == pytest.approx(expected)
 
 
 def test_the_usual_errors_of_a_rating_that_no_text_has_lie_between_its_neighbours() -> None:

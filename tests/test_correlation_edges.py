@@ -1,12 +1,15 @@
 """Correlations, draws and drops at their edges: counts, notes, rows and methods beside a value."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
+from metajudge.statistics.coefficients import Statistic, over_rows
 from metajudge.statistics.combination import log_harmonic_mean
-from metajudge.statistics.correlation import correlations
+from metajudge.statistics.correlation import STATISTICS, correlations
 from metajudge.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from metajudge.statistics.estimate import (
     CONSTANT_JUDGE,
@@ -143,3 +146,17 @@ def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() ->
     weights = np.array([[1, 1], [2, 0]])
     drop = mean_drop([3.0, 2.0], [1.0, 1.0], [0, 1], weights)
     assert (drop.value, drop.n, drop.method) == (1.5, 2, "mean drop")
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_memory_grows_with_sources_and_not_with_their_square(statistic: Statistic) -> None:
+    x: Floats = np.arange(6000.0) % 5
+    y: Floats = np.floor(np.roll(x, 1) / 2)
+    source = np.arange(6000) // 2
+    tracemalloc.start()
+    try:
+        over_rows(x, y, source, np.ones((1, 3000)), [statistic])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3000**2  # bytes: an eighth of a number for each two sources

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
+from math import inf
 from typing import Any
 
 import numpy as np
 import pytest
 
+from deleted import jackknife_t
 from metajudge.methods import agreement, ensemble
 from metajudge.methods.ensemble import BEST, MANY, SCALES
 from metajudge.methods.measures import mean_rating
@@ -20,6 +22,7 @@ from test_methods import (
     CONSTANT,
     FAIR,
     GOOD,
+    ITEM,
     ITEMS,
     NAN,
     NOISY,
@@ -201,8 +204,16 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
     number = one(told(), "effective_judges", aspect="true")
     assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), 3)
     assert number["value"] == pytest.approx(3 / (1 + 2 * mean["value"]))
+    people = mean_rating(RATINGS["true"])
+    errors = [own["true"] - people for own in THREE.values()]
+
+    def independent(kept: Any) -> float:
+        r = np.corrcoef([error[kept] for error in errors])[np.triu_indices(3, 1)].mean()
+        return float(3 / (1 + 2 * r))
+
+    deleted = [independent(item != ITEM) for item in range(ITEMS)]
     assert (number["lo"], number["hi"]) == pytest.approx(
-        tuple(3 / (1 + 2 * mean[end]) for end in ("hi", "lo")), abs=0.01
+        jackknife_t(number["value"], deleted, ends=(0, inf))
     )
     average = one(told(), "effective_judges", aspect="average")
     own = [one(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS]

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 import yaml
 
+from deleted import jackknife_t
 from metajudge.schema.loading import validate_card
+from metajudge.statistics.derived import OURS, POSITIVE, Statistic
+from metajudge.statistics.jackknife import deletions
+from metajudge.statistics.registry import STATISTICS
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -46,17 +50,24 @@ def test_an_example_of_a_card_is_valid(name: str) -> None:
     assert validate_card(kind, yaml.safe_load(examples()[name]), name)
 
 
-def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
+def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read_stars = module("parsing/stars.py", tmp_path).read_stars
     assert read_stars("I say ***", None).value == 3 and read_stars("none", None).value is None
     shout = module("perturb/shouting.py", tmp_path).shout
     made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)
     assert len(made.edits) == 2 and sum(map(str.isupper, made.text.split())) == 2
     assert shout("OH NO", np.random.default_rng(1), k=2).text == "OH NO"
+    entry = Statistic("Distance", "amount", "mean of |judge - people|", POSITIVE, OURS)
+    monkeypatch.setitem(STATISTICS, "mean_distance", entry)  # as the page says
     mean_distance = module("statistics/dispersion.py", tmp_path).mean_distance
     x, y = np.array([1.0, 4.0, np.nan]), np.array([2.0, 4.0, 1.0])
     found = mean_distance(x, y, None).estimate
     assert (found.value, found.n, found.n_missing) == (0.5, 2, 1)
+    x, y = np.append(np.arange(12.0), np.nan), np.append(np.arange(12.0) ** 2 / 9, 1)
+    gap = np.abs(x - y)[:-1]
+    found = mean_distance(x, y, deletions(13)).estimate
+    expected = jackknife_t(gap.mean(), [np.delete(gap, s).mean() for s in range(12)])
+    assert (found.lo, found.hi) == pytest.approx(expected) and found.n_missing == 1
 
 
 def test_the_paths_that_it_names_are_there() -> None:

@@ -14,12 +14,14 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import normal_sample_size_one_tail
 from statsmodels.stats.weightstats import DescrStatsW
 
+from deleted import jackknife_t
 from metajudge.statistics.alpha import krippendorff_alpha
 from metajudge.statistics.alternative import alternative_annotator
 from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
 from metajudge.statistics.comparison import detectable, sources_needed
 from metajudge.statistics.correlation import correlations
 from metajudge.statistics.estimate import NO_VARIATION, Estimate
+from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.kappa import on_classes
 from metajudge.statistics.means import clustered_mean
 from metajudge.statistics.multiple import (
@@ -265,10 +267,12 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
     found = correlations(x, y, SOURCE, system, weights=weights, statistics=["pearson"])
     assert found["pearson", "pooled"].rows == near(rows_of(pooled, weights, known))
     assert found["pearson", "by_system"].rows == near(rows_of(by_system, weights, known))
-    mean = clustered_mean(x, SOURCE, weights, of="")
+    mean = clustered_mean(x, SOURCE, deletions(SOURCES), of="")
     given = ~np.isnan(x)
-    want = rows_of(lambda w: float(DescrStatsW(x[given], weights=w).mean), weights, given)
-    assert (mean.value, mean.lo, mean.hi) == near((want[0], *np.quantile(want[1:], [0.025, 0.975])))
+    want = rows_of(
+        lambda w: float(DescrStatsW(x[given], weights=w).mean), deletions(SOURCES), given
+    )
+    assert (mean.value, mean.lo, mean.hi) == near((want[0], *jackknife_t(want[0], want[1:])))
 
 
 def agreeing(values: Floats, others: Floats) -> Floats:
@@ -316,10 +320,12 @@ def test_what_can_be_detected_and_the_sources_that_it_needs(seed: int) -> None:
     """At the detectable difference the sample that statsmodels asks for is the one there is."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(2, 200))
-    first, second = (Replicated(Estimate(float(row[0])), row) for row in rows)
+    sizes = np.ones(rows.shape[1] - 1)
+    first, second = (Replicated(Estimate(float(row[0])), row, sizes) for row in rows)
     least = detectable(first, second)
     assert least is not None
-    error = float(DescrStatsW((rows[0] - rows[1])[1:], ddof=1).std)
+    n = sizes.size  # SE² of deletions is (n - 1)² / n of their variance
+    error = float(DescrStatsW((rows[0] - rows[1])[1:], ddof=1).std) * (n - 1) / n**0.5
     assert normal_sample_size_one_tail(least, 0.8, 0.025, error) == near(1)
     each = error * SOURCES**0.5
     needed = normal_sample_size_one_tail(0.5, 0.8, 0.025, each)

@@ -16,6 +16,7 @@ from metajudge.methods.study import WITHOUT_REFERENCES
 from metajudge.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
 from metajudge.schema.tables import KEYS, table_of
 from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
+from metajudge.statistics.jackknife import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
 from metajudge.statistics.kappa import on_classes
 from test_methods import (
     FIELD,
@@ -153,7 +154,8 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     scores = {"j": {"clear": draws.mean(axis=0)}}
     rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
     row = one(rows, "kappa_linear", judge="j", aspect="clear")
-    assert row["value"] == 1 and row["note"].endswith("equal; 1 tied modes")
+    assert row["value"] == row["lo"] == row["hi"] == 1  # whichever source is deleted
+    assert row["note"].startswith(ALL_ALIKE) and row["note"].endswith("; 1 tied modes")
 
 
 def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
@@ -197,6 +199,11 @@ def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
 
 def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
     place = {"aspect": AVERAGE}
+    ordered = set()  # sources with two different ratings on which all agree, of either aspect
+    for ratings in RATINGS.values():
+        gold = agreed(ratings)
+        several = [np.unique(v[~np.isnan(v)]).size > 1 for v in gold.reshape(ITEMS, -1)]
+        ordered |= {*np.flatnonzero(several)}
     for statistic, level in MEASURES:
         values = {row["judge"]: row["value"] for row in of(rows, statistic, **place)}
         each = [one(rows, statistic, judge="good", aspect=a)["value"] for a in ("clear", "true")]
@@ -206,7 +213,13 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         assert {row["level"] for row in ranks.values()} == {level}
         gap = one(rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place)
         assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
-        assert gap["level"] == level and gap["lo"] < gap["value"] < gap["hi"]
+        assert gap["level"] == level
+        sources = len(ordered) if statistic.startswith("accuracy") else ITEMS
+        if sources < FEWEST_SOURCES:
+            assert (gap["lo"], gap["note"]) == (None, f"{NO_INTERVAL}: {sources} sources")
+        else:
+            assert gap["lo"] < gap["value"] < gap["hi"]
+    assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
     constant = one(rows, "rank_pearson", judge="constant", **place)
     assert (constant["value"], constant["note"]) == (
         None,

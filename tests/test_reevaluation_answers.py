@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from deleted import proportion
 from metajudge.reevaluation.answers import Found, read, sources_of, write
 from metajudge.reevaluation.pages import page_id
 from metajudge.reevaluation.pairs import NEW, ORIGINAL, Pair, pair_of
@@ -69,9 +70,8 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
     study.judge(plan, page, lambda pair: "better" if pair in better else "worse")
     row = numbers(read(plan, study.out, answers(study)))["", ORIGINAL, "reevaluation_agreement"]
     assert row["value"] == 0.8
-    # of a binomial share: 0.8 +- 1.96 * sqrt(.8 * .2 / 30) = 0.657 to 0.943
-    assert row["lo"] == pytest.approx(0.657, abs=0.04)
-    assert row["hi"] == pytest.approx(0.943, abs=0.04)
+    lo, hi = proportion([1] * 24 + [0] * 6, [1] * 30)  # 24 of 30 sources, of one pair each
+    assert (row["lo"], row["hi"]) == (pytest.approx(lo), pytest.approx(hi))
     assert "over 30 sources" in row["method"]
     assert numbers(read(plan, study.out, answers(study)))["", ORIGINAL, row["statistic"]] == row
 

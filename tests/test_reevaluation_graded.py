@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deleted import jackknife_t, proportion
 from metajudge.reevaluation.answers import read, write
 from metajudge.reevaluation.pages import Page, page_id
 from metajudge.reevaluation.pairs import About, Pair
@@ -159,7 +161,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
 def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> None:
     """One voter always finds what is known; the other no pair, and no rating but those of 5."""
     plan = study.plan()
-    pages, _ = study.ask(plan, *CONSTRUCTED, pairs=20)
+    pages, [_, drawn] = study.ask(plan, *CONSTRUCTED, pairs=20)
 
     def first(about: About, in_order: bool) -> str:
         return ("A" if in_order else "B") if isinstance(about, Pair) else off_by(about, 0)
@@ -195,20 +197,32 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     assert counts == {1: (1, 0, 1), 2: (1, 0, 1), 3: (1, 0, 1), 4: (1, 1, 0), 5: (2, 0, 0)}
     assert {row["steps"] for row in found.texts if row["rating"] < 5} == {2}
     assert {row["set"] for row in found.texts} == {GRADED_SET}
-    assert found.lines()[1].startswith("news, graded: agreement 0.600, n = 40; ")
+    right, asked = Counter[str](), Counter[str]()
+    for about in drawn.pairs:
+        assert not isinstance(about, Pair)
+        right[about.sources[0]] += 1 + (about.level == 5)
+        asked[about.sources[0]] += 2
+    lo, hi = proportion([right[source] for source in asked], [*asked.values()])
+    row = told["", GRADED, "reevaluation_agreement"]
+    assert (row["lo"], row["hi"]) == (pytest.approx(lo), pytest.approx(hi))
+    says = f"news, graded: agreement 0.600 [{lo:.3f}, {hi:.3f}], n = 40; "
+    assert found.lines()[1].startswith(says)
     assert found.lines()[1].endswith("; mean distance 0.800 steps of the scale")
     written = {path.name: path.read_text("utf-8") for path in write(found, study.out)}
     assert written["texts.csv"].count("\n") == written["pairs.csv"].count("\n") == 21
 
 
-def test_intervals_are_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("off", [6, 2])  # of 2 a distance would reach below 0
+def test_intervals_are_over_sources(
+    off: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"fluency": [(1, 1)] * 30})
     study.grade(30)
     plan = study.plan()
     [page], [_, draw] = study.ask(plan, *CONSTRUCTED, pairs=30, voters=1)
     assert len({about.sources for about in draw.pairs}) == 30
-    wrong = {about.texts[0] for about in draw.pairs[:6]}
+    wrong = {about.texts[0] for about in draw.pairs[:off]}
 
     def say(about: About, first: bool) -> str:
         if isinstance(about, Pair):
@@ -217,15 +231,21 @@ def test_intervals_are_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     study.give(plan, page, say)
     told = numbers(read(plan, study.out, answers(study)))
-    # of a binomial share: 0.8 +- 1.96 * sqrt(.8 * .2 / 30) = 0.657 to 0.943; of steps twice 0.2 so
-    for name, value, width in (("agreement", 0.8, 0.143), ("distance", 0.4, 0.286)):
+    # of 30 sources, of one text each, some are two steps off
+    right, steps = [1] * (30 - off) + [0] * off, [0] * (30 - off) + [2] * off
+    deleted = [(sum(steps) - own) / 29 for own in steps]
+    distance = off * 2 / 30
+    expected = {
+        "agreement": (1 - off / 30, *proportion(right, [1] * 30)),
+        "distance": (distance, *jackknife_t(distance, deleted, ends=(0, inf))),
+    }
+    for name, numbers_of in expected.items():
         row = told["", GRADED, f"reevaluation_{name}"]
-        assert row["value"] == pytest.approx(value) and row["n"] == 30
-        assert row["lo"] == pytest.approx(value - width, abs=0.04 * width / 0.143)
-        assert row["hi"] == pytest.approx(value + width, abs=0.04 * width / 0.143)
-        assert "over 30 sources" in row["method"]
+        assert [row[end] for end in ("value", "lo", "hi")] == pytest.approx(numbers_of)
+        assert row["n"] == 30 and "over 30 sources" in row["method"]
     row = told["", "constructed", "reevaluation_agreement"]
-    assert (row["value"], row["n"]) == (0.9, 60) and row["lo"] < 0.9 < row["hi"]
+    assert (row["value"], row["n"]) == (pytest.approx(1 - off / 60), 60)
+    assert row["lo"] < row["value"] < row["hi"]
 
 
 def one_page(study: ReevaluationStudy) -> tuple[Page, Path]:

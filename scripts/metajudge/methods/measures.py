@@ -151,11 +151,13 @@ def replacement(
 
 
 def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
-    """Return people's ratings as one table of raters or several, as the data's card says.
+    """Return people's ratings on a panel as one table of raters or several, as the card says.
 
-    None where nobody rated, or more raters than LARGEST_CEILING did.
+    Who is a person is a fact of all rated texts: a judge of a share meets the same raters. Empty
+    where nobody rated, or more raters than LARGEST_CEILING did.
     """
-    ratings = panel.ratings(aspect)
+    every = study.systems
+    ratings = every.ratings(aspect)
     if study.spec["ratings"] != "human" or len(ratings) > LARGEST_CEILING:
         return []
     slots = {"slots": True, "persons": False}.get(study.spec["as_rater"]["raters"])
@@ -163,7 +165,8 @@ def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
     def shuffle() -> np.random.Generator:
         return stream(study.spec["seed"], "as rater", study.dataset, split(aspect)[0])
 
-    return rating_tables(ratings, panel.source, slots, shuffle)
+    chosen = np.isin(every.targets, panel.targets)
+    return [table[:, chosen] for table in rating_tables(ratings, every.source, slots, shuffle)]
 
 
 def as_raters(

@@ -23,6 +23,7 @@ from metajudge.reevaluation.texts import GRADED, KINDS, ROW, Text, name_of, rati
 from metajudge.statistics.estimate import Estimate
 from metajudge.statistics.jackknife import deletions
 from metajudge.statistics.means import SHARE, share
+from metajudge.statistics.registry import scale_of
 
 BOTH: Final = "constructed"
 """The group of all texts that were made: in rows, and of graded sets; where there are both."""
@@ -238,6 +239,7 @@ def _estimates(
             int(missing.sum()),
             of=of,
             ends=None if name == DISTANCE else SHARE,
+            scale=scale_of(name),
         )
         for name, each in counts.items()
     }

@@ -137,11 +137,7 @@ def over_rows(
     if xs.size * ys.size <= x.size:
         shape = (rows.shape[1], xs.size, ys.size)
         table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
-        if "spearman" in statistics:
-            found["spearman"] = _spearman_of_counts(table, rows)
-        if "kendall_b" in statistics:
-            found["kendall_b"] = _kendall_of_counts(table, rows)
-        return found
+        return found | _of_counts(table, rows, statistics)
     if "spearman" in statistics:
         found["spearman"] = _spearman(cx, cy, source, rows)
     if "kendall_b" in statistics:
@@ -180,34 +176,37 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
     return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
 
 
-def _spearman_of_counts(table: Floats, rows: Floats) -> Floats:
-    """Return Spearman's rho in each row from the counts (sources, values of x, values of y)."""
+def _of_counts(
+    table: Floats, rows: Floats, statistics: Collection[Statistic]
+) -> dict[Statistic, Floats]:
+    """Return rho and tau-b in each row from the counts (sources, values of x, values of y).
 
-    def block(part: Floats) -> Floats:
-        counts = dot(part, table)
-        nx, ny = counts.sum(axis=2), counts.sum(axis=1)
-        a, b = (2 * np.cumsum(n, axis=1) - n - n.sum(axis=1, keepdims=True) for n in (nx, ny))
-        across = np.einsum("rij,rj->ri", counts, b)
-        return ratio(*(np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b))))
-
-    width = table[0].size
-    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), width)])
-
-
-def _kendall_of_counts(table: Floats, rows: Floats) -> Floats:
-    """Return tau-b in each row w: w'Cw / sqrt(w'Aw · w'Bw), from counts as above.
-
-    C, A and B (sources, sources) hold the sums over targets i of s and j of t of sx sy, sx² and
-    sy², where sx = sign(x_i - x_j). Copies of a target are tied with themselves in both x and y,
-    as they are in a resample that is written out, and add nothing to any of the three.
+    tau-b is sum sx sy / sqrt(sum sx² sum sy²) over pairs of targets i and j, sx = sign(x_i - x_j).
+    Copies of a target are tied with themselves in both x and y, as they are in a resample that is
+    written out, and add nothing to any of the three sums. All sums are of whole numbers.
     """
-    kx, ky = (np.sign(np.subtract.outer(np.arange(k), np.arange(k))) for k in table.shape[1:])
-    against = np.einsum("sij,ik,jl->skl", table, kx, ky, optimize=["einsum_path", (0, 1), (0, 1)])
-    n_sources = len(table)
-    c = dot(table.reshape(n_sources, -1), against.reshape(n_sources, -1).T)
-    everything = np.square(dot(rows, table.sum(axis=(1, 2))))
-    tied = [np.square(dot(rows, table.sum(axis=axis))).sum(axis=1) for axis in (2, 1)]
-    return ratio(np.einsum("rs,rs->r", dot(rows, c), rows), *(everything - t for t in tied))
+    found: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    for part in _blocks(len(rows), table[0].size):
+        counts = dot(rows[part], table)
+        nx, ny = counts.sum(axis=2), counts.sum(axis=1)
+        if "spearman" in found:
+            a, b = (_below_less_above(n, 1) for n in (nx, ny))
+            across = np.einsum("rij,rj->ri", counts, b)
+            sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
+            found["spearman"].append(ratio(*sums))
+        if "kendall_b" in found:
+            against = _below_less_above(_below_less_above(counts, 1), 2)
+            every = np.square(nx.sum(axis=1))
+            untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
+            found["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+
+
+def _below_less_above(counts: Floats, axis: int) -> Floats:
+    """Return for each value how many lie below it less how many lie above it, along an axis."""
+    upto: Floats = np.cumsum(counts, axis=axis)
+    found: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
+    return found
 
 
 def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -242,7 +241,7 @@ def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Code
 
 
 def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
-    """Return tau-b in each row, as `_kendall_of_counts`, for values of which most differ."""
+    """Return tau-b in each row, as `_of_counts`, for values of which most differ."""
     everything = np.square(dot(rows, np.bincount(source)))
     untied = [everything - _tied(code, source, rows) for code in (cx, cy)]
     return ratio(_concordance(cx, cy, source, rows), *untied)

@@ -170,7 +170,8 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     value, deleted = float(rows[0]), rows[1:][used]
     if reason := _refused(scale, n, m, deleted, used):
         return reason
-    inside = bool(scale.low < min(value, deleted.min()) <= max(value, deleted.max()) < scale.high)
+    least, greatest = min(value, deleted.min()), max(value, deleted.max())
+    inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
     if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
         return Jackknife(value, scale, n, 0.0, _of_deletions(value, deleted, m))
     if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):

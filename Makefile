@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test test-vllm test-slurm soak mutants coverage tables-equal lint licences
+.PHONY: demo test test-long test-vllm test-slurm soak mutants coverage tables-equal lint licences
 .PHONY: env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 demo: .venv/core
@@ -11,6 +11,10 @@ demo: .venv/core
 
 test: .venv/test
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
+
+# Tests that take long and seldom find anything: every benchmark at a small size. CI runs a third.
+test-long: .venv/test
+	$(BIN)/python -m pytest -n auto --dist load -m long $(PYTEST)
 
 # vLLM and training on this machine's processor, in an environment of its own.
 test-vllm: .venv/test .venv-vllm-cpu/ready

@@ -20,6 +20,19 @@ if settings.get_current_profile_name() == "default":
     settings.load_profile("unhurried")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--third", type=int, choices=(0, 1, 2), help="every third test, from this one")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the third of the tests that the option --third names."""
+    third = config.getoption("--third")
+    if third is not None:
+        left = [item for place, item in enumerate(items) if place % 3 != third]
+        config.hook.pytest_deselected(items=left)
+        items[:] = items[third::3]
+
+
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     """An endpoint that rates by the request's seed."""

@@ -51,7 +51,7 @@ def test_each_has_a_small_size() -> None:
     assert here == {*SMALL, *SERVED}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name, [])) for name in SMALL])
 def test_it_runs_and_prints_what_it_measures(name: str, tmp_path: Path) -> None:
     sizes, arguments = SMALL[name]

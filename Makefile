@@ -12,7 +12,7 @@ demo: .venv/core
 test: .venv/test
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
-# Tests that take long and seldom find anything: every benchmark at a small size. CI runs a third.
+# What takes long and seldom finds anything: small benchmarks, a full disk in each stage. CI runs a third.
 test-long: .venv/test
 	$(BIN)/python -m pytest -n auto --dist load -m long $(PYTEST)
 

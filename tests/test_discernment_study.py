@@ -16,7 +16,7 @@ import trusting
 from metajudge.schema.loading import load_yaml
 from running import HOME, needs_data, rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ITEMS = 40
 SMALL = ["story-cloze", "answer-equivalence", "wmt22-de-en"]

@@ -15,7 +15,7 @@ from asking import Study
 from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
 from scripted import Body, Said, reply, serve
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 Row = dict[str, Any]
 DIALOGUES = running.HOME / "config" / "demo" / "dialogue_items.jsonl"
 

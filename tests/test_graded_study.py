@@ -15,7 +15,7 @@ from running import outputs, rows, run, snakemake
 from running import write_study as write_small
 from scripted import Body, Said, refusal, replies, serve
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 ANCHORS = 15
 
 

@@ -14,7 +14,7 @@ from rerun_place import Place, cloned, copied
 from running import HOME
 from scripted import Endpoint, serve
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 COMBINED = {"one text of one system", "a new perturbation", "a judge's draws, from 1 to 3"}
 
 

@@ -122,7 +122,7 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
 def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
     always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
     assert (always["value"], never["value"]) == (1, 0)
-    assert always["lo"] > 0.5 and never["lo"] < 0 < never["hi"]
+    assert always["lo"] > 0.05 and never["lo"] < 0 < never["hi"]  # swayed from .05 on
     once = found(study, "half-wrong", "hint_effect")
     assert once["value"] is None and "asked about once" in once["note"]
     verdicts = {

@@ -13,7 +13,7 @@ from lives import CONCURRENCY, STAGES, Life, endpoint, undisturbed
 from scripted import Endpoint
 
 __all__ = ["endpoint", "undisturbed"]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 ASKING = {"perturb", "inject", "ask"}
 """While texts are damaged by rule, others are written by the model."""
 KILLS = int(os.environ.get("METAJUDGE_KILLS", "3"))

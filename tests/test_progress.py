@@ -216,3 +216,16 @@ def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
     handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
     handler.look()
     assert "the endpoint is down" in screen.rows() and not handler.asking.lines()
+
+
+def test_an_interrupt_after_the_end_stops_nothing(handler: plugin.LogHandler) -> None:
+    heard: list[int] = []
+    handler.interrupt = lambda number, frame: heard.append(number)
+    handler.over.clear()
+    handler._stop(signal.SIGINT, None)
+    handler._stop(signal.SIGINT, None)
+    assert heard == [signal.SIGINT]  # once
+    handler.stopped = False
+    handler.over.set()
+    handler._stop(signal.SIGINT, None)
+    assert heard == [signal.SIGINT]

@@ -157,7 +157,7 @@ def test_what_is_not_answered_is_counted_as_what_may_be_billed(
 
 
 def test_no_lock_is_taken_away_from_a_run_that_lives(study: Study, pace: Pace) -> None:
-    pace.seconds = 0.5
+    pace.seconds = 3
     with started(study) as process:
         for options in ((), ("--unlock",)):
             done = study.run(*options)

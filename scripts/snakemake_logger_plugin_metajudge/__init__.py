@@ -62,10 +62,11 @@ class LogHandler(LogHandlerBase):
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Note that what fails from now on was stopped; then do what was done before.
 
-        Once: jobs heed a second one themselves, and Snakemake would no longer tidy up.
+        Once: jobs heed a second one themselves, and Snakemake would no longer tidy up. Not when the
+        run is over: then nothing is left to stop, and the interpreter would show a traceback.
         """
         before, self.stopped = self.stopped, True
-        if not before and callable(self.interrupt):
+        if not before and not self.over.is_set() and callable(self.interrupt):
             self.interrupt(number, frame)
 
     def _watch(self) -> None:

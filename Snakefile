@@ -20,8 +20,8 @@ DRAFTING = False
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/graded.smk"
+include: "workflow/rules/prepare.smk"
+include: "workflow/rules/write.smk"
 include: "workflow/rules/asking.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/distill.smk"
@@ -66,13 +66,13 @@ rule all:
         f"{OUT}/report/explore.html",
         texts_page(),
         JUDGE_CARDS,
-        [written_for(dataset) for dataset in DATASETS],
+        [JOBS.replies(dataset) for dataset in DATASETS],
 
 
 rule texts:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        sampled(),
+        JOBS.sample(),
         [target_sets(dataset) for dataset in DATASETS],
 
 
@@ -80,11 +80,11 @@ rule texts:
 rule texts_unasked:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        sampled(),
+        JOBS.sample(),
         [target_sets(dataset, written=False) for dataset in DATASETS],
 
 
 rule asked:
     input:
         [answers_of(dataset) for dataset in DATASETS],
-        [written_for(dataset) for dataset in DATASETS],
+        [JOBS.replies(dataset) for dataset in DATASETS],

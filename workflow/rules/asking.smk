@@ -21,36 +21,6 @@ def scattered(dataset, model):
     return notes if len(notes) > 1 else []
 
 
-# Why demonstrations have their ratings, written before the judges that are shown it are asked.
-for _dataset in DATASETS:
-    for _model in analysts(PLAN, _dataset):
-
-        rule:
-            name:
-                f"analyse_{_dataset}_{_model}"
-            input:
-                f"{OUT}/items/{_dataset}.parquet",
-                f"{OUT}/ratings/{_dataset}.parquet",
-                f"{OUT}/targets/{_dataset}/systems.parquet",
-                FIRST,
-            output:
-                f"{OUT}/analyses/{_dataset}/{_model}.parquet",
-                f"{OUT}/made/{_dataset}/analyses.{_model}.parquet",
-            log:
-                f"{OUT}/logs/analyse/{_dataset}/{_model}.log",
-            conda:
-                f"../../envs/{stage(_model)}.yaml"
-            resources:
-                **needs(_model),
-                python=PYTHON[stage(_model)],
-                home=str(HOME),
-                access=access(_model),
-            params:
-                spec=analyse_spec(_dataset, _model),
-            shell:
-                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/analyse.py --spec - {resources.access} > {log:q} 2>&1"
-
-
 for _dataset in DATASETS:
     for _model in PLAN.models:
         if not PLAN.cells_of(_dataset, _model):

@@ -129,7 +129,7 @@ rule judge_cards:
 rule spotcheck:
     input:
         [target_sets(dataset) for dataset in damaged(PLAN)],
-        [made_files(dataset, one_by_one(dataset)) for dataset in damaged(PLAN)],
+        [JOBS.spotchecked(dataset) for dataset in damaged(PLAN)],
     output:
         report(
             f"{OUT}/report/texts.html",

@@ -11,7 +11,7 @@ rule score:
     log:
         f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
     wildcard_constraints:
-        judge=one_of(PLAN.judges),
+        judge=any_of(PLAN.judges),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -26,33 +26,6 @@ rule score:
         ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
-
-
-# What several judges found wrong in a text, as one list: the supervisor of an ensemble is all that
-# it asks.
-for _dataset in DATASETS:
-    for _model in supervisors(PLAN, _dataset):
-
-        rule:
-            name:
-                f"merge_{_dataset}_{_model}"
-            input:
-                SPECS.merged_of(_dataset, _model),
-            output:
-                f"{OUT}/made/{_dataset}/{MERGES}{_model}.parquet",
-            log:
-                f"{OUT}/logs/merge/{_dataset}/{_model}.log",
-            conda:
-                f"../../envs/{stage(_model)}.yaml"
-            resources:
-                **needs(_model),
-                python=PYTHON[stage(_model)],
-                home=str(HOME),
-                access=access(_model),
-            params:
-                spec=merge_spec(_dataset, _model),
-            shell:
-                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/merge.py --spec - {resources.access} > {log:q} 2>&1"
 
 
 # A judge made from others: its cell is made from their cells.
@@ -70,7 +43,7 @@ rule derive:
     log:
         f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
     wildcard_constraints:
-        judge=one_of(PLAN.derived),
+        judge=any_of(PLAN.derived),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -92,9 +65,7 @@ rule collect:
         lambda wildcards: cells_of("scores", wildcards.dataset),
         lambda wildcards: cells_of("judgments", wildcards.dataset),
         lambda wildcards: answers_of(wildcards.dataset),
-        lambda wildcards: made_files(
-            wildcards.dataset, made_of(PLAN, wildcards.dataset)
-        ),
+        lambda wildcards: JOBS.made_files(wildcards.dataset),
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",

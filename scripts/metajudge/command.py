@@ -75,7 +75,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
 
 def typed(main: Callable[..., None], spec: Spec) -> Any:
     """Return the spec as the record that `main` takes, if it takes one."""
-    wanted = get_type_hints(main)["spec"]
+    wanted = get_type_hints(main).get("spec")
     if not hasattr(wanted, "__struct_fields__"):
         return spec
     from msgspec import convert

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 import yaml
 from sized import HOME, SIZES, write_study
 
-from metajudge.parsing import Scale
+from metajudge.parsing.judgment import Scale
 from metajudge.plan import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.plan.study import Cell

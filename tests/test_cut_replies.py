@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from metajudge.engines import vllm
 from metajudge.engines.asked import Work, request_of
 from metajudge.engines.wire import body
-from metajudge.parsing import Scale, parse
+from metajudge.parsing.judgment import Scale
+from metajudge.parsing.parsers import parse
 from metajudge.plan.checks import check_judge
 from metajudge.replies.judging import Questions
 from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel

@@ -18,7 +18,7 @@ from metajudge.engines.rules import (
     repetition,
     spelling,
 )
-from metajudge.parsing import parse
+from metajudge.parsing.parsers import parse
 from metajudge.schema.cards import Judge, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import running
-from metajudge.parsing import Judgment, Scale, parse
+from metajudge.parsing.judgment import Judgment, Scale
+from metajudge.parsing.parsers import parse
 from metajudge.plan import load_plan
 from metajudge.plan.judges import facts_of
 from metajudge.plan.specs import Specs

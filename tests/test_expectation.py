@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.parsing import Scale
+from metajudge.parsing.judgment import Scale
 from metajudge.schema.tables import table_of
 from metajudge.scoring import score_cell
 from metajudge.scoring.expectation import expectation

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from metajudge.parsing import Scale
+from metajudge.parsing.judgment import Scale
 from metajudge.plan.loading import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.schema.tables import table_of

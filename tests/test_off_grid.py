@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from metajudge.methods import coverage
-from metajudge.parsing import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, STATUSES, Scale, parse
-from metajudge.parsing.judgment import OffGrid
+from metajudge.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, STATUSES, OffGrid, Scale
+from metajudge.parsing.parsers import parse
 from metajudge.plan.judges import card_hash, facts_of
 from metajudge.plan.loading import load_plan
 from metajudge.plan.specs import Specs

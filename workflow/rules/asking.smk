@@ -11,6 +11,19 @@ def ask_spec(dataset, model):
 workflow.scattergather(**{name: 1 for name in PLAN.models if PLAN.is_asked(name)})
 
 
+def folders_of(dataset, model):
+    """Return the folders that the job of a model and dataset writes."""
+    kinds = ["judgments", "scores"] if model in COMPUTING else ["replies"]
+    return [f"{OUT}/{kind}/{dataset}/{model}" for kind in kinds]
+
+
+def script_of(model):
+    """Return the script that asks a model, computes its scores, or replays its replies."""
+    if PLAN.is_asked(model):
+        return "ask.py"
+    return "compute.py" if model in COMPUTING else "replay.py"
+
+
 def scattered(dataset, model):
     """Return the notes of the parts of an asking job, none if it is not split."""
     notes = (
@@ -96,10 +109,8 @@ for _dataset in DATASETS:
                 _texts,
                 _parts,
             output:
-                [
-                    f"{OUT}/replies/{'/'.join(cell)}.parquet"
-                    for cell in PLAN.cells_of(_dataset, _model)
-                ],
+                [directory(path) for path in folders_of(_dataset, _model)],
+                [SPECS.hashes(_dataset, _model)] if _model not in COMPUTING else [],
                 [*filter(None, [SPECS.joined(_dataset, _model)])],
             log:
                 f"{OUT}/logs/ask/{_dataset}/{_model}.log",
@@ -109,7 +120,7 @@ for _dataset in DATASETS:
                 **needs(_model, asks=not _parts),
                 python=PYTHON[stage(_model)],
                 home=str(HOME),
-                script="ask.py" if PLAN.is_asked(_model) else "compute.py",
+                script=script_of(_model),
                 access=access(_model),
             params:
                 spec=ask_spec(_dataset, _model),

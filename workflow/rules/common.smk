@@ -11,6 +11,7 @@ from pathlib import Path
 HOME = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(HOME / "scripts"))
 
+from metajudge.cells import DERIVED
 from metajudge.distillation.sampling import student_file
 from metajudge.perturb import RULES
 from metajudge.plan import load_plan
@@ -21,6 +22,7 @@ from metajudge.plan.pages import annotated, damaged
 from metajudge.plan.preflight import preflight
 from metajudge.plan.reading import read_all
 from metajudge.plan.specs import Specs
+from metajudge.plan.study import Cell
 from metajudge.plan.writers import (
     MERGES,
     REFEREE,
@@ -98,6 +100,7 @@ if CONDA:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DATASETS = list(PLAN.datasets)
+COMPUTING = {name for name in PLAN.models if PLAN.computes(name)}
 IMPROVED = improvements(PLAN)
 SPANNED = {name for name, card in PLAN.datasets.items() if card.gives_spans}
 
@@ -132,17 +135,31 @@ def guard():
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 
 
-def cells_of(folder, dataset):
-    """Return a dataset's cell files in one folder of the results."""
-    return [f"{OUT}/{folder}/{'/'.join(c)}.parquet" for c in PLAN.cells_of(dataset)]
+def judged_of(dataset):
+    """Return the files of a dataset's judgments and scores, or the folders of computed ones."""
+    kinds = ("judgments", "scores")
+    files = [made_in(kind, cell) for cell in PLAN.cells_of(dataset) for kind in kinds]
+    return list(dict.fromkeys(files))
+
+
+def made_in(kind, cell):
+    """Return what a job makes that holds a kind of file of a cell: it, or the model's folder."""
+    model = PLAN.model_of(cell.judge)
+    if model in COMPUTING:
+        return f"{OUT}/{kind}/{cell.dataset}/{model}"
+    return PLAN.file(OUT, kind, cell)
 
 
 def answers_of(dataset):
-    """Return a dataset's reply files; a judge derived from others has none."""
+    """Return what stands for a dataset's replies, and for what is computed."""
+    models = [name for name in PLAN.models if PLAN.cells_of(dataset, name)]
     return [
-        f"{OUT}/replies/{'/'.join(cell)}.parquet"
-        for cell in PLAN.cells_of(dataset)
-        if cell.judge not in PLAN.derived
+        (
+            f"{OUT}/scores/{dataset}/{name}"
+            if name in COMPUTING
+            else SPECS.hashes(dataset, name)
+        )
+        for name in models
     ]
 
 
@@ -207,16 +224,41 @@ def lessons_for(table):
     )
 
 
-def located_in(cell):
+def cell_in(wildcards):
+    """Return the cell that wildcards name."""
+    return Cell(wildcards.dataset, wildcards.perturbation, wildcards.judge)
+
+
+def located_in(wildcards):
     """Return the file of the texts in which the errors of a cell's replies are located, if any."""
-    return list(SPECS.located(cell.dataset, cell.perturbation, cell.judge).values())
+    path = SPECS.located(*cell_in(wildcards))
+    return [path] if path else []
 
 
-def errors_for(cell):
-    """Return what the list of errors of an ensemble's cell is made of, none if it has none."""
-    told = SPECS.errors(cell.dataset, cell.perturbation, cell.judge, cell.aspect)
-    merged = [told["merged"]] if "merged" in told else []
-    return [*told["lists"], told["targets"], *merged] if told else []
+def of_members(cell):
+    """Return what a derived judge's cell is made of: its members' scores, and what they list."""
+    names = PLAN.derived[cell.judge].members
+    errors = SPECS.errors(cell)
+    kinds = ["scores", *(["judgments"] if errors else [])]
+    members = [
+        made_in(kind, cell._replace(judge=name)) for kind in kinds for name in names
+    ]
+    others = [errors.targets, errors.merged] if errors else []
+    return [*members, *(path for path in others if path)]
+
+
+def merged_of(dataset, model):
+    """Return what the lists of errors are made of that a supervisor merges: members, and texts."""
+    ensembles = supervisors(PLAN, dataset)[model]
+    cells = [cell for cell in PLAN.cells_of(dataset) if cell.judge in ensembles]
+    files = [
+        made_in(kind, cell._replace(judge=name))
+        for cell in cells
+        for name in PLAN.derived[cell.judge].members
+        for kind in ("judgments", "scores")
+    ]
+    texts = [f"{OUT}/targets/{dataset}/{cell.perturbation}.parquet" for cell in cells]
+    return list(dict.fromkeys([*files, *texts]))
 
 
 def merge_spec(dataset, model):
@@ -420,10 +462,8 @@ def given_in(role):
 wildcard_constraints:
     dataset=one_of(DATASETS),
     judge=one_of([*PLAN.judges, *PLAN.derived]),
-    aspect=one_of(cell.aspect for cell in PLAN.cells),
-    perturbation=one_of(
-        f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
-    ),
+    model=one_of(PLAN.models),
+    perturbation=one_of(one.perturbation for one in PLAN.cell_aspects),
     damage=one_of(
         name
         for name, card in PLAN.perturbations.items()

@@ -153,7 +153,7 @@ for _name, _card in graded(PLAN).items():
                 **needs(_model),
                 python=PYTHON[stage(_model)],
                 home=str(HOME),
-                script="ask.py" if PLAN.is_asked(_model) else "compute.py",
+                script="ask.py" if PLAN.is_asked(_model) else "replay.py",
                 access=access(_model),
             params:
                 spec=of_set(SPECS.rate, _name),

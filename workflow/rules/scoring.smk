@@ -3,15 +3,15 @@
 
 rule score:
     input:
-        f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/replies/{{dataset}}/{{model}}.json",
         lambda wildcards: located_in(wildcards),
     output:
-        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/judgments/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
     log:
-        f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+        f"{OUT}/logs/score/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.log",
     wildcard_constraints:
-        judge=one_of(PLAN.judges),
+        model=one_of(set(PLAN.models) - COMPUTING),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -19,10 +19,7 @@ rule score:
         home=str(HOME),
     params:
         spec=lambda wildcards: SPECS.score(
-            wildcards.dataset,
-            wildcards.perturbation,
-            wildcards.judge,
-            wildcards.aspect,
+            wildcards.dataset, wildcards.perturbation, wildcards.judge
         ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
@@ -37,7 +34,7 @@ for _dataset in DATASETS:
             name:
                 f"merge_{_dataset}_{_model}"
             input:
-                SPECS.merged_of(_dataset, _model),
+                merged_of(_dataset, _model),
             output:
                 f"{OUT}/made/{_dataset}/{MERGES}{_model}.parquet",
             log:
@@ -58,17 +55,12 @@ for _dataset in DATASETS:
 # A judge made from others: its cell is made from their cells.
 rule derive:
     input:
-        lambda wildcards: expand(
-            f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{member}}/{{aspect}}.parquet",
-            member=PLAN.derived[wildcards.judge].members,
-            **wildcards,
-        ),
-        lambda wildcards: errors_for(wildcards),
+        lambda wildcards: of_members(cell_in(wildcards)),
     output:
-        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/judgments/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
     log:
-        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}.log",
     wildcard_constraints:
         judge=one_of(PLAN.derived),
     conda:
@@ -78,10 +70,7 @@ rule derive:
         home=str(HOME),
     params:
         spec=lambda wildcards: SPECS.derive(
-            wildcards.dataset,
-            wildcards.perturbation,
-            wildcards.judge,
-            wildcards.aspect,
+            wildcards.dataset, wildcards.perturbation, wildcards.judge
         ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/derive.py --spec - > {log:q} 2>&1"
@@ -89,9 +78,7 @@ rule derive:
 
 rule collect:
     input:
-        lambda wildcards: cells_of("scores", wildcards.dataset),
-        lambda wildcards: cells_of("judgments", wildcards.dataset),
-        lambda wildcards: answers_of(wildcards.dataset),
+        lambda wildcards: judged_of(wildcards.dataset),
         lambda wildcards: made_files(
             wildcards.dataset, made_of(PLAN, wildcards.dataset)
         ),

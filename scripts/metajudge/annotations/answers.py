@@ -140,10 +140,10 @@ def read(plan: Plan, out: Path, folder: Path) -> Found:
 def _errors(plan: Plan, out: Path) -> list[Error]:
     """Return the errors of all cells that are there; raises UserError where none is."""
     cells = cells_of(plan, annotators(plan))
-    made = [cell for cell in cells if file_of(out, cell).is_file()]
+    made = [cell for cell in cells if file_of(plan, out, cell).is_file()]
     if not made:
         check_made(
-            [file_of(out, cell) for cell in cells],
+            [file_of(plan, out, cell) for cell in cells],
             "judgments",
             "take the folder `results` with which the pages were made",
         )

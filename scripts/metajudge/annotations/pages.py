@@ -141,7 +141,7 @@ def make(
     check_numbers(errors=errors, voters=voters)
     cells = cells_of(plan, annotators(plan, judges))
     check_made(
-        [file_of(out, cell) for cell in cells],
+        [file_of(plan, out, cell) for cell in cells],
         "judgments",
         "run the study first: metajudge run, with the study's file",
     )

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from metajudge.engines.base import Answer, Subject, compared, not_applicable, number_text
-from metajudge.engines.rules import Parts, explain, measure
+from metajudge.engines.rules import Parts, explain, measure, rate
 from metajudge.schema.cards import Judge, Model, Scale
 
 Measure = Callable[[str, Sequence[str]], float]
@@ -43,7 +43,9 @@ class LexicalEngine:
 
     def _one(self, judge: Judge, aspect: str, scale: Scale, subject: Subject) -> Answer:
         if judge.form == "rules":
-            return Answer(explain(self._measured(judge, subject), aspect, scale))
+            parts = self._measured(judge, subject)
+            rating = f"{rate(parts, aspect, scale):.2f}"
+            return Answer(rating, rationale=explain(parts, aspect))
         texts, reason = compared(subject, judge.against)
         if not texts:
             return not_applicable(reason)

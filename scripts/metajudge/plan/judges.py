@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.cells import split
+from metajudge.parsing.judgment import OffGrid
 from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
@@ -101,7 +102,7 @@ def parser_of(plan: Plan, judge: str) -> str:
     return "score" if words else "number"
 
 
-def off_grid_of(plan: Plan, judge: str) -> str:
+def off_grid_of(plan: Plan, judge: str) -> OffGrid:
     """Return what becomes of the judge's values between steps; controls compute what they mean."""
     return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
 

@@ -59,7 +59,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
-        main(_typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
+        main(typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -73,7 +73,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         sys.exit(1)
 
 
-def _typed(main: Callable[..., None], spec: Spec) -> Any:
+def typed(main: Callable[..., None], spec: Spec) -> Any:
     """Return the spec as the record that `main` takes, if it takes one."""
     wanted = get_type_hints(main)["spec"]
     if not hasattr(wanted, "__struct_fields__"):

@@ -145,7 +145,9 @@ def test_a_study_with_analyses(study: Study) -> None:
     assert done.returncode == 0, done.stdout[-3000:]
     writer, judged = asked(study.endpoint)
     results = study.folder / "results" / "asked"
-    analyses = read_table("analyses", results / "analyses/demo-dialogue/loop.parquet").to_pylist()
+    analyses = read_table(
+        "analyses", results / "construction/demo-dialogue/analyses.loop.parquet"
+    ).to_pylist()
 
     # the wrong one is asked for again with the reason; nothing is asked twice
     again = [prompt for prompt in writer if "An earlier attempt" in prompt]
@@ -225,7 +227,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
     assert study.ask().returncode == 0
     writer, _ = asked(study.endpoint)
     assert len(set(writer)) == len(writer)
-    table = study.folder / "results/asked/analyses/demo-dialogue/loop.parquet"
+    table = study.folder / "results/asked/construction/demo-dialogue/analyses.loop.parquet"
     rows = read_table("analyses", table).to_pylist()
     by = {(row["judge"], row["criterion"], row["target"]): row["text"] for row in rows}
     assert {criterion for _, criterion, _ in by} == {"term-only", "description-only"}

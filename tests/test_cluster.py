@@ -67,7 +67,7 @@ def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, s
             if name in kept
         }
         for rule, told in jobs
-        if rule.startswith(("ask_", "make_"))
+        if rule.startswith(("ask_", "write_"))
     }
 
 
@@ -78,7 +78,7 @@ ENDPOINT = {"api": "1", "mem_mb": "4000", "runtime": "1440"}
 def test_each_kind_of_asking_job_asks_for_its_own(kinds: Study) -> None:
     assert resources(kinds, profile(kinds.folder)) == {
         "loop": ENDPOINT,
-        "make_texts_wrong": ENDPOINT,
+        "write_api": ENDPOINT,
         "big": {"gpu": "1", "mem_mb": "64000", "runtime": "720"},
         "lexical": PLAIN,
         "control": PLAIN,
@@ -129,8 +129,8 @@ def test_a_submit_script_is_enough(study: Study) -> None:
     assert done.returncode == 0, done.stdout
     submitted = (study.folder / "submitted.txt").read_text("utf-8").splitlines()
     assert [line.rpartition(" ")[0] for line in submitted] == [
-        "make_texts_wrong 4000",
-        "make_texts_wrong 8000",
+        "write_api 4000",
+        "write_api 8000",
         "ask_demo-dialogue_loop 4000",
     ]
     asked = len(study.endpoint.asked)

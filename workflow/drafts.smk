@@ -78,4 +78,4 @@ use rule draft_api as draft_gpu with:
         access=lambda wildcards: JOBS.access(DRAFTER),
 
 
-let_card_decide(rules.draft_gpu, lambda attempt, draft: JOBS.machine(DRAFTER, attempt))
+let_card_decide(lambda attempt, draft: JOBS.machine(DRAFTER, attempt), "draft_gpu")

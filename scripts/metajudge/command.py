@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, get_type_hints
 
+from metajudge.lean import hide_pandas
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
 
@@ -56,6 +57,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
     show_without_secrets()
+    hide_pandas()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
@@ -75,7 +77,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
 
 def typed(main: Callable[..., None], spec: Spec) -> Any:
     """Return the spec as the record that `main` takes, if it takes one."""
-    wanted = get_type_hints(main)["spec"]
+    wanted = get_type_hints(main).get("spec")
     if not hasattr(wanted, "__struct_fields__"):
         return spec
     from msgspec import convert

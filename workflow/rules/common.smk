@@ -182,15 +182,17 @@ def texts_page():
     return [f"{OUT}/report/texts.html"] if damaged(PLAN) else []
 
 
-def let_card_decide(rule, machine):
+def let_card_decide(machine, *names):
     """Let what a model's card says of a job's machine go before a profile and the command line.
 
     A rule has what `set-resources` says of it, else what `default-resources` says. `machine` is
-    what the card says, of an attempt and the job's wildcards.
+    what the card says, of an attempt and the job's wildcards. A workflow that imports this one may
+    have left a rule out.
     """
-    before = rule.rule.resources
-    for name in JOBS.of_machine:
-        before[name] = card_first(name, before.get(name), machine)
+    for rule in filter(rules.has, names):
+        resources = getattr(rules, rule).rule.resources
+        for name in JOBS.of_machine if resources is not None else ():
+            resources[name] = card_first(name, resources.get(name), machine)
 
 
 def card_first(name, otherwise, machine):

@@ -41,9 +41,6 @@ rule check_student:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check_student.py --spec - {resources.access} > {log:q} 2>&1"
 
 
-let_card_decide(rules.check_student, JOBS.trainee_machine)
-
-
 rule export_distill:
     input:
         f"{OUT}/distill/sample.parquet",
@@ -89,4 +86,4 @@ rule train_judge:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/train_judge.py --spec - {resources.access} > {log:q} 2>&1"
 
 
-let_card_decide(rules.train_judge, JOBS.trainee_machine)
+let_card_decide(JOBS.trainee_machine, "check_student", "train_judge")

@@ -39,9 +39,6 @@ use rule write_api as write_gpu with:
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
 
-let_card_decide(rules.write_gpu, JOBS.writer_machine)
-
-
 # References that a model writes: those that differ most of many are kept, for more texts.
 use rule write_api as write_references_api with:
     output:
@@ -59,9 +56,6 @@ use rule write_gpu as write_references_gpu with:
         f"{OUT}/made/{{dataset}}/{{made}}.parquet",
     wildcard_constraints:
         made=JOBS.made("gpu", "references"),
-
-
-let_card_decide(rules.write_references_gpu, JOBS.writer_machine)
 
 
 # What sets of every rating are built from, candidates and their comparisons with anchors, and why
@@ -82,9 +76,6 @@ use rule write_gpu as construct_gpu with:
         made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
 
 
-let_card_decide(rules.construct_gpu, JOBS.writer_machine)
-
-
 # What several judges found wrong in a text, as one list: all that an ensemble asks.
 use rule write_api as merge_api with:
     output:
@@ -98,9 +89,6 @@ use rule write_gpu as merge_gpu with:
         f"{OUT}/made/{{dataset}}/{{made}}.parquet",
     wildcard_constraints:
         made=JOBS.made("gpu", "merges"),
-
-
-let_card_decide(rules.merge_gpu, JOBS.writer_machine)
 
 
 # What a judge says of rated texts is asked before the texts are there that its own job waits for;
@@ -119,7 +107,14 @@ use rule write_gpu as rate_gpu with:
         made=JOBS.made("gpu", "rated"),
 
 
-let_card_decide(rules.rate_gpu, JOBS.writer_machine)
+let_card_decide(
+    JOBS.writer_machine,
+    "write_gpu",
+    "write_references_gpu",
+    "construct_gpu",
+    "merge_gpu",
+    "rate_gpu",
+)
 
 
 use rule write_api as rate_cpu with:

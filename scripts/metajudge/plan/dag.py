@@ -474,9 +474,9 @@ class Dag:
         return self.machine(self.model(dataset, made), attempt)
 
     @cached_property
-    def of_machine(self) -> set[str]:
+    def of_machine(self) -> list[str]:
         """Return the resources of which a card of the study says something."""
-        return {name for model in self.plan.models for name in self.machine(model, 1)}
+        return sorted({name for model in self.plan.models for name in self.machine(model, 1)})
 
     def access(self, model: str) -> str:
         """Return where an asked model's endpoint and replies are, and what may be spent on it.

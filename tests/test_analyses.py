@@ -238,6 +238,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
     assert 1 <= len(few) <= 2
 
 
+@pytest.mark.heavy
 def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
     from metajudge.plan.specs import Specs

@@ -274,6 +274,7 @@ def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
     assert answers(study, plan) == one
 
 
+@pytest.mark.heavy
 def test_the_commands(study: AnnotationsStudy) -> None:
     command = ("-m", "metajudge", "annotations")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")

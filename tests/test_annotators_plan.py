@@ -227,6 +227,7 @@ def questions(aspect: Aspect = ASPECT, form: str = "annotate", **keys: Any) -> Q
     return Questions(model, judge, aspect, SCALE, shown(judge, [TEXT]), templates, 0, task="qa")
 
 
+@pytest.mark.heavy
 def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation() -> None:
     [request] = questions(ASPECT.in_task("qa"), annotation={})
     assert request.asked["messages"] == [

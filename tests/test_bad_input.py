@@ -197,6 +197,7 @@ def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
     assert all(map(ID.fullmatch, rated.systems)) and "original" not in rated.systems
 
 
+@pytest.mark.heavy
 def test_a_cell_may_be_as_long_as_it_is(folder: Path) -> None:
     long = "An article that does not end. " * 350_000  # 10 MB
     rated = read(folder, {CSV: BASE[CSV].replace("Another article.", long)})

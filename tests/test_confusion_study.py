@@ -21,6 +21,7 @@ ASPECTS = ["fluency", "coherence", "informativeness"]
 Row = dict[str, Any]
 
 
+@pytest.mark.heavy
 def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording() -> None:
     path = HOME / "config" / "studies" / "confusion.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
@@ -40,6 +41,7 @@ def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording()
     assert expected == [57, 130]
 
 
+@pytest.mark.heavy
 def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
     told, _ = load_yaml(HOME / "config" / "studies" / "confusion.yaml")
     wordings = [*told["criteria"], "selection-1", "selection-2", "selection-3"]

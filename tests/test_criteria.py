@@ -84,6 +84,7 @@ PAPER: dict[str, Any] = {
 }
 
 
+@pytest.mark.heavy
 def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     kinds = ["default", "simplified", "detailed", "term", "list"]
     plan = plan_of(criteria=[*kinds, *(f"selection-{n}" for n in (1, 2, 3))], **PAPER)

@@ -13,6 +13,7 @@ from metajudge.engines.subjects import _own_reference
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table
 
+pytestmark = pytest.mark.heavy
 CARD = {
     "dataset": "mine",
     "name": "Mine",

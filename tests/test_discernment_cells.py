@@ -156,6 +156,7 @@ def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
         plan_of(perturbations=[], datasets=["sumpubmed"], methods=["agreement"])
 
 
+@pytest.mark.heavy
 def test_a_rule_whose_need_a_dataset_does_not_meet_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     assert (number.value, number.lo, number.hi) == pytest.approx((1, 1, 1))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
     mean = mean_error_correlation(pairs(APART, one_scale=one_scale))
@@ -156,6 +157,7 @@ def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
         assert moved == pytest.approx(wanted)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     x, y = APART[0], 0.5 * APART[0] + APART[1]

@@ -94,6 +94,7 @@ def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
 # --- shards ------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 @given(st.recursive(ANY_TEXT | st.none() | st.integers(), lambda one: st.lists(one, max_size=4)))
 def test_a_literal_is_its_value_and_stands_safely_in_a_script(value: Any) -> None:
     text = literal(value)
@@ -174,6 +175,7 @@ def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
     assert len(list(folder.iterdir())) == 1 + 1 + 3 + 3 + 1 + 1
 
 
+@pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> None:
     written = []
     for seed in ("1", "2"):

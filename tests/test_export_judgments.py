@@ -188,6 +188,7 @@ def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Pat
     assert caught.value.todo == "metajudge run s.yaml" and not list(tmp_path.glob("*.parquet"))
 
 
+@pytest.mark.heavy
 def test_the_command(out: Path, tmp_path: Path) -> None:
     told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
     told |= {"judges": ["random", "rules"], "methods": ["agreement"]}

@@ -105,6 +105,7 @@ def inverted(draft: Draft) -> int:
     return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
 
 
+@pytest.mark.simulation
 @given(seed=st.integers(0, 2**32), kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1))
 def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[str]) -> None:
     before = draft_of(TEXT)

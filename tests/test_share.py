@@ -54,6 +54,7 @@ def by_place(rows: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
     return {tuple(row.get(key) for key in keys): row for row in rows}
 
 
+@pytest.mark.heavy
 def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_alone() -> None:
     mask = partial(0.4)
     cards = {"good": {"share": 0.4}}
@@ -77,6 +78,7 @@ def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     assert (row["n"], row["n_missing"]) == (21, 3)
 
 
+@pytest.mark.heavy
 def test_a_judge_of_a_share_is_held_against_the_controls_on_the_same_texts() -> None:
     mask = partial(0.4)
     scores = {"noisy": given_only(NOISY, mask), "fair-control": FAIR}

@@ -22,8 +22,8 @@ DRAFTING = False
 include: "workflow/rules/common.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/write.smk"
-include: "workflow/rules/asking.smk"
-include: "workflow/rules/scoring.smk"
+include: "workflow/rules/judge.smk"
+include: "workflow/rules/score.smk"
 include: "workflow/rules/distill.smk"
 include: "workflow/rules/results.smk"
 
@@ -73,7 +73,7 @@ rule texts:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
         JOBS.sample(),
-        [target_sets(dataset) for dataset in DATASETS],
+        [JOBS.targets(dataset) for dataset in DATASETS],
 
 
 # Those for which no model is asked.
@@ -81,10 +81,10 @@ rule texts_unasked:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
         JOBS.sample(),
-        [target_sets(dataset, written=False) for dataset in DATASETS],
+        [JOBS.targets(dataset, written=False) for dataset in DATASETS],
 
 
 rule asked:
     input:
-        [answers_of(dataset) for dataset in DATASETS],
+        [JOBS.answered(dataset) for dataset in DATASETS],
         [JOBS.replies(dataset) for dataset in DATASETS],

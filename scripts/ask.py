@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.canonical import canonical
+from metajudge.cells import by_cell
 from metajudge.command import run, write_text
 from metajudge.engines.asking import asking, settled
 from metajudge.replies.asking import complete
 from metajudge.replies.budget import spending
 from metajudge.replies.found import Found
+from metajudge.replies.hashes import write_hashes
 from metajudge.replies.notes import write_note
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.probing import read_findings, try_out
@@ -20,7 +22,7 @@ from metajudge.replies.store import Store
 from metajudge.replies.wanted import Wanted
 from metajudge.schema.cards import OpenAIModel
 from metajudge.schema.loading import read_card
-from metajudge.schema.tables import table_of, write_table
+from metajudge.schema.tables import table_of, write_parts
 
 
 def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str) -> None:
@@ -60,10 +62,18 @@ def _note(path: str, found: Found) -> None:
 
 
 def _write(spec: dict[str, Any], job: Job, found: Found) -> None:
-    """Write the replies of every cell."""
-    for cell in job.cells:
-        table = table_of("answers", job.rows(cell, found))
-        write_table("answers", table, spec["replies"].format("/".join(cell)))
+    """Write the replies of every cell, and what stands for all of them."""
+    paths = {}
+    for (perturbation, judge), aspects in by_cell(spec["cells"]).items():
+        cell = f"{perturbation}/{judge}"
+        paths[cell] = spec["replies"].format(cell)
+        tables = (
+            table_of("answers", job.rows((perturbation, judge, aspect), found))
+            for aspect in aspects
+        )
+        write_parts("answers", tables, paths[cell])
+    if "hashes" in spec:
+        write_hashes(paths, spec["hashes"])
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+from msgspec import convert
 
 from metajudge.command import run
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table, table_of, write_table
-from metajudge.scoring import scored
+from metajudge.scoring.cell import score_part
+from metajudge.scoring.specs import Reading
 from metajudge.statistics.anchors import anchor_costs, choose_anchors
 from metajudge.streams import stream_seed
 
@@ -45,7 +47,8 @@ def _ratings(spec: dict[str, Any]) -> list[tuple[str, str, float | None]]:
 
 def _draws(told: dict[str, Any]) -> list[tuple[str, str, float | None]]:
     """Return (draw, target, value) of a judge; a reply that was not parsed says nothing."""
-    judgments, _ = scored(told)
+    answers, reading = read_table("answers", told["replies"]), convert(told["reading"], Reading)
+    judgments, _ = score_part(answers, reading, cell=told["cell"])
     rows = judgments.to_pylist()
     return [(str(row["draw"]), row["target"], row["value"]) for row in rows]
 

@@ -2,149 +2,154 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from metajudge.cells import unpack
+from metajudge.cells import by_cell, cell_file, joined
 from metajudge.command import run, write_text
 from metajudge.data.tables import SYSTEMS
-from metajudge.schema.tables import KEYS, SCHEMAS, TEXT, read_table, table_of, write_table
+from metajudge.schema.tables import (
+    KEYS,
+    SCHEMAS,
+    TEXT,
+    read_table,
+    table_of,
+    write_parts,
+    write_table,
+)
+from metajudge.scoring.specs import CollectSpec
 
 TOKENS = ("prompt", "completion", "reasoning", "cached")
 
 
-def main(spec: dict[str, Any]) -> None:
+class Cell(NamedTuple):
+    """A cell and its files."""
+
+    perturbation: str
+    judge: str
+    judgments: str
+    scores: str
+    replies: str | None
+
+
+def main(spec: CollectSpec) -> None:
     """Concatenate scores and draws, count statuses per cell, list the replies of models."""
-    out, dataset = spec["output"], spec["dataset"]
-    place = f"{out}/{{}}/{dataset}/{{}}.parquet"
-    cells = ["/".join(cell) for cell in unpack(spec["cells"])]
-    scores = [read_table("scores", place.format("scores", cell)) for cell in cells]
-    write_table("scores", pa.concat_tables(scores), f"{out}/collected/{dataset}/scores.parquet")
-    drawn = [
-        _placed(
-            "draws",
-            read_table("judgments", place.format("judgments", "/".join(cell))),
-            dataset,
-            cell,
-        )
-        for cell in unpack(spec["cells"])
-        if cell[1] in spec["repeated"]
-    ]
-    draws = pa.concat_tables([SCHEMAS["draws"].empty_table(), *drawn])
-    write_table("draws", draws, f"{out}/collected/{dataset}/draws.parquet")
-    said = [
-        row
-        for cell in unpack(spec["cells"])
-        if cell[1] in spec["explained"] and cell[0] == SYSTEMS
-        for row in _rationales(place.format("judgments", "/".join(cell)), cell)
-    ]
-    path = f"{out}/collected/{dataset}/rationales.parquet"
-    write_table("rationales", table_of("rationales", said), path)
-    path = f"{out}/collected/{dataset}/marked.parquet"
-    write_table("marked", _all_marked(spec, place), path)
-    counted = [
-        row
-        for cell in unpack(spec["cells"])
-        for row in _statuses(place, dataset, cell, asked=cell[1] not in spec["derived"])
-    ]
-    path = f"{out}/collected/{dataset}/statuses.parquet"
-    write_table("statuses", table_of("statuses", counted), path)
+    cells = list(_cells(spec))
+    out = f"{spec.results}/collected/{spec.dataset}"
+    scores = (read_table("scores", cell.scores) for cell in cells)
+    write_parts("scores", scores, f"{out}/scores.parquet")
+    for name, judges in (("draws", spec.repeated), ("marked", spec.annotators)):
+        tables = (_placed(name, spec.dataset, cell) for cell in cells if cell.judge in judges)
+        write_parts(name, tables, f"{out}/{name}.parquet")
+    said = (
+        _rationales(cell)
+        for cell in cells
+        if cell.judge in spec.explained and cell.perturbation == SYSTEMS
+    )
+    write_parts("rationales", said, f"{out}/rationales.parquet")
+    counted = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
+    write_table("statuses", table_of("statuses", counted), f"{out}/statuses.parquet")
     read = [
-        _bought(place.format("replies", "/".join(cell)), cell[1], None)
-        for cell in unpack(spec["cells"])
-        if cell[1] in spec["asked"]
+        _bought(cell.replies, cell.judge, None)
+        for cell in cells
+        if cell.replies and cell.judge in spec.asked
     ]
     made = [
-        _bought(place.format("made", name), None, writer) for name, writer in spec["made"].items()
+        _bought(f"{spec.results}/made/{spec.dataset}/{name}.parquet", None, writer)
+        for name, writer in spec.made.items()
     ]
-    bought = _once(pa.concat_tables([SCHEMAS["bought"].empty_table(), *read, *made]))
-    write_table("bought", bought, f"{out}/collected/{dataset}/bought.parquet")
-    told = _sum_of(spec, place)
-    write_text(Path(f"{out}/collected/{dataset}/cells.sha256"), told + "\n")
+    write_table("bought", _once([*read, *made]), f"{out}/bought.parquet")
+    write_text(Path(f"{out}/cells.sha256"), _sum_of(cells) + "\n")
 
 
-def _sum_of(spec: dict[str, Any], place: str) -> str:
+def _cells(spec: CollectSpec) -> Iterator[Cell]:
+    for perturbation, judge in by_cell(spec.cells):
+        place = partial(
+            cell_file,
+            spec.results,
+            dataset=spec.dataset,
+            model=spec.models[judge],
+            perturbation=perturbation,
+            judge=judge,
+        )
+        replies = place("replies") if judge in spec.replied else None
+        yield Cell(perturbation, judge, place("judgments"), place("scores"), replies)
+
+
+def _sum_of(cells: Collection[Cell]) -> str:
     """Return a hash of all files of all cells.
 
     Who reads them one by one depends on it alone, and not on thousands of files.
     """
     found = hashlib.sha256()
-    for cell in unpack(spec["cells"]):
-        kinds = ["scores", "judgments", *([] if cell[1] in spec["derived"] else ["replies"])]
-        for kind in kinds:
-            path = Path(place.format(kind, "/".join(cell)))
-            found.update(hashlib.sha256(path.read_bytes()).digest())
+    for cell in cells:
+        for path in filter(None, (cell.scores, cell.judgments, cell.replies)):
+            found.update(hashlib.sha256(Path(path).read_bytes()).digest())
     return found.hexdigest()
 
 
-def _rationales(path: str, cell: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """Return what a cell's judgments say and why; the value is null where nothing was parsed."""
-    names = ["target", "draw", "hint", "status", "value", "rationale"]
-    return [
-        {
-            **{"judge": cell[1], "aspect": cell[2], "text": row.pop("rationale")},
-            **row,
-            "value": row["value"] if row["status"] == "ok" else None,
-        }
-        for row in read_table("judgments", path, names).to_pylist()
-    ]
+def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
+    """Return columns of a cell's judgments, `aspect` with its criterion in it.
+
+    The value is null where nothing was parsed.
+    """
+    wanted = {*names, "aspect", "criterion", "status", "value"} & {*SCHEMAS["judgments"].names}
+    table = read_table("judgments", cell.judgments, sorted(wanted))
+    worded = pc.binary_join_element_wise(table["aspect"], table["criterion"], ".")
+    aspects = pc.if_else(pc.is_null(table["criterion"]), table["aspect"], worded)
+    values = pc.if_else(pc.equal(table["status"], "ok"), table["value"], None)
+    for name, column in (("aspect", aspects), ("value", values)):
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    return table
 
 
-def _all_marked(spec: dict[str, Any], place: str) -> pa.Table:
-    """Return the judgments of the cells whose judges list errors, one after the other."""
-    cells = [cell for cell in unpack(spec["cells"]) if cell[1] in spec["annotators"]]
-    tables = [
-        _placed(
-            "marked",
-            read_table("judgments", place.format("judgments", "/".join(cell))),
-            spec["dataset"],
-            cell,
-        )
-        for cell in cells
-    ]
-    return pa.concat_tables([SCHEMAS["marked"].empty_table(), *tables])
-
-
-def _placed(name: str, judgments: pa.Table, dataset: str, cell: tuple[str, str, str]) -> pa.Table:
-    """Return a cell's judgments as table `name`; the value is null where nothing was parsed."""
-    names = ("dataset", "perturbation", "judge", "aspect")
-    places = dict(zip(names, (dataset, *cell), strict=True))
+def _placed(name: str, dataset: str, cell: Cell) -> pa.Table:
+    """Return a cell's judgments as table `name`."""
     schema = SCHEMAS[name]
-    columns = {name: judgments[name] for name in schema.names if name in judgments.column_names}
-    columns |= {name: pa.repeat(value, len(judgments)) for name, value in places.items()}
-    ok = pc.equal(judgments["status"], "ok")
-    columns["value"] = pc.if_else(ok, judgments["value"], None)
-    return pa.table([columns[name] for name in schema.names], schema=schema)
+    judgments = _judgments(cell, schema.names)
+    places = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
+    columns = {one: pa.repeat(value, len(judgments)) for one, value in places.items()}
+    columns |= {one: judgments[one] for one in schema.names if one not in places}
+    return pa.table([columns[one] for one in schema.names], schema=schema)
 
 
-def _statuses(
-    place: str, dataset: str, cell: tuple[str, str, str], *, asked: bool
-) -> list[dict[str, Any]]:
-    perturbation, judge, aspect = cell
-    path = "/".join(cell)
-    judged = read_table("judgments", place.format("judgments", path), ["status", "rule"])
-    ends = Counter(zip(judged["status"].to_pylist(), judged["rule"].to_pylist(), strict=True))
-    rows = [
-        {
-            "dataset": dataset,
-            "perturbation": perturbation,
-            "judge": judge,
-            "aspect": aspect,
-            "status": status,
-            "rule": rule,
-            "n": count,
-        }
-        for (status, rule), count in sorted(ends.items())
-    ]
-    if not asked:
-        return rows
-    answers = read_table("answers", place.format("replies", path), ["provenance"])
-    if rows:
-        rows[0]["served"] = _served(answers["provenance"].to_pylist())
-    return rows
+def _rationales(cell: Cell) -> pa.Table:
+    """Return what a cell's judgments say and why."""
+    schema = SCHEMAS["rationales"]
+    judgments = _judgments(cell, [*schema.names, "rationale"])
+    columns = {"judge": pa.repeat(cell.judge, len(judgments)), "text": judgments["rationale"]}
+    columns |= {one: judgments[one] for one in schema.names if one not in columns}
+    return pa.table([columns[one] for one in schema.names], schema=schema)
+
+
+def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield how many judgments of a cell ended how, aspect by aspect, and once what served them."""
+    judged = _judgments(cell, ["rule"])
+    names = ("aspect", "status", "rule")
+    ends = Counter(zip(*(judged[name].to_pylist() for name in names), strict=True))
+    served = _served(cell.replies) if cell.replies and cell.judge in asked else {}
+    about = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
+    for (aspect, status, rule), count in sorted(ends.items()):
+        row = {**about, "aspect": aspect, "status": status, "rule": rule, "n": count}
+        if aspect in served:
+            row["served"] = sorted(served.pop(aspect))
+        yield row
+
+
+def _served(path: str) -> dict[str, set[str]]:
+    """Return aspect -> what answered, as the endpoints name it: model and fingerprint."""
+    answers = read_table("answers", path, ["aspect", "criterion", "provenance"])
+    found: dict[str, set[str]] = {}
+    for aspect, criterion, told in zip(*answers.to_pydict().values(), strict=True):
+        names = found.setdefault(joined(aspect, criterion), set())
+        if told and told["engine"]:
+            names.add(" ".join(filter(None, (told["model"], told["fingerprint"]))))
+    return {aspect: names - {""} for aspect, names in found.items()}
 
 
 def _bought(path: str, judge: str | None, writer: str | None) -> pa.Table:
@@ -159,21 +164,14 @@ def _bought(path: str, judge: str | None, writer: str | None) -> pa.Table:
     return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
-def _once(bought: pa.Table) -> pa.Table:
+def _once(bought: list[pa.Table]) -> pa.Table:
     """Return every reply of a judge once: it may stand behind several cells."""
-    keys = KEYS["bought"]
-    found = bought.group_by(keys).aggregate([(name, "max") for name in TOKENS])
-    schema = SCHEMAS["bought"]
+    keys, schema = KEYS["bought"], SCHEMAS["bought"]
+    found = pa.concat_tables([schema.empty_table(), *bought])
+    found = found.group_by(keys).aggregate([(name, "max") for name in TOKENS])
     found = found.rename_columns([name.removesuffix("_max") for name in found.column_names])
     ordered = found.select(schema.names).sort_by([(name, "ascending") for name in keys])
     return ordered.cast(schema)
-
-
-def _served(provenance: list[dict[str, str | None] | None]) -> list[str]:
-    """Return what answered, as the endpoints name it: model and fingerprint."""
-    asked = [told for told in provenance if told and told["engine"]]
-    found = {" ".join(filter(None, (told["model"], told["fingerprint"]))) for told in asked}
-    return sorted(found - {""})
 
 
 if __name__ == "__main__":

@@ -1,44 +1,53 @@
 """Make one cell of a derived judge from its members' scores, and the errors that they list."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
 from metajudge.command import run
 from metajudge.lean import hide_pandas
-from metajudge.schema.tables import read_table, texts_of, write_table
+from metajudge.schema.tables import read_part, read_table, texts_of, write_parts
 from metajudge.scoring.annotators import Listed, by_rule, by_supervisor, heard
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
+from metajudge.scoring.specs import DeriveSpec, Pair
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: DeriveSpec) -> None:
     """Read the members' scores and errors of the cell, write its judgments and scores."""
-    members = [read_table("scores", path) for path in spec["inputs"]]
-    judgments, scores = derive_cell(
-        members,
-        cell=spec["cell"],
-        min_annotators=spec["min_annotators"],
-        errors=_errors(spec, members) if "lists" in spec else None,
-    )
-    write_table("judgments", judgments, spec["judgments"])
-    write_table("scores", scores, spec["scores"])
+    judgments, scores = zip(*_parts(spec), strict=True)
+    write_parts("judgments", judgments, spec.cell.judgments)
+    write_parts("scores", scores, spec.cell.scores)
 
 
-def _errors(spec: Mapping[str, Any], scores: Sequence[pa.Table]) -> dict[str, Listed]:
+def _parts(spec: DeriveSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield judgments and scores, aspect by aspect."""
+    texts = texts_of(spec.errors.targets) if spec.errors else {}
+    cell = {name: getattr(spec.cell, name) for name in ("dataset", "perturbation", "judge")}
+    for pair in spec.pairs:
+        members = [read_part("scores", path, *pair) for path in spec.members]
+        yield derive_part(
+            members,
+            cell={**cell, "aspect": pair[0]},
+            min_annotators=spec.min_annotators,
+            errors=_errors(spec, pair, members, texts) if spec.errors else None,
+        )
+
+
+def _errors(
+    spec: DeriveSpec, pair: Pair, scores: Sequence[pa.Table], texts: Mapping[str, str]
+) -> dict[str, Listed]:
     """Return target -> the errors of the members that are heard, as one list."""
+    assert spec.errors is not None
     lists = heard(
-        [read_table("judgments", path) for path in spec["lists"]],
+        [read_part("judgments", path, *pair) for path in spec.errors.lists],
         scores,
-        min_annotators=spec["min_annotators"],
+        min_annotators=spec.min_annotators,
     )
-    texts = texts_of(spec["targets"])
-    if "merged" not in spec:
+    if spec.errors.merged is None:
         return by_rule(lists, texts)
-    own = {name: spec["cell"][name] for name in ("judge", "aspect")}
-    own["criterion"] = spec["criterion"]
+    own = dict(zip(("judge", "aspect", "criterion"), (spec.cell.judge, *pair), strict=True))
     names = [*own, "target", "text", "finish", "status"]
-    answers = read_table("answers", spec["merged"], names).to_pylist()
+    answers = read_table("answers", spec.errors.merged, names).to_pylist()
     return by_supervisor(lists, texts, [row for row in answers if own.items() <= row.items()])
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.canonical import canonical
+from metajudge.cells import cell_file, split
 from metajudge.command import run
 from metajudge.distillation.prompts import prompts
 from metajudge.distillation.replies import taught_reply, taught_score
@@ -13,7 +14,7 @@ from metajudge.engines.subjects import Subjects
 from metajudge.parsing.locate import LocatedSpan
 from metajudge.prompts import as_messages
 from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part, read_table
 from metajudge.scoring.annotators import first_lists
 
 Row = dict[str, Any]
@@ -51,12 +52,12 @@ def main(spec: Spec) -> None:
     left = Counter(one.why for one in said if one.example is None)
     for why, count in sorted(left.items()):
         print(f"left out, {why}: {count:,}")
-    for split in SPLITS.values():
-        own = [one.example for one in said if one.example and one.place[1] == split]
-        print(f"{split}: {len(own):,} examples")
+    for name in SPLITS.values():
+        own = [one.example for one in said if one.example and one.place[1] == name]
+        print(f"{name}: {len(own):,} examples")
         if not own:
-            raise _empty(split, left)
-        _write(spec["examples"][split], "".join(sorted(f"{canonical(one)}\n" for one in own)))
+            raise _empty(name, left)
+        _write(spec["examples"][name], "".join(sorted(f"{canonical(one)}\n" for one in own)))
     planned = Counter(one.place for one in said)
     there = Counter(one.place for one in said if one.example)
     examples = [
@@ -75,10 +76,16 @@ def _write(path: str, text: str) -> None:
 def _said(spec: Spec, place: Place, rows: list[Row], texts: Subjects) -> list[Said]:
     """Return what a cell's sample makes."""
     dataset, name, aspect = place
-    cell = f"{dataset}/{name}/{spec['teacher']}/{aspect}.parquet"
-    scores = read_table("scores", f"{spec['results']}/scores/{cell}", ["target", "value"])
-    known = {row["target"]: row["value"] for row in scores.to_pylist()}
-    errors = first_lists(read_table("judgments", f"{spec['results']}/judgments/{cell}"))
+    scores, judgments = (
+        read_part(
+            kind,
+            cell_file(spec["results"], kind, dataset, spec["model"], name, spec["teacher"]),
+            *split(aspect),
+        )
+        for kind in ("scores", "judgments")
+    )
+    known = dict(zip(scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True))
+    errors = first_lists(judgments)
     wanted = {row["target"] for row in rows}
     subjects = [one for one in texts.of(name) if one.target in wanted]
     told = prompts(spec["student"], dataset, aspect, subjects)

@@ -5,6 +5,7 @@ from typing import Any
 
 from metajudge.command import run, write_text
 from metajudge.report.cards.card import render
+from metajudge.report.charts import unchecked
 from metajudge.report.report import Report
 
 WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
@@ -12,6 +13,7 @@ WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
 
 def main(spec: dict[str, Any]) -> None:
     """Read tables, scores and texts, write the cards, delete those of an earlier state."""
+    unchecked()
     folder = Path(spec["output"])
     folder.mkdir(parents=True, exist_ok=True)
     written = set()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from metajudge.command import run, write_text
+from metajudge.report.charts import unchecked
 from metajudge.report.elements import LONG_TABLES
 from metajudge.report.page import render, sections_of
 from metajudge.report.parts import write_long_tables, write_parts
@@ -14,6 +15,7 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
 
 def main(spec: dict[str, Any]) -> None:
     """Read the result tables and what reading the datasets counted, write the page."""
+    unchecked()
     report = Report.load(spec)
     sections = sections_of(report)
     page = render(report, TEMPLATES, sections)

@@ -9,8 +9,8 @@ import pytest
 
 import running
 from asking import Study, rate
-from metajudge.parsing import Scale
 from metajudge.parsing.analysis import problem_of, without_rating
+from metajudge.parsing.judgment import Scale
 from metajudge.plan import load_plan
 from metajudge.schema.errors import UserError
 from metajudge.schema.loading import load_yaml

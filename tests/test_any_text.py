@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 from metajudge.engines.asked import Reply, Request
 from metajudge.engines.wire import NoReplyError, read_replies
-from metajudge.parsing import PARSERS, Scale, analysis, parse, steps, sub_aspects
+from metajudge.parsing import analysis, steps, sub_aspects
+from metajudge.parsing.judgment import Scale
 from metajudge.parsing.locate import locate, locate_errors
+from metajudge.parsing.parsers import PARSERS, parse
 from metajudge.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
 from metajudge.perturb.edits import edit_between, undone_edits
 from metajudge.perturb.errors import KINDS_OF_ERROR

@@ -1,3 +1,4 @@
+import importlib
 import json
 import subprocess
 import sys
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from generate import generated
+from metajudge.lean import without
 from metajudge.schema.cards import FOLDERS, Scale
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.loading import Cards, load_yaml, read_card, validate_card
@@ -142,13 +144,22 @@ def test_asking_side_imports_no_heavy_package() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
 
 
-def test_a_job_of_a_cell_leaves_pandas_alone() -> None:
+def test_a_job_leaves_pandas_alone() -> None:
     code = (
-        "import sys; from metajudge.lean import hide_pandas; hide_pandas(); "
-        "import pyarrow as pa; assert pa.array(['a', None]).null_count == 1; "
-        "assert 'pandas' not in sys.modules"
+        "import sys; from metajudge.command import run\n"
+        "def main(spec: dict) -> None:\n"
+        "    import pyarrow as pa; assert pa.array(['a', None]).null_count == 1\n"
+        "    assert 'pandas' not in sys.modules\n"
+        "run(main)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+    command = [sys.executable, "-c", code, "--spec", "-"]
+    subprocess.run(command, check=True, cwd=HOME / "scripts", input="{}", text=True)
+
+
+def test_what_a_job_does_without_is_back_when_it_is_done() -> None:
+    with pytest.raises(ModuleNotFoundError, match="sqlite3"), without("sqlite3"):
+        importlib.import_module("sqlite3")
+    assert importlib.import_module("sqlite3")
 
 
 def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:

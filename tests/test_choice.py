@@ -2,7 +2,7 @@
 
 import pytest
 
-from metajudge.parsing import parse
+from metajudge.parsing.parsers import parse
 
 
 @pytest.mark.parametrize(

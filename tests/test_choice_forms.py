@@ -2,7 +2,8 @@
 
 import pytest
 
-from metajudge.parsing import Judgment, parse
+from metajudge.parsing.judgment import Judgment
+from metajudge.parsing.parsers import parse
 
 
 def judged(text: str) -> Judgment:

@@ -1,5 +1,6 @@
 """Overlap with references or source, on texts small enough to count by hand."""
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,17 @@ def test_overlap_is_what_the_packages_say() -> None:
     assert overlap("chrf")(TEXT, REFERENCES) * 100 == pytest.approx(best)
     bleu = sentence_bleu(TEXT, list(REFERENCES), use_effective_order=True).score
     assert overlap("bleu")(TEXT, REFERENCES) * 100 == pytest.approx(bleu)
+
+
+def test_rougel_of_random_texts_is_what_the_package_says() -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    words, rng = TEXT.split() * 2 + ["", "-", "ferries", "Lifting"], random.Random(26)
+    texts = [" ".join(rng.choices(words, k=rng.randrange(40))) for _ in range(60)]
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    for text, reference in zip(texts, reversed(texts), strict=True):
+        expected = scorer.score(reference, text)["rougeL"].fmeasure
+        assert overlap("rougel")(text, [reference]) == expected
 
 
 @pytest.mark.parametrize("form", [form for form in LEXICAL_FORMS if form != "rules"])
@@ -168,6 +180,8 @@ def test_heavy_packages_wait_until_a_form_needs_them() -> None:
         "heavy = {'nltk', 'rouge_score', 'sacrebleu', 'spellchecker', 'pandas', 'scipy'};"
         "print(sorted(heavy & set(sys.modules)));"
         "lexical.overlap('chrf')('a', ['b']);"
+        "print(sorted(heavy & set(sys.modules)));"
+        "lexical.overlap('rougel')('a', ['b']);"
         "print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run(
@@ -177,7 +191,11 @@ def test_heavy_packages_wait_until_a_form_needs_them() -> None:
         check=True,
         env={"PYTHONPATH": str(SCRIPTS)},
     )
-    assert run.stdout.splitlines() == ["[]", "['sacrebleu']"]
+    assert run.stdout.splitlines() == [
+        "[]",
+        "['sacrebleu']",
+        "['nltk', 'rouge_score', 'sacrebleu']",
+    ]
 
 
 def test_nothing_needs_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

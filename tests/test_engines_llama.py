@@ -9,7 +9,8 @@ import pytest
 import llama
 from metajudge.engines.asked import Reply, Request, request_of
 from metajudge.engines.openai import OpenAIEngine
-from metajudge.parsing import Judgment, Scale, parse
+from metajudge.parsing.judgment import Judgment, Scale
+from metajudge.parsing.parsers import parse
 from metajudge.replies.asking import obtain
 from metajudge.replies.store import Store
 from metajudge.schema.cards import Decoding, OpenAIModel

@@ -102,11 +102,16 @@ def test_whoever_asks_for_more_patience_than_there_is_is_left(
 def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests."""
+    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests.
+
+    None waits beyond its patience, neither for its turn nor while the endpoint is left in peace.
+    """
     endpoint.script = lambda _: refusal(429, "slow down")
     asked = requests(card(endpoint), *MANY[:16])
+    began = time.monotonic()
     with pytest.raises(UserError, match="patience is used up"):
         ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
+    assert time.monotonic() - began < 3 * 4
     by_prompt = Counter(map(prompt, endpoint.asked))
     assert len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8  # 0.02 * 2 ** 8 > 4
     assert len(endpoint.asked) < 16 * 6

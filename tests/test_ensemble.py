@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 from metajudge.statistics.ensemble import (
     CANCELLED,
     ON_ONE_SCALE,
@@ -92,7 +92,7 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
         )
         for at, own in enumerate(scores)
     ]
-    derived = derive_cell(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
+    derived = derive_part(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
     found = subset_scores(scores, (0, 1, 2, 3), least)
     np.testing.assert_array_equal(found, np.array(derived, dtype=float))
     np.testing.assert_array_equal(found, subset_scores(scores[::-1], (0, 1, 2, 3), least))

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import running
-from metajudge.parsing import parse
+from metajudge.parsing.parsers import parse
 from metajudge.plan import load_plan
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.schema.tables import table_of

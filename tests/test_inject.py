@@ -161,7 +161,7 @@ def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
         **{"methods": ["agreement"], "perturbations": ["errors-in-fluency"]},
     }
     plan = load_plan(study, HOME, source="study.yaml")
-    row = [cell for cell in plan.cells if cell.perturbation == "errors-in-fluency.single"]
+    row = [cell for cell in plan.cell_aspects if cell.perturbation == "errors-in-fluency.single"]
     assert [cell.aspect for cell in row if cell.judge == "rules"] == ["fluency"]
     other = study | {"aspects": ["coherence"]}
     assert "errors-in-fluency.single" not in load_plan(other, HOME, source="s").target_sets(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.parsing import Judgment, Scale, parse
+from metajudge.parsing.judgment import Judgment, Scale
+from metajudge.parsing.parsers import parse
 from metajudge.parsing.quoted import quotations
 from metajudge.parsing.text import without_reasoning
 from metajudge.schema.cards import AttackPerturbation

@@ -2,12 +2,12 @@
 
 import pytest
 
-from metajudge.parsing import NO_SETTINGS, PARSERS, Scale, parse
 from metajudge.parsing.annotation import OVERALL, read_annotation, read_merged
-from metajudge.parsing.judgment import ErrorSpan
+from metajudge.parsing.judgment import ErrorSpan, Scale
 from metajudge.parsing.labelled import Entry, field_of, is_nothing, read_labelled
 from metajudge.parsing.locate import Place, locate, locate_errors
 from metajudge.parsing.objects import TRIES, read_objects
+from metajudge.parsing.parsers import NO_SETTINGS, PARSERS, parse
 from metajudge.parsing.text import fold, without_reasoning
 
 FIVE = Scale(1, 5, 1)

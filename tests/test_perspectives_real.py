@@ -9,7 +9,8 @@ import pytest
 
 from data_samples import REAL, needs_real_data
 from metajudge.methods.views import unanimous
-from metajudge.parsing import Scale, parse
+from metajudge.parsing.judgment import Scale
+from metajudge.parsing.parsers import parse
 from metajudge.statistics.kappa import equal_width, on_classes
 
 pytestmark = needs_real_data

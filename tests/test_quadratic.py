@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from metajudge.parsing import Scale, parse
 from metajudge.parsing.analysis import problem_of, without_rating
+from metajudge.parsing.judgment import Scale
 from metajudge.parsing.locate import LARGEST, NOWHERE, locate
 from metajudge.parsing.number import read_number
+from metajudge.parsing.parsers import parse
 from metajudge.parsing.quoted import quotations
 from metajudge.parsing.sub_aspects import read_sub_aspects
 from metajudge.perturb import split_sentences

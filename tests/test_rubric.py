@@ -8,7 +8,8 @@ import running
 from asking import Study
 from metajudge.engines.asked import Reply
 from metajudge.engines.base import Subject
-from metajudge.parsing import Scale, parse
+from metajudge.parsing.judgment import Scale
+from metajudge.parsing.parsers import parse
 from metajudge.plan import load_plan
 from metajudge.prompts import load
 from metajudge.replies.judging import Questions, rows

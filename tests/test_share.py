@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from asking import Study
 from metajudge.methods import agreement, comparison, repeatability
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 from metajudge.shares import share_of
 from test_methods import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
 
@@ -145,7 +145,7 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
 
     cell = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "clear"}
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
-    _, found = derive_cell(members, cell=cell, min_annotators=1)
+    _, found = derive_part(members, cell=cell, min_annotators=1)
     told = {row["target"]: row["value"] for row in found.to_pylist()}
     assert told == {"a": 2, "b": 2}
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metajudge.distillation.replies import taught_reply, taught_score
-from metajudge.parsing import parse
 from metajudge.parsing.annotation import MOST, read_annotation
 from metajudge.parsing.judgment import ErrorSpan, Scale
 from metajudge.parsing.labelled import Entry
 from metajudge.parsing.locate import locate_errors
+from metajudge.parsing.parsers import parse
 from metajudge.schema.cards.annotation import PERCENT
 from metajudge.scoring.derived import DECIMALS
 from test_annotation import PIECES, PLAIN

@@ -14,7 +14,7 @@ import pytest
 import running
 from asking import Study
 from metajudge.engines.asked import Reply
-from metajudge.parsing import Judgment
+from metajudge.parsing.judgment import Judgment
 from metajudge.replies.notes import Note
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import KEY, Wanted

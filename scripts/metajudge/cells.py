@@ -1,25 +1,42 @@
-"""Many cells in few words: a spec has to fit one command line (128 KiB) for any study."""
+"""Where the files of a cell lie, and many cells in few words.
+
+A cell is one judge on one set of a dataset's targets; its files have a row group for each aspect
+and criterion. A spec has to fit one command line (128 KiB) for any study.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 
 Block = list[list[str]]
-"""[perturbations, judges, aspects]: every combination of them is a cell."""
+"""[perturbations, judges, aspects]: every combination of them is judged."""
+DERIVED = "derived"
+"""Stands for the model in the paths of judges that are made from others."""
+
+
+def cell_file(
+    out: str | Path, kind: str, dataset: str, model: str, perturbation: str, judge: str
+) -> str:
+    """Return the file of a cell: of its `replies`, `judgments` or `scores`, in the results `out`.
+
+    Those of one model and dataset lie in one folder, which one job may write whole.
+    """
+    return f"{out}/{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet"
 
 
 def split(aspect: str) -> tuple[str, str | None]:
-    """Return the aspect and the criterion of a cell's `<aspect>` or `<aspect>.<criterion>`."""
+    """Return the aspect and the criterion of `<aspect>` or `<aspect>.<criterion>`."""
     name, _, criterion = aspect.partition(".")
     return name, criterion or None
 
 
 def joined(aspect: str, criterion: str | None) -> str:
-    """Return what a cell calls an aspect in a criterion."""
+    """Return what plans call an aspect in a criterion."""
     return f"{aspect}.{criterion}" if criterion else aspect
 
 
 def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return the blocks that make up the cells (perturbation, judge, aspect), each cell once."""
+    """Return the blocks that make up these (perturbation, judge, aspect), each once."""
     aspects: dict[tuple[str, str], list[str]] = {}
     for perturbation, judge, aspect in cells:
         aspects.setdefault((perturbation, judge), []).append(aspect)
@@ -33,6 +50,19 @@ def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
 
 
 def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
-    """Yield the cells (perturbation, judge, aspect) of the blocks."""
+    """Yield the (perturbation, judge, aspect) of the blocks."""
     for perturbations, judges, aspects in blocks:
         yield from product(perturbations, judges, aspects)
+
+
+def by_cell(blocks: Iterable[Block]) -> dict[tuple[str, str], list[str]]:
+    """Return (perturbation, judge) -> its aspects, in the order of the cell's files."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for perturbation, judge, aspect in unpack(blocks):
+        found.setdefault((perturbation, judge), []).append(aspect)
+    return {cell: in_order(own) for cell, own in found.items()}
+
+
+def in_order(aspects: Iterable[str]) -> list[str]:
+    """Return aspects in the order of a cell's files: by aspect, then by criterion."""
+    return sorted(aspects, key=lambda name: (split(name)[0], split(name)[1] or ""))

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_type_hints
 
+from metajudge.lean import hide_pandas
 from metajudge.schema.errors import UserError, UserErrors
 from metajudge.unexpected import show_without_secrets
 
@@ -56,10 +57,11 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     for option, default in defaults.items():
         parser.add_argument(f"--{option}", default=default)
     show_without_secrets()
+    hide_pandas()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
-        main(read_spec(told.pop("spec"), sys.stdin), **told)
+        main(typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -71,6 +73,16 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
             raise
         print(fault, file=sys.stderr)
         sys.exit(1)
+
+
+def typed(main: Callable[..., None], spec: Spec) -> Any:
+    """Return the spec as the record that `main` takes, if it takes one."""
+    wanted = get_type_hints(main).get("spec")
+    if not hasattr(wanted, "__struct_fields__"):
+        return spec
+    from msgspec import convert
+
+    return convert(spec, wanted)
 
 
 def write_text(path: Path, text: str) -> None:

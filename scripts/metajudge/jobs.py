@@ -48,7 +48,7 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
         left = lacking(plan, specs, dataset)
         unwritten = {judge: model for model, judges in left.items() for judge in judges}
         for name, card in plan.models.items():
-            if not isinstance(card, AskedModel) or not plan.cells_of(dataset, name):
+            if not isinstance(card, AskedModel) or not plan.cell_aspects_of(dataset, name):
                 continue
             spec = json.loads(specs.ask(dataset, name))
             cells = list(unpack(spec["cells"]))

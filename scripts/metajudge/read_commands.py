@@ -14,7 +14,7 @@ from metajudge.show_commands import aligned, chosen, plain
 
 if TYPE_CHECKING:
     from metajudge.jobs import StudyJob
-    from metajudge.parsing import Judgment
+    from metajudge.parsing.judgment import Judgment
     from metajudge.replies.found import Found
     from metajudge.replies.planning import Cell
 
@@ -96,6 +96,7 @@ def replies(plan: Any, home: Path, out: Path, *, prompts: bool) -> Iterator[Row]
     """
     from metajudge.jobs import jobs_of
     from metajudge.plan.specs import Specs
+    from metajudge.plan.study import CellAspect
     from metajudge.replies.pricing import nanodollars
     from metajudge.scoring.cell import reader
 
@@ -103,12 +104,13 @@ def replies(plan: Any, home: Path, out: Path, *, prompts: bool) -> Iterator[Row]
     for job in jobs_of(plan, home, out):
         price, so_far = job.card.price, _so_far(plan, job)
         for cell, asked in job.job.cells.items():
-            place = f"{job.dataset}/{'/'.join(cell)}.parquet"
-            read_as = _judgments(out / "judgments" / place)
-            read = reader(specs.parsing(job.dataset, cell[1], cell[2], cell[0]))
+            perturbation, judge, aspect = cell
+            place = CellAspect(job.dataset, *cell)
+            read_as = _judgments(plan.file(out, "judgments", place), aspect)
+            read = reader(specs.reading(job.dataset, judge, [aspect], perturbation))
             told = (asked[number] for number in range(len(asked))) if prompts else ()
             prompt_of = {request.key: request.prompt for request in told}
-            for one in _answers(out / "replies" / place) or so_far(cell):
+            for one in _part("answers", plan.file(out, "replies", place), aspect) or so_far(cell):
                 if one["status"] == "not_applicable":
                     continue
                 usage = one["usage"] or {}
@@ -143,11 +145,14 @@ def _so_far(plan: Any, job: "StudyJob") -> Callable[["Cell"], list[Row]]:
     return lambda cell: job.job.rows_so_far(cell, found())
 
 
-def _answers(path: Path) -> list[Row]:
-    """Return the rows of a reply file; none before it is written."""
-    from metajudge.schema.tables import read_table
+def _part(name: str, path: str, aspect: str) -> list[Row]:
+    """Return the rows of a cell's file on an aspect; none before it is written."""
+    from metajudge.cells import split
+    from metajudge.schema.tables import read_part
 
-    rows: list[Row] = read_table("answers", path).to_pylist() if path.is_file() else []
+    if not Path(path).is_file():
+        return []
+    rows: list[Row] = read_part(name, path, *split(aspect)).to_pylist()
     return rows
 
 
@@ -155,13 +160,9 @@ def _columns(judgment: "Judgment") -> Row:
     return {"status": judgment.status, "rule": judgment.rule, "value": judgment.value}
 
 
-def _judgments(path: Path) -> dict[tuple[Any, ...], Row]:
+def _judgments(path: str, aspect: str) -> dict[tuple[Any, ...], Row]:
     """Return what was read from the replies of a cell; nothing before it was scored."""
-    from metajudge.schema.tables import read_table
-
-    if not path.is_file():
-        return {}
-    return {_match(row): row for row in read_table("judgments", path).to_pylist()}
+    return {_match(row): row for row in _part("judgments", path, aspect)}
 
 
 def _match(row: Row) -> tuple[Any, ...]:
@@ -170,7 +171,7 @@ def _match(row: Row) -> tuple[Any, ...]:
 
 def summary(rows: Iterable[Row]) -> list[str]:
     """Return per judge how many replies there are, what became of them, and what they cost."""
-    from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+    from metajudge.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 
     by_judge: dict[str, list[Row]] = {}
     for row in rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metajudge.engines.joins import join_lines
 from metajudge.methods.claims.base import BAR, VERDICT
-from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+from metajudge.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.plan.writers import made_of, spender
 from metajudge.schema.tables import read_table
 from metajudge.statistics.verdict import Outcome

@@ -19,7 +19,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from metajudge.parsing import Judgment
+    from metajudge.parsing.judgment import Judgment
     from metajudge.plan import Plan
     from metajudge.plan.specs import Specs
     from metajudge.replies.notes import Note
@@ -168,7 +168,7 @@ class Reader:
             from metajudge.scoring.cell import reader
 
             self._readers[dataset, *cell] = reader(
-                self.specs.parsing(dataset, judge, aspect, perturbation)
+                self.specs.reading(dataset, judge, [aspect], perturbation)
             )
         return self._readers[dataset, *cell](text, end, "ok")
 

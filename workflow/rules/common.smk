@@ -10,9 +10,10 @@ from pathlib import Path
 HOME = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(HOME / "scripts"))
 
+from metajudge.cells import DERIVED
 from metajudge.distillation.sampling import student_file
 from metajudge.plan import load_plan
-from metajudge.plan.dag import Dag, any_of, executor
+from metajudge.plan.dag import Dag, any_of
 from metajudge.plan.inputs import card_files, data_files, unfetched, without_folders
 from metajudge.plan.interpreters import check_interpreters, check_vllm
 from metajudge.plan.pages import annotated, damaged
@@ -91,31 +92,12 @@ JUDGE_CARDS = [
 # What a check cannot read: which texts a judge learns from is known once all are there.
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
-# For the rules of asking.smk.
-FIRST = JOBS.first
-target_sets, analyses_for, learnt, access = (
-    JOBS.targets,
-    JOBS.analyses,
-    JOBS.learnt,
-    JOBS.access,
-)
-
-
-def stage(model):
-    """Return the environment in which a model answers or is asked."""
-    return "vllm" if executor(PLAN, model) == "gpu" else "core"
-
 
 def guard():
     """Stop before anything is run or asked if a file is not the one its card describes.
 
     So too, where anything is asked, if data cannot be read.
     """
-    for name in workflow.resource_settings.overwrite_scatter:
-        if name not in filter(PLAN.is_asked, PLAN.models):
-            logger.warning(
-                f"--set-scatter {name}: no model of this study that is asked"
-            )
     try:
         preflight(json.loads(SPECS.preflight()))
         if not CONDA:
@@ -123,26 +105,6 @@ def guard():
         read_all(PLAN, OUT)
     except (UserError, UserErrors) as error:
         raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
-
-
-def cells_of(folder, dataset):
-    """Return a dataset's cell files in one folder of the results."""
-    return [f"{OUT}/{folder}/{'/'.join(c)}.parquet" for c in PLAN.cells_of(dataset)]
-
-
-def answers_of(dataset):
-    """Return a dataset's reply files; a judge derived from others has none."""
-    return [
-        f"{OUT}/replies/{'/'.join(cell)}.parquet"
-        for cell in PLAN.cells_of(dataset)
-        if cell.judge not in PLAN.derived
-    ]
-
-
-def names_for(dataset, model):
-    """Return the file of the names in the data, by which recorded rows are joined."""
-    joined = SPECS.joined(dataset, model)
-    return [f"{OUT}/items/{dataset}.json"] if joined else []
 
 
 def joined_files():
@@ -157,18 +119,6 @@ def lessons_for(table):
         if table == "training"
         else []
     )
-
-
-def located_in(cell):
-    """Return the file of the texts in which the errors of a cell's replies are located, if any."""
-    return list(SPECS.located(cell.dataset, cell.perturbation, cell.judge).values())
-
-
-def errors_for(cell):
-    """Return what the list of errors of an ensemble's cell is made of, none if it has none."""
-    told = SPECS.errors(cell.dataset, cell.perturbation, cell.judge, cell.aspect)
-    merged = [told["merged"]] if "merged" in told else []
-    return [*told["lists"], told["targets"], *merged] if told else []
 
 
 def bought_before(table, dataset):
@@ -232,44 +182,6 @@ def texts_page():
     return [f"{OUT}/report/texts.html"] if damaged(PLAN) else []
 
 
-def needs(model, asks=True):
-    """Return what a job that asks a model needs of its machine, beside a thread.
-
-    A job whose parts have asked it all already (not `asks`) only computes.
-
-    `set-resources` of a profile goes by rules' names, and those of asking jobs are made from cards:
-    it says ask_gpu, ask_api or ask_cpu for all of a kind. What a model's own card says goes before.
-    """
-    card = PLAN.models[model]
-    kinds = {"vllm": "ask_gpu", "openai": "ask_api"}
-    kind = kinds.get(card.engine, "ask_cpu") if asks else "ask_cpu"
-    told = workflow.resource_settings.overwrite_resources.get(kind, {})
-    found = {name: from_profile(value) for name, value in told.items()}
-    if kind == "ask_api":
-        found["api"] = 1
-    if kind == "ask_gpu":
-        found |= card.machine
-    if kind == "ask_gpu" and card.mem_mb:
-        found["mem_mb"] = lambda wildcards, attempt: attempt * card.mem_mb
-    return found
-
-
-def from_profile(value):
-    """Return a resource of a profile, a value or an expression, in the way a rule has it."""
-    if not value.is_evaluable():
-        return value.value
-    return (
-        lambda wildcards, input, attempt, threads, rulename, async_run: value.evaluate(
-            wildcards,
-            input=input,
-            attempt=attempt,
-            threads=threads,
-            rulename=rulename,
-            async_run=async_run,
-        ).value
-    )
-
-
 def let_card_decide(machine, *names):
     """Let what a model's card says of a job's machine go before a profile and the command line.
 
@@ -277,8 +189,8 @@ def let_card_decide(machine, *names):
     what the card says, of an attempt and the job's wildcards. A workflow that imports this one may
     have left a rule out.
     """
-    for rule in filter(rules.has, names):
-        resources = getattr(rules, rule).rule.resources
+    for own in filter(rules.has, names):
+        resources = getattr(rules, own).rule.resources
         for name in JOBS.of_machine if resources is not None else ():
             resources[name] = card_first(name, resources.get(name), machine)
 
@@ -298,10 +210,8 @@ def card_first(name, otherwise, machine):
 wildcard_constraints:
     dataset=any_of(DATASETS),
     judge=any_of([*PLAN.judges, *PLAN.derived]),
-    aspect=any_of(cell.aspect for cell in PLAN.cells),
-    perturbation=any_of(
-        f"{name}" for cell in PLAN.cells for name in [cell.perturbation]
-    ),
+    model=any_of(PLAN.models),
+    perturbation=any_of(one.perturbation for one in PLAN.cell_aspects),
     damage=JOBS.damage(),
     degree="minor|major|single|attack|inert",
     table=any_of(SPECS.tables),

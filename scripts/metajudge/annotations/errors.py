@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from metajudge.canonical import canonical
+from metajudge.cells import split
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan
-from metajudge.plan.study import Cell
+from metajudge.plan.study import CellAspect
 from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part
 from metajudge.streams import stream_seed
 from metajudge.votes.questions import wording_of
 
@@ -95,12 +96,14 @@ def annotators(plan: Plan, only: Collection[str] = ()) -> list[str]:
     return [name for name in known if not only or name in only]
 
 
-def cells_of(plan: Plan, judges: Collection[str]) -> list[Cell]:
+def cells_of(plan: Plan, judges: Collection[str]) -> list[CellAspect]:
     """Return the cells in which these judges judge texts that systems wrote.
 
     Raises UserError where there are none.
     """
-    found = [cell for cell in plan.cells if cell.perturbation == SET and cell.judge in judges]
+    found = [
+        cell for cell in plan.cell_aspects if cell.perturbation == SET and cell.judge in judges
+    ]
     if not found:
         raise UserError(
             "there is nothing to ask: no texts by systems are judged",
@@ -110,14 +113,17 @@ def cells_of(plan: Plan, judges: Collection[str]) -> list[Cell]:
     return found
 
 
-def file_of(out: Path, cell: Cell) -> Path:
+def files_of(plan: Plan, out: Path, cells: Iterable[CellAspect]) -> list[Path]:
+    """Return where the judgments of cells lie, each file once."""
+    return list(dict.fromkeys(file_of(plan, out, cell) for cell in cells))
+
+
+def file_of(plan: Plan, out: Path, cell: CellAspect) -> Path:
     """Return where the judgments of a cell lie."""
-    return (
-        out / "judgments" / cell.dataset / cell.perturbation / cell.judge / f"{cell.aspect}.parquet"
-    )
+    return Path(plan.file(out, "judgments", cell))
 
 
-def errors_of(plan: Plan, out: Path, cells: Iterable[Cell]) -> list[Error]:
+def errors_of(plan: Plan, out: Path, cells: Iterable[CellAspect]) -> list[Error]:
     """Return all errors of some cells, whose judgments are in `out`, beside items and texts.
 
     As in spans.csv, those of a reply count whose status is ok.
@@ -127,13 +133,15 @@ def errors_of(plan: Plan, out: Path, cells: Iterable[Cell]) -> list[Error]:
     for cell in cells:
         name = cell.dataset
         subjects.setdefault(name, Subjects(str(out), name, plan.study.seed))
-        found += _errors(cell, file_of(out, cell), subjects[name])
+        found += _errors(cell, file_of(plan, out, cell), subjects[name])
     return found
 
 
-def _errors(cell: Cell, path: Path, subjects: Subjects) -> Iterator[Error]:
+def _errors(cell: CellAspect, path: Path, subjects: Subjects) -> Iterator[Error]:
     texts = {one.target: one for one in subjects.of(SET)}
-    rows = read_table("judgments", path, ["target", "draw", "spans", "status"]).to_pylist()
+    rows = read_part(
+        "judgments", path, *split(cell.aspect), ["target", "draw", "spans", "status"]
+    ).to_pylist()
     for row in (row for row in rows if row["status"] == "ok"):
         one = texts[row["target"]]
         spans: list[dict[str, Any]] = row["spans"] or []

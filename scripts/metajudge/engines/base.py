@@ -31,12 +31,16 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One draw: the raw reply, or a reason (a slug) as the text of one that is `not_applicable`."""
+    """One draw: the raw reply, or a reason (a slug) as the text of one that is `not_applicable`.
+
+    The text of a computed or recorded score is the number alone, `rationale` how it came about.
+    """
 
     text: str
     finish: str = "stop"
     status: Status = "ok"
     usage: dict[str, int] | None = None
+    rationale: str | None = None
 
 
 def not_applicable(reason: str) -> Answer:

@@ -3,14 +3,16 @@
 Overlap lies on 0..1 and does not depend on the aspect. Nothing here needs a download or a network.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
+from itertools import count
 from types import SimpleNamespace
-from typing import Any
 
 from metajudge.engines.base import Answer, Subject, compared, not_applicable, number_text
-from metajudge.engines.rules import Parts, explain, measure
+from metajudge.engines.rules import Parts, explain, measure, rate
+from metajudge.lean import without
 from metajudge.schema.cards import Judge, Model, Scale
 
 Measure = Callable[[str, Sequence[str]], float]
@@ -43,7 +45,9 @@ class LexicalEngine:
 
     def _one(self, judge: Judge, aspect: str, scale: Scale, subject: Subject) -> Answer:
         if judge.form == "rules":
-            return Answer(explain(self._measured(judge, subject), aspect, scale))
+            parts = self._measured(judge, subject)
+            rating = f"{rate(parts, aspect, scale):.2f}"
+            return Answer(rating, rationale=explain(parts, aspect))
         texts, reason = compared(subject, judge.against)
         if not texts:
             return not_applicable(reason)
@@ -72,19 +76,36 @@ def overlap(form: str) -> Measure:
 
 
 @cache
-def _stemmed() -> Any:
-    """Return rouge_score's tokenizer, remembering: references come again for every system."""
-    from rouge_score.tokenizers import DefaultTokenizer
+def _tokens() -> Callable[[str], list[int]]:
+    """Return rouge_score's tokenizer, its tokens numbered; texts and stems are remembered.
 
-    return SimpleNamespace(tokenize=lru_cache(1 << 14)(DefaultTokenizer(use_stemmer=True).tokenize))
+    References come again for every system, and words in every text.
+    """
+    with without("pandas", "scipy", "sklearn"):  # nltk looks for them, and needs none to stem
+        from nltk.stem.porter import PorterStemmer
+        from rouge_score.tokenize import tokenize
+
+    stemmer = SimpleNamespace(stem=cache(PorterStemmer().stem))
+    number = defaultdict[str, int](count().__next__)
+    return lru_cache(1 << 14)(lambda text: [number[one] for one in tokenize(text, stemmer)])
 
 
 def _rouge(form: str) -> Measure:
+    tokens = _tokens()
+    if form == "rougel":
+        from rapidfuzz.distance import LCSseq
+        from rouge_score.scoring import fmeasure
+
+        def f1(text: str, reference: str) -> float:
+            own, other = tokens(text), tokens(reference)
+            common = LCSseq.similarity(own, other)  # rouge_score's table takes a hundred times it
+            return float(fmeasure(common / max(1, len(own)), common / max(1, len(other))))
+
+        return lambda text, references: max(f1(text, one) for one in references)
     from rouge_score.rouge_scorer import RougeScorer
 
-    name = form.replace("l", "L")
-    scorer = RougeScorer([name], tokenizer=_stemmed())
-    return lambda text, references: float(scorer.score_multi(references, text)[name].fmeasure)
+    scorer = RougeScorer([form], tokenizer=SimpleNamespace(tokenize=tokens))
+    return lambda text, references: float(scorer.score_multi(references, text)[form].fmeasure)
 
 
 def _sacrebleu(form: str) -> Measure:

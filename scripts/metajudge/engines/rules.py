@@ -78,18 +78,19 @@ def measure(text: str, source: str | None, references: Sequence[str]) -> Parts:
     )
 
 
-def explain(parts: Parts, aspect: str, scale: Scale) -> str:
-    """Return the reply: the properties, then min + (max - min) * weighted mean of the properties.
-
-    The rating has two decimals, whatever the scale's step.
-    """
+def rate(parts: Parts, aspect: str, scale: Scale) -> float:
+    """Return min + (max - min) * weighted mean of the properties, whatever the scale's step."""
     weights = WEIGHTS.get(aspect, _EVEN)
     seen = [(w, part) for w, part in zip(weights, parts, strict=True) if part is not None]
     mean = sum(w * part for w, part in seen) / sum(w for w, _ in seen)
-    rating = scale.min + (scale.max - scale.min) * mean
+    return scale.min + (scale.max - scale.min) * mean
+
+
+def explain(parts: Parts, aspect: str) -> str:
+    """Return the properties in words, below a warning where they hardly matter to the aspect."""
     note = [f"Rules see almost nothing of {aspect}: surface only."] if aspect in BLIND else []
     named = [f"{name} {part:.2f}" for name, part in parts._asdict().items() if part is not None]
-    return "\n".join([*note, ", ".join(named), f"Rating: {rating:.2f}"])
+    return "\n".join([*note, ", ".join(named)])
 
 
 def spelling(text: str, source: str = "") -> float:

@@ -20,10 +20,10 @@ from metajudge.export.dictionary import schema
 from metajudge.export.files import whole
 from metajudge.plan import Plan
 from metajudge.plan.judges import engine_of, scale_of
-from metajudge.plan.study import Cell
+from metajudge.plan.study import Cell, CellAspect
 from metajudge.report.items import Texts
 from metajudge.schema.errors import UserError
-from metajudge.schema.tables import TEXT, read_table
+from metajudge.schema.tables import TEXT, read_part
 
 Row = dict[str, Any]
 BLOCK = 50_000
@@ -43,8 +43,7 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
     `source` names the study's file in messages. Raises UserError where a cell was not
     judged yet.
     """
-    cells = [cell for dataset in plan.datasets for cell in _by_set(plan, dataset)]
-    check(out, cells, source)
+    cells = check(plan, out, source)
     told, number = schema(texts=texts), 0
     kept = guarded if path.suffix.lower() == ".csv" else lambda block: block
     with whole(path) as part, WRITERS[path.suffix.lower()](part, told) as file:
@@ -68,16 +67,19 @@ def guarded(block: pa.Table) -> pa.Table:
     return block
 
 
-def check(out: Path, cells: Iterable[Cell], source: str) -> None:
-    """Raise UserError if the judgments of a cell are not there."""
-    missing = [cell for cell in cells if not _file(out, cell).is_file()]
+def check(plan: Plan, out: Path, source: str) -> list[Cell]:
+    """Return the cells of a study. Raises UserError if the judgments of one are not there."""
+    cells = [cell for dataset in plan.datasets for cell in plan.cells_of(dataset)]
+    files = {cell: Path(plan.file(out, "judgments", cell)) for cell in cells}
+    missing = [cell for cell in cells if not files[cell].is_file()]
     if missing:
         raise UserError(
             "not every cell of this study has been judged",
-            where=str(_file(out, missing[0])),
+            where=str(files[missing[0]]),
             got=f"{len(missing)} cells without judgments",
             todo=f"metajudge run {source}",
         )
+    return cells
 
 
 def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
@@ -90,7 +92,7 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
             common = _of_cell(plan, cell)
             ratings = known.ratings(split(cell.aspect)[0])
             hashes = _Hashes()
-            for told in read_table("judgments", _file(out, cell), NAMES).to_pylist():
+            for told in _read(plan, out, cell):
                 target = known.of(cell.perturbation)[told["target"]]
                 found = ratings.get((told["target"], told["target_b"]), [])
                 row = {
@@ -136,17 +138,20 @@ class _Hashes:
         return self._known[target]
 
 
-def _by_set(plan: Plan, dataset: str) -> list[Cell]:
+def _by_set(plan: Plan, dataset: str) -> list[CellAspect]:
     """Return a dataset's cells, those of one set of texts side by side."""
     order = {name: at for at, name in enumerate(plan.target_sets(dataset))}
-    return sorted(plan.cells_of(dataset), key=lambda cell: order[cell.perturbation])
+    return sorted(plan.cell_aspects_of(dataset), key=lambda cell: order[cell.perturbation])
 
 
-def _file(out: Path, cell: Cell) -> Path:
-    return out / "judgments" / Path(*cell).with_name(f"{cell.aspect}.parquet")
+def _read(plan: Plan, out: Path, cell: CellAspect) -> list[Row]:
+    """Return the judgments of a cell on its aspect."""
+    path = plan.file(out, "judgments", cell)
+    rows: list[Row] = read_part("judgments", path, *split(cell.aspect), NAMES).to_pylist()
+    return rows
 
 
-def _of_cell(plan: Plan, cell: Cell) -> Row:
+def _of_cell(plan: Plan, cell: CellAspect) -> Row:
     """Return what all judgments of a cell have in common."""
     name, _, degree = cell.perturbation.partition(".")
     card = plan.judges.get(cell.judge)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from metajudge.methods.study import DatasetStudy
-from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY, STATUSES
+from metajudge.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from metajudge.statistics.estimate import Estimate
 
 EXPLAINED = 6

@@ -23,7 +23,7 @@ from metajudge.methods.measures import (
 )
 from metajudge.methods.rationales import Rationales
 from metajudge.methods.study import DatasetStudy, Floats, Panel
-from metajudge.parsing import NO_VALUE
+from metajudge.parsing.judgment import NO_VALUE
 from metajudge.statistics.alpha import alpha_replicated
 from metajudge.statistics.estimate import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 from metajudge.statistics.jackknife import Bounds

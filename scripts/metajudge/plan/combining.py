@@ -1,45 +1,51 @@
 """The specs of jobs that make judges of other judges: their scores, and a list of their errors."""
 
-from typing import Any
-
-from metajudge.cells import split, unpack
+from metajudge.cells import split
 from metajudge.engines import ENGINES
 from metajudge.plan.ensembles import merging
 from metajudge.plan.grading import GradedSpecs
 from metajudge.plan.study import Cell
 from metajudge.plan.writers import MERGES
-from metajudge.scoring.supervising import members_files, texts_file
+from metajudge.scoring.specs import DeriveSpec, Errors, Place
 
 
 class EnsembleSpecs(GradedSpecs):
     """The specs of a study's derived judges, and where errors are located."""
 
-    def located(self, dataset: str, perturbation: str, judge: str) -> dict[str, str]:
+    def located(self, dataset: str, perturbation: str, judge: str) -> str | None:
         """Return where the texts are in which the errors that a judge lists are located."""
         place = f"{self.out}/targets/{dataset}/{perturbation}.parquet"
-        return {"targets": place} if self.plan.annotates(judge) else {}
+        return place if self.plan.annotates(judge) else None
 
     def locating(self, judge: str) -> str:
         """Return what a job does whose packages show in its output, "" where it locates nothing."""
         return "locate" if self.plan.annotates(judge) else ""
 
-    def errors(self, dataset: str, perturbation: str, judge: str, aspect: str) -> dict[str, Any]:
-        """Return what the errors of an ensemble's cell are made of; nothing if it lists none.
+    def file(self, kind: str, cell: Cell) -> str:
+        """Return where the `replies`, `judgments` or `scores` of a cell lie."""
+        return self.plan.file(self.out, kind, cell)
 
-        The members' `lists` and the `targets` that they are about, and what a supervisor `merged`.
-        """
-        if not self.plan.annotates(judge):
-            return {}
-        card = self.plan.derived[judge]
-        place = f"{self.out}/judgments/{dataset}/{perturbation}/{{}}/{aspect}.parquet"
-        told = {
-            "criterion": split(aspect)[1],
-            "lists": [place.format(name) for name in card.members],
-            **self.located(dataset, perturbation, judge),
-        }
-        if card.supervisor is None:
-            return told
-        return {**told, "merged": self._merged(dataset, card.supervisor.model)}
+    def place(self, cell: Cell) -> Place:
+        """Return a cell, and where its judgments and scores are written."""
+        files = {kind: self.file(kind, cell) for kind in ("judgments", "scores")}
+        return Place(**cell._asdict(), **files)
+
+    def members(self, cell: Cell, kind: str = "scores") -> list[str]:
+        """Return the files of the cells that a derived judge's cell is made of."""
+        names = self.plan.derived[cell.judge].members
+        return [self.file(kind, cell._replace(judge=name)) for name in names]
+
+    def errors(self, cell: Cell) -> Errors | None:
+        """Return what the errors of an ensemble's cell are made of; None if it lists none."""
+        targets = self.located(*cell)
+        if targets is None:
+            return None
+        supervisor = self.plan.derived[cell.judge].supervisor
+        return Errors(
+            lists=self.members(cell, "judgments"),
+            targets=targets,
+            merged=self._merged(cell.dataset, supervisor.model) if supervisor else None,
+        )
 
     def _merged(self, dataset: str, model: str) -> str:
         return f"{self.out}/made/{dataset}/{MERGES}{model}.parquet"
@@ -54,26 +60,16 @@ class EnsembleSpecs(GradedSpecs):
         }
         return self._spec("merge.py", fields, ENGINES[self.plan.models[model].engine])
 
-    def merged_of(self, dataset: str, model: str) -> list[str]:
-        """Return the files that these are made of: members' judgments and scores, and the texts."""
-        told = merging(self.plan, self.out, dataset, model)
-        cells = list(unpack(told["cells"]))
-        members = (
-            path for cell in cells for paths in members_files(told, cell).values() for path in paths
-        )
-        return list(dict.fromkeys([*members, *(texts_file(told, cell) for cell in cells)]))
-
-    def derive(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
+    def derive(self, dataset: str, perturbation: str, judge: str) -> str:
         """Return the spec that makes one cell of a derived judge from its members' cells."""
-        card = self.plan.derived[judge]
-        place = f"{dataset}/{perturbation}/{{}}/{aspect}.parquet"
-        fields = {
-            "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
-            "combine": card.combine,
-            "min_annotators": card.min_annotators,
-            "inputs": [f"{self.out}/scores/{place.format(name)}" for name in card.members],
-            **self.errors(dataset, perturbation, judge, aspect),
-            "judgments": f"{self.out}/judgments/{place.format(judge)}",
-            "scores": f"{self.out}/scores/{place.format(judge)}",
-        }
-        return self._spec("derive.py", fields, packages=self.locating(judge))
+        cell = Cell(dataset, perturbation, judge)
+        return self._record(
+            DeriveSpec,
+            "derive.py",
+            packages=self.locating(judge),
+            cell=self.place(cell),
+            pairs=[split(aspect) for aspect in self.plan.aspects_in(cell)],
+            min_annotators=self.plan.derived[judge].min_annotators,
+            members=self.members(cell),
+            errors=self.errors(cell),
+        )

@@ -1,4 +1,4 @@
-"""The rules in which models write: which jobs they have, what those read, and what they need.
+"""The rules' jobs: which there are, what they read, and what they need of a machine.
 
 A rule is a stage and an executor (`write_api`, `write_gpu`); what a job is about are its wildcards,
 and these functions of the plan tell the rest. Paths are relative to the working directory.
@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from metajudge.cells import DERIVED
 from metajudge.distillation.sampling import student_file
 from metajudge.perturb import RULES
 from metajudge.plan.distilling import student_of
 from metajudge.plan.inputs import Files
 from metajudge.plan.specs import Specs
-from metajudge.plan.study import Plan
+from metajudge.plan.study import Cell, Plan
 from metajudge.plan.writers import (
     ANALYSES,
     COMPARED,
@@ -35,7 +36,7 @@ from metajudge.plan.writers import (
     waiting,
     writer_of,
 )
-from metajudge.schema.cards import References, VllmModel
+from metajudge.schema.cards import RecordedModel, References, VllmModel
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
@@ -73,6 +74,10 @@ class Writing(NamedTuple):
     model: str
     name: str = ""
     part: str = ""
+
+
+Machine = dict[str, int | str]
+"""Resource -> how much of it a job needs."""
 
 
 def any_of(names: Iterable[str]) -> str:
@@ -157,7 +162,7 @@ class Dag:
         """Return the script that lets a model write."""
         one = self.writings[dataset, made]
         asked = self.plan.is_asked(one.model)
-        return SCRIPTS[one.kind] if asked else "compute.py"
+        return SCRIPTS[one.kind] if asked else "replay.py"
 
     def spec(self, dataset: str, made: str) -> str:
         """Return the spec of a job in which a model writes."""
@@ -201,7 +206,7 @@ class Dag:
             case "analyses":
                 found = [items, ratings, f"{targets}/systems.parquet"]
             case "merges":
-                return self.specs.merged_of(dataset, one.model)
+                return self._merged(dataset, one.model)
             case "rated":
                 found = [items, ratings, f"{targets}/systems.parquet"]
                 found += [*self.files_of(one.model), *self._before(dataset, one)]
@@ -264,6 +269,111 @@ class Dag:
         """Return the file of a judge's ratings of what may be anchors, if it is heard."""
         judge = self.specs.anchoring(name).judge
         return [self.specs.construction(dataset, name, "rated")] if judge else []
+
+    # ---- judging --------------------------------------------------------------------------------
+
+    def asked(self, *executors: Executor, parts: bool = False) -> str:
+        """Return the constraint of the models that jobs ask, whole or in parts, on executors."""
+        cards = {name: self.plan.models[name] for name in filter(self.plan.is_asked, self._judging)}
+        return any_of(
+            name
+            for name, card in cards.items()
+            if self.executor(name) in executors and (getattr(card, "parts", 1) > 1) == parts
+        )
+
+    def unasked(self, *, computes: bool, recorded: bool) -> str:
+        """Return the constraint of the models whose jobs compute scores, or replay replies."""
+        return any_of(
+            name
+            for name in self._judging
+            if not self.plan.is_asked(name)
+            and self.plan.computes(name) == computes
+            and isinstance(self.plan.models[name], RecordedModel) == recorded
+        )
+
+    @cached_property
+    def replied(self) -> str:
+        """Return the constraint of the models whose judges' replies are parsed."""
+        return any_of(name for name in self._judging if not self.plan.computes(name))
+
+    @cached_property
+    def _judging(self) -> list[str]:
+        """Return the models that judge anything."""
+        datasets = self.plan.datasets
+        names = self.plan.models
+        return [one for one in names if any(self.plan.cells_of(data, one) for data in datasets)]
+
+    def judged_from(self, dataset: str, model: str) -> list[str]:
+        """Return what the job reads that asks a model about a dataset, or computes."""
+        names = [f"{self.out}/items/{dataset}.json"] if self.specs.joined(dataset, model) else []
+        return [
+            *self.files_of(model),
+            f"{self.out}/items/{dataset}.parquet",
+            f"{self.out}/ratings/{dataset}.parquet",
+            *self.targets(dataset),
+            *names,
+            *self.analyses(dataset, model),
+            *self.learnt(dataset, model),
+            *self.first,
+        ]
+
+    def parts(self, dataset: str, model: str) -> list[str]:
+        """Return the notes of the parts in which a model is asked about a dataset."""
+        count = getattr(self.plan.models[model], "parts", 1)
+        place = f"{self.out}/asked/{dataset}/{model}"
+        return [f"{place}/{number}-of-{count}.json" for number in range(1, count + 1)]
+
+    def asked_machine(self, attempt: int, dataset: str, model: str, part: str = "") -> Machine:
+        """Return what the card of a model that judges says of the machine of a job."""
+        return self.machine(model, attempt)
+
+    def answered(self, dataset: str) -> list[str]:
+        """Return what stands for the replies about a dataset, and for what is computed."""
+        return [
+            f"{self.out}/scores/{dataset}/{name}"
+            if self.plan.computes(name)
+            else self.specs.hashes(dataset, name)
+            for name in self._judging
+            if self.plan.cells_of(dataset, name)
+        ]
+
+    def judged(self, dataset: str) -> list[str]:
+        """Return the judgments and scores of a dataset's cells, or the folders of computed ones."""
+        cells, kinds = self.plan.cells_of(dataset), ("judgments", "scores")
+        files = [self._file(kind, cell) for cell in cells for kind in kinds]
+        return list(dict.fromkeys(files))
+
+    def _file(self, kind: str, cell: Cell) -> str:
+        """Return what holds a kind of file of a cell: the file, or the folder that a job writes."""
+        model = self.plan.model_of(cell.judge)
+        if model != DERIVED and self.plan.computes(model):
+            return f"{self.out}/{kind}/{cell.dataset}/{model}"
+        return self.plan.file(self.out, kind, cell)
+
+    def scored_from(self, dataset: str, model: str, perturbation: str, judge: str) -> list[str]:
+        """Return what the scores of a cell are made of: replies, and texts to locate errors in."""
+        texts = self.specs.located(dataset, perturbation, judge)
+        return [self.specs.hashes(dataset, model), *([texts] if texts else [])]
+
+    def derived_from(self, dataset: str, perturbation: str, judge: str) -> list[str]:
+        """Return what a derived judge's cell is made of: its members' scores, and their errors."""
+        cell = Cell(dataset, perturbation, judge)
+        errors = self.specs.errors(cell)
+        kinds = ("scores", "judgments") if errors else ("scores",)
+        others = [errors.targets, errors.merged] if errors else []
+        return [*self._members(cell, *kinds), *(path for path in others if path)]
+
+    def _members(self, cell: Cell, *kinds: str) -> list[str]:
+        names = self.plan.derived[cell.judge].members
+        return [self._file(kind, cell._replace(judge=name)) for name in names for kind in kinds]
+
+    def _merged(self, dataset: str, model: str) -> list[str]:
+        """Return what the lists of errors are made of that a supervisor merges."""
+        ensembles = supervisors(self.plan, dataset)[model]
+        cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
+        files = [path for cell in cells for path in self._members(cell, "judgments", "scores")]
+        texts = [f"{self.out}/targets/{dataset}/{cell.perturbation}.parquet" for cell in cells]
+        return list(dict.fromkeys([*files, *texts]))
 
     # ---- files ----------------------------------------------------------------------------------
 
@@ -350,7 +460,7 @@ class Dag:
 
     # ---- machines -------------------------------------------------------------------------------
 
-    def machine(self, model: str, attempt: int) -> dict[str, int | str]:
+    def machine(self, model: str, attempt: int) -> Machine:
         """Return what the card of a model that a job loads says of its machine: `gpu` (how many),
         `gpu_model`, `runtime` (minutes) and `mem_mb` (as many again with every attempt).
         """
@@ -359,7 +469,7 @@ class Dag:
             return {}
         return {**card.machine, **({"mem_mb": attempt * card.mem_mb} if card.mem_mb else {})}
 
-    def writer_machine(self, attempt: int, dataset: str, made: str) -> dict[str, int | str]:
+    def writer_machine(self, attempt: int, dataset: str, made: str) -> Machine:
         """Return the same of the model that writes."""
         return self.machine(self.model(dataset, made), attempt)
 
@@ -394,7 +504,7 @@ class Dag:
         place = ["--checkpoints", self.plan.distillation.checkpoints] if checkpoints else []
         return shlex.join(["--card", self.card(self.trainee), *place])
 
-    def trainee_machine(self, attempt: int) -> dict[str, int | str]:
+    def trainee_machine(self, attempt: int) -> Machine:
         """Return the same of the model that is trained: on one GPU, if on any."""
         if not self.trainee or self.plan.distillation.recipe.device != "cuda":
             return {}

@@ -106,6 +106,7 @@ class DistilledSpecs(EnsembleSpecs):
         """Return the spec that writes examples of what the teacher said."""
         fields = {
             "teacher": self.plan.distillation.teacher,
+            "model": self.plan.model_of(self.plan.distillation.teacher),
             "seed": self.plan.study.seed,
             "student": self._student(),
             "sample": sample_file(self.out),
@@ -130,7 +131,7 @@ class DistilledSpecs(EnsembleSpecs):
         """Return the scores and judgments of the teacher that examples are made of."""
         teacher = self.plan.distillation.teacher
         return [
-            f"{self.out}/{kind}/{'/'.join(cell)}.parquet"
+            self.plan.file(self.out, kind, cell)
             for dataset in self.plan.taught
             for cell in self.plan.cells_of(dataset)
             if cell.judge == teacher

@@ -56,12 +56,15 @@ def merging(plan: Plan, out: str, dataset: str, model: str) -> dict[str, Any]:
     `out` is the folder of the study's results.
     """
     names = supervisors(plan, dataset)[model]
-    cells = [cell for cell in plan.cells_of(dataset) if cell.judge in names]
+    cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in names]
     forms = {told.form for name in names if (told := plan.derived[name].supervisor)}
     return {
         "dataset": dataset,
         "results": out,
         "ensembles": {name: _told(plan, name) for name in names},
+        "models": {
+            member: plan.model_of(member) for name in names for member in plan.derived[name].members
+        },
         "cells": pack(cell[1:] for cell in cells),
         "templates": {form: plan.templates[form] for form in sorted(forms)},
     }

@@ -82,7 +82,7 @@ class Estimate:
         left = lacking(self.plan, self.specs, dataset)
         yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
-        if not self.plan.cells_of(dataset, self.model):
+        if not self.plan.cell_aspects_of(dataset, self.model):
             return
         spec = orjson.loads(self.specs.ask(dataset, self.model))
         cells = list(unpack(spec["cells"]))

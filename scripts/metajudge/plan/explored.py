@@ -6,7 +6,7 @@ from typing import Any
 from metajudge.cells import pack, split
 from metajudge.plan.judges import engine_of
 from metajudge.plan.pages import UNDAMAGED, look_of, told_of
-from metajudge.plan.study import Cell, Plan
+from metajudge.plan.study import CellAspect, Plan
 
 SETS = {"original": "originals", "systems": "texts by systems"}
 
@@ -18,16 +18,19 @@ def explore_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
         "study": plan.study.study,
         "templates": look_of(home / "workflow", *patterns),
         "datasets": [
-            _dataset(plan, name, cells) for name in plan.datasets if (cells := plan.cells_of(name))
+            _dataset(plan, name, cells)
+            for name in plan.datasets
+            if (cells := plan.cell_aspects_of(name))
         ],
         "judges": {name: _form(plan, name) for name in [*plan.judges, *plan.derived]},
+        "models": {name: plan.model_of(name) for name in [*plan.judges, *plan.derived]},
         "perturbations": {name: told_of(card) for name, card in plan.perturbations.items()},
         "results": out,
         "output": f"{out}/report/explore.html",
     }
 
 
-def _dataset(plan: Plan, name: str, cells: list[Cell]) -> dict[str, Any]:
+def _dataset(plan: Plan, name: str, cells: list[CellAspect]) -> dict[str, Any]:
     """Return a dataset with its sets of texts, aspects and cells, each in the study's order."""
     card = plan.datasets[name]
     judged = {cell.perturbation for cell in cells}

@@ -1,10 +1,15 @@
 """Graded sets: the jobs that build one, part by part, and what each is told."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
+from metajudge.cells import split
 from metajudge.engines import ENGINES
+from metajudge.parsing.judgment import Scale
 from metajudge.plan.judges import off_grid_of, parser_of, scale_of, settings_of
-from metajudge.plan.study import Cell
+from metajudge.plan.study import CellAspect
 from metajudge.plan.texts import TextSpecs
 from metajudge.plan.writers import (
     COMPARED,
@@ -18,6 +23,7 @@ from metajudge.plan.writers import (
     parts_of,
 )
 from metajudge.schema.cards import Anchoring, Decoding, GivenPerturbation
+from metajudge.scoring.specs import Reading
 
 DEGREE = "single"
 """The degree of every graded set."""
@@ -117,26 +123,34 @@ class GradedSpecs(TextSpecs):
         aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
         if judge is None:
             return None
-        cell = Cell(dataset, SYSTEMS, judge, aspect)._asdict()
-        told = self.parsing(dataset, judge, aspect)
-        return {"cell": cell, **told, "input": self.construction(dataset, name, "rated")}
-
-    def parsing(
-        self, dataset: str, judge: str, aspect: str, perturbation: str = SYSTEMS
-    ) -> dict[str, Any]:
-        """Return how the replies of a judge are parsed and aggregated."""
-        card = self.plan.judges[judge]
-        scale = scale_of(self.plan, dataset, judge, aspect, perturbation)
-        told = {"min", "max", "step", "labels"}
         return {
-            "scale": scale
-            and {**scale.model_dump(include=told), "off_grid": off_grid_of(self.plan, judge)},
-            "parser": parser_of(self.plan, judge),
-            "settings": settings_of(self.plan, judge),
-            "estimator": card.estimator,
-            "samples": card.fallback is not None,
-            **({"cut": True} if card.cut == "read" else {}),
+            "cell": CellAspect(dataset, SYSTEMS, judge, aspect)._asdict(),
+            "reading": to_builtins(self.reading(dataset, judge, [aspect])),
+            "replies": self.construction(dataset, name, "rated"),
         }
+
+    def reading(
+        self, dataset: str, judge: str, aspects: Sequence[str], perturbation: str = SYSTEMS
+    ) -> Reading:
+        """Return how the replies of a judge on aspects of one scale are parsed and aggregated."""
+        card = self.plan.judges[judge]
+        return Reading(
+            pairs=[split(aspect) for aspect in aspects],
+            scale=self.scale(dataset, judge, aspects[0], perturbation),
+            parser=parser_of(self.plan, judge),
+            settings=settings_of(self.plan, judge),
+            estimator=card.estimator,
+            samples=card.fallback is not None,
+            cut=card.cut == "read",
+        )
+
+    def scale(self, dataset: str, judge: str, aspect: str, perturbation: str) -> Scale | None:
+        """Return the scale on which a judge's values are read; None: any number."""
+        scale = scale_of(self.plan, dataset, judge, aspect, perturbation)
+        if scale is None:
+            return None
+        ends = scale.model_dump(include={"min", "max", "step"})
+        return Scale(**ends, labels=tuple(scale.labels), off_grid=off_grid_of(self.plan, judge))
 
     def compare(self, dataset: str, name: str, part: str) -> str:
         """Return the spec of comparisons: of anchors with each other, or candidates with them."""

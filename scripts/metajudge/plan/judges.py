@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from metajudge.canonical import canonical
 from metajudge.cells import split
+from metajudge.parsing.judgment import OffGrid
 from metajudge.plan.applicability import uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
@@ -36,7 +37,7 @@ ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", 
 ACCESS |= {"batch", "timeout", "workers", "env"}
 ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
-ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
+ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime", "parts"}
 """Keys of a model card that say where, how and for how much it is asked."""
 LATER = ("spotlight", "off_grid", "tie", "same_names", "kind", "stop", "cut")
 """Keys that came later: a card without them has the hash that it always had."""
@@ -101,7 +102,7 @@ def parser_of(plan: Plan, judge: str) -> str:
     return "score" if words else "number"
 
 
-def off_grid_of(plan: Plan, judge: str) -> str:
+def off_grid_of(plan: Plan, judge: str) -> OffGrid:
     """Return what becomes of the judge's values between steps; controls compute what they mean."""
     return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
 

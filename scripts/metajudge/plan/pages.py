@@ -54,7 +54,9 @@ def annotated(plan: Plan, out: str) -> dict[str, dict[str, str | None]]:
     names, found = set(annotators(plan)), dict[str, dict[str, str | None]]()
     for dataset in plan.evaluated:
         card = plan.datasets[dataset]
-        judged = {cell.perturbation for cell in plan.cells_of(dataset) if cell.judge in names}
+        judged = {
+            cell.perturbation for cell in plan.cell_aspects_of(dataset) if cell.judge in names
+        }
         one = next((name for name in ("systems", "original") if name in judged), None)
         gold = f"{out}/spans/{dataset}.parquet" if card.gives_spans and one == "systems" else None
         if one is not None:

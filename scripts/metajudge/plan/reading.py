@@ -15,7 +15,7 @@ from metajudge.engines.recorded import RecordedEngine
 from metajudge.engines.subjects import Subjects
 from metajudge.perturb.sentences import split_sentences
 from metajudge.plan.inputs import Files, data_files
-from metajudge.plan.study import Cell, Plan, is_selected
+from metajudge.plan.study import CellAspect, Plan, is_selected
 from metajudge.plan.writers import SYSTEMS
 from metajudge.schema.cards import RecordedModel
 
@@ -43,13 +43,14 @@ def read_all(plan: Plan, out: str) -> None:
 
 def _recorded(
     plan: Plan, dataset: str, out: str, files: Files
-) -> list[tuple[RecordedModel, list[Cell]]]:
+) -> list[tuple[RecordedModel, list[CellAspect]]]:
     """Return the recorded models with cells of a dataset's own texts that are yet to be made."""
     found = []
     for name, card in plan.models.items():
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
-            own = plan.cells_of(dataset, name)
-            made = [f"{out}/replies/{'/'.join(cell)}.parquet" for cell in own]
+            own = plan.cell_aspects_of(dataset, name)
+            kind = "scores" if plan.computes(name) else "replies"
+            made = list(dict.fromkeys(plan.file(out, kind, cell) for cell in own))
             cells = [cell for cell in own if cell.perturbation == SYSTEMS]
             if cells and not _is_done(plan, "model", name, files, made):
                 found.append((card, cells))
@@ -70,7 +71,7 @@ def _changed(path: Path) -> int:
 
 
 def _replay(
-    plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[Cell], rated: Rated
+    plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[CellAspect], rated: Rated
 ) -> None:
     """Let a recorded model judge the systems' texts; raises what its job would."""
     sources = {one.item: one.source for one in rated.items}
@@ -90,7 +91,7 @@ def joins(plan: Plan, out: str, dataset: str) -> list[dict[str, Any]]:
     for name, card in plan.models.items():
         cells = [
             cell
-            for cell in plan.cells_of(dataset, name)
+            for cell in plan.cell_aspects_of(dataset, name)
             if Path(f"{out}/targets/{dataset}/{cell.perturbation}.parquet").is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
@@ -109,7 +110,7 @@ def _joined(
     dataset: str,
     model: RecordedModel,
     names: Names,
-    cells: Iterable[tuple[Cell, Sequence[Subject]]],
+    cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
 ) -> list[dict[str, Any]]:
     folder, data = Path(plan.folders["model", model.model]), Path(plan.study.data)
     engine, shared = RecordedEngine(model, dataset, folder, data, names), set[str]()

@@ -6,7 +6,6 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from pydantic_core import to_jsonable_python as jsonable
@@ -14,7 +13,9 @@ from pydantic_core import to_jsonable_python as jsonable
 from metajudge.canonical import canonical
 from metajudge.cells import pack, split
 from metajudge.engines import ENGINES
+from metajudge.engines.specs import ComputeSpec, Joined, Read, ReplaySpec
 from metajudge.methods import ACROSS, BESIDE, METHODS
+from metajudge.parsing.judgment import Scale
 from metajudge.plan.attacks import attacks_of
 from metajudge.plan.bars import bars_of
 from metajudge.plan.caps import caps_of
@@ -38,7 +39,7 @@ from metajudge.plan.judges import (
     weights_of,
 )
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
-from metajudge.plan.study import Cell, is_selected
+from metajudge.plan.study import Cell, CellAspect, is_selected
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
 from metajudge.schema.cards import (
     COMPARE,
@@ -49,6 +50,7 @@ from metajudge.schema.cards import (
     OpenAIModel,
     RecordedModel,
 )
+from metajudge.scoring.specs import CollectSpec, Missing, ScoreSpec
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""
@@ -59,7 +61,6 @@ CLAIMED = {
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
-NOWHERE: Mapping[str, Any] = MappingProxyType({})
 NAMED_IF_SET = ("annotation", "spotlight", "stop")
 """Keys of a judge that a spec names where its card does: one without them stays what it was."""
 
@@ -84,10 +85,10 @@ class Specs(DistilledSpecs):
             "cards": {f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
             "owners": owners,
             "data": plan.study.data,
-            "cells": {name: len(plan.cells_of(name)) for name in plan.datasets},
+            "cells": {name: len(plan.cell_aspects_of(name)) for name in plan.datasets},
             "judges": {name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
             "asked": {
-                name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
+                name: sum(len(plan.cell_aspects_of(dataset, name)) for dataset in plan.datasets)
                 for name in plan.models
                 if plan.is_asked(name)
             },
@@ -122,11 +123,26 @@ class Specs(DistilledSpecs):
 
     def ask(self, dataset: str, model: str) -> str:
         """Return the spec of all that one model answers of a dataset; nothing of parsing."""
-        place = f"{self.out}/replies/{dataset}/{{}}.parquet"
-        cells = self.plan.cells_of(dataset, model)
+        cells = self.plan.cell_aspects_of(dataset, model)
+        if self.plan.is_asked(model):
+            place = self._of_cells("replies", dataset, model)
+            return self._ask(dataset, model, cells, place, hashes=self.hashes(dataset, model))
         path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
-        joined = {"joined": {"path": path, "selected": selected}} if path else {}
-        return self._ask(dataset, model, cells, place, joined)
+        told = self._computing(dataset, model, cells)
+        told["joined"] = Joined(path=path, selected=selected) if path else None
+        engine = self.plan.models[model].engine
+        extra, packages = ENGINES[engine], engine
+        if not self.plan.computes(model):
+            told["replies"] = self._of_cells("replies", dataset, model)
+            told["hashes"] = self.hashes(dataset, model)
+            return self._record(ReplaySpec, "replay.py", extra, packages=packages, **told)
+        told |= {kind: self._of_cells(kind, dataset, model) for kind in ("judgments", "scores")}
+        told |= {"read": self._read(cells), "missing": self._missing}
+        return self._record(ComputeSpec, "compute.py", extra, packages=packages, **told)
+
+    def hashes(self, dataset: str, model: str) -> str:
+        """Return the file that stands for all reply files of a model and dataset."""
+        return f"{self.out}/replies/{dataset}/{model}.json"
 
     def joined(self, dataset: str, model: str) -> str | None:
         """Return where a recorded model's job tells how many of its rows were joined."""
@@ -135,38 +151,74 @@ class Specs(DistilledSpecs):
 
     def joins(self, dataset: str) -> list[str]:
         """Return the files that tell how many rows of a dataset's recorded models were joined."""
-        models = (name for name in self.plan.models if self.plan.cells_of(dataset, name))
+        models = (name for name in self.plan.models if self.plan.cell_aspects_of(dataset, name))
         return [path for name in models if (path := self.joined(dataset, name))]
 
     def rate(self, dataset: str, name: str) -> str:
         """Return the spec of what a judge says of rated texts, before anchors are chosen."""
         aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
         assert judge is not None  # the rules say so
-        cell = Cell(dataset, SYSTEMS, judge, aspect)
-        place = self.construction(dataset, name, "rated")
-        return self._ask(dataset, self.plan.judges[judge].model, [cell], place)
+        cells = [CellAspect(dataset, SYSTEMS, judge, aspect)]
+        place, model = self.construction(dataset, name, "rated"), self.plan.judges[judge].model
+        if self.plan.is_asked(model):
+            return self._ask(dataset, model, cells, place)
+        told, engine = self._computing(dataset, model, cells), self.plan.models[model].engine
+        extra = ENGINES[engine]
+        return self._record(ReplaySpec, "replay.py", extra, packages=engine, replies=place, **told)
+
+    def _computing(self, dataset: str, model: str, cells: Sequence[CellAspect]) -> dict[str, Any]:
+        """Return what the engine of a model that is not asked has to know."""
+        plan = self.plan
+        asked = {"judge", "model", "form", "scale", "draws", "share", "against", "estimator"}
+        names = dict.fromkeys(one.judge for one in cells)
+        return {
+            "dataset": dataset,
+            "model": plan.models[model].model_dump(mode="json"),
+            "judges": {
+                name: plan.judges[name].model_dump(mode="json", include=asked) for name in names
+            },
+            "scales": scales_told(plan, dataset),
+            "cells": pack(one[1:] for one in cells),
+            "seed": plan.study.seed,
+            "folder": plan.folders["model", model],
+            "data": plan.study.data,
+            "results": self.out,
+            **self.sampled(dataset),
+            "counted": self._counted(dataset, cells),
+        }
+
+    def _read(self, cells: Sequence[CellAspect]) -> list[Read]:
+        """Return on which scales values are read, each once, with what is read on it."""
+        on: dict[Scale | None, list[CellAspect]] = {}
+        for one in cells:
+            scale = self.scale(one.dataset, one.judge, one.aspect, one.perturbation)
+            on.setdefault(scale, []).append(one)
+        return [Read(cells=pack(one[1:] for one in own), scale=scale) for scale, own in on.items()]
+
+    @property
+    def _missing(self) -> Missing | None:
+        """Return what counts for missing judgments, None where they stay out."""
+        study = self.plan.study
+        return None if study.missing == "drop" else Missing(policy=study.missing, seed=study.seed)
 
     def _ask(
         self,
         dataset: str,
         model: str,
-        cells: Sequence[Cell],
+        cells: Sequence[CellAspect],
         place: str,
-        joined: Mapping[str, Any] = NOWHERE,
+        hashes: str | None = None,
     ) -> str:
-        """Return the spec of what one model answers; `place` has {} for a cell."""
+        """Return the spec of what one model is asked; `place` has {} for a cell."""
         plan = self.plan
-        card = plan.models[model]
-        judges = {cell.judge: plan.judges[cell.judge] for cell in cells}
+        judges = {name: plan.judges[name] for name in dict.fromkeys(one.judge for one in cells)}
         asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
-        asked |= {"pairs", *Decoding.model_fields} if plan.is_asked(model) else set()
+        asked |= {"pairs", *Decoding.model_fields}
         shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
         fields = {
             "dataset": dataset,
-            "model": self._identity(model)
-            if plan.is_asked(model)
-            else card.model_dump(mode="json"),
+            "model": self._identity(model),
             "folder": plan.folders["model", model],
             "data": plan.study.data,
             "seed": plan.study.seed,
@@ -175,7 +227,7 @@ class Specs(DistilledSpecs):
                 for judge in judges.values()
                 if plan.is_prompted(model)
             },
-            "aspects": aspects_told(self.plan, dataset) if plan.is_asked(model) else {},
+            "aspects": aspects_told(self.plan, dataset),
             "judges": {
                 name: judge.model_dump(
                     mode="json",
@@ -188,70 +240,81 @@ class Specs(DistilledSpecs):
             **self._annotated(dataset, judges.values()),
             **self.sampled(dataset),
             **self.trained(model),
-            **self._counted(dataset, cells),
-            **joined,
             "scales": scales_told(self.plan, dataset),
-            "cells": pack(cell[1:] for cell in cells),
+            "cells": pack(one[1:] for one in cells),
             "output": self.out,
             "replies": place,
+            **({"hashes": hashes} if hashes else {}),
         }
-        engine = ENGINES[card.engine]
-        script = "ask.py" if plan.is_asked(model) else "compute.py"
-        return self._spec(script, fields, engine, packages=card.engine)
+        engine = plan.models[model].engine
+        return self._spec("ask.py", fields, ENGINES[engine], packages=engine)
 
     def _annotated(self, dataset: str, judges: Iterable[Judge]) -> dict[str, str]:
         """Return the task of which annotators are told."""
         annotate = any(judge.annotation for judge in judges)
         return {"task": self.plan.datasets[dataset].task} if annotate else {}
 
-    def _counted(self, dataset: str, cells: Sequence[Cell]) -> dict[str, Any]:
+    def _counted(self, dataset: str, cells: Sequence[CellAspect]) -> dict[str, dict[str, int]]:
         """Return how many errors texts have at most, for an oracle that counts them."""
         if not any(self.plan.is_oracle(cell.judge) for cell in cells):
             return {}
         sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
         classes = graded(self.plan)
         return {
-            "counted": {
-                one: {"most": self.plan.most_errors(dataset, one), "in_classes": one in classes}
-                for one in sets
-            }
+            one: {"most": self.plan.most_errors(dataset, one), "in_classes": int(one in classes)}
+            for one in sets
         }
 
-    def score(self, dataset: str, perturbation: str, judge: str, aspect: str) -> str:
+    def score(self, dataset: str, perturbation: str, judge: str) -> str:
         """Return the spec that parses and aggregates one cell."""
-        place = f"{dataset}/{perturbation}/{judge}/{aspect}.parquet"
-        fields = {
-            "cell": Cell(dataset, perturbation, judge, split(aspect)[0])._asdict(),
-            **self.parsing(dataset, judge, aspect, perturbation),
-            **self.located(dataset, perturbation, judge),
-            **self._filled(seed=self.plan.study.seed),
-            "input": f"{self.out}/replies/{place}",
-            "judgments": f"{self.out}/judgments/{place}",
-            "scores": f"{self.out}/scores/{place}",
-        }
-        return self._spec("score.py", fields, packages=self.locating(judge))
+        cell = Cell(dataset, perturbation, judge)
+        on: dict[Scale | None, list[str]] = {}
+        for aspect in self.plan.aspects_in(cell):
+            on.setdefault(self.scale(dataset, judge, aspect, perturbation), []).append(aspect)
+        return self._record(
+            ScoreSpec,
+            "score.py",
+            packages=self.locating(judge),
+            cell=self.place(cell),
+            replies=self.file("replies", cell),
+            readings=[self.reading(dataset, judge, own, perturbation) for own in on.values()],
+            targets=self.located(dataset, perturbation, judge),
+            missing=self._missing,
+        )
 
-    def _filled(self, **told: int) -> dict[str, Any]:
+    def _filled(self) -> dict[str, Any]:
         """Return what counts for missing judgments, nothing where they stay out."""
         policy = self.plan.study.missing
-        return {} if policy == "drop" else {"missing": {"policy": policy, **told}}
+        return {} if policy == "drop" else {"missing": {"policy": policy}}
 
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""
-        fields = {
-            "dataset": dataset,
-            "derived": list(self.plan.derived),
-            "asked": [
-                name for name, card in self.plan.judges.items() if self.plan.is_asked(card.model)
-            ],
-            "made": {name: spender(name) for name in made_of(self.plan, dataset)},
-            "explained": self._explained if "robustness" in self.plan.study.methods else [],
-            "annotators": annotators(self.plan),
-            "repeated": [name for name in self.plan.judges if self.plan.repeats(name)],
-            "cells": pack(cell[1:] for cell in self.plan.cells_of(dataset)),
-            "output": self.out,
-        }
-        return self._spec("collect.py", fields)
+        plan = self.plan
+        cells = plan.cell_aspects_of(dataset)
+        names = list(dict.fromkeys(one.judge for one in cells))
+        asked = [name for name in names if self._is_asked(name)]
+        return self._record(
+            CollectSpec,
+            "collect.py",
+            dataset=dataset,
+            cells=pack(one[1:] for one in cells),
+            models={name: plan.model_of(name) for name in names},
+            asked=asked,
+            replied=[name for name in names if self.replies(name)],
+            made={name: spender(name) for name in made_of(plan, dataset)},
+            explained=self._explained if "robustness" in plan.study.methods else [],
+            annotators=annotators(plan),
+            repeated=[name for name in plan.judges if plan.repeats(name)],
+            results=self.out,
+        )
+
+    def _is_asked(self, judge: str) -> bool:
+        return judge in self.plan.judges and self.plan.is_asked(self.plan.judges[judge].model)
+
+    def replies(self, judge: str) -> bool:
+        """Return whether a judge has reply files: of what it was asked, or of what is recorded."""
+        plan = self.plan
+        return judge in plan.judges and not plan.computes(plan.judges[judge].model)
 
     def statistics(self, table: str, dataset: str) -> str:
         """Return the spec of one dataset's part of a result table."""

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from metajudge.cells import joined, split
+from metajudge.cells import DERIVED, cell_file, in_order, joined, split
 from metajudge.plan.applicability import not_applicable
 from metajudge.plan.writers import SYSTEMS, WRITTEN
 from metajudge.prompts import Templates
@@ -32,6 +33,7 @@ from metajudge.schema.cards import (
     MadePerturbation,
     Model,
     RatedAspect,
+    RecordedModel,
     Study,
     Weights,
 )
@@ -41,12 +43,26 @@ ON_SYSTEMS = {"agreement", "confusion", "perspectives", "robustness", "ensemble"
 
 
 class Cell(NamedTuple):
-    """The finest node of a study: one judge's scores of one set of targets on one aspect."""
+    """The finest node of a study: one judge's scores of one set of targets, on all aspects."""
+
+    dataset: str
+    perturbation: str
+    judge: str
+
+
+class CellAspect(NamedTuple):
+    """A part of a cell: what its judge says on one aspect, in one criterion."""
 
     dataset: str
     perturbation: str
     judge: str
     aspect: str
+    """`<aspect>` or `<aspect>.<criterion>`."""
+
+    @property
+    def cell(self) -> Cell:
+        """Return the cell that this is a part of."""
+        return Cell(*self[:3])
 
 
 @dataclass(frozen=True)
@@ -274,18 +290,18 @@ class Plan:
             yield "expectations", self.expectations.expectations, self.expectations
 
     @cached_property
-    def cells(self) -> list[Cell]:
-        """Return every cell of the study."""
-        return list(self._cells())
+    def cell_aspects(self) -> list[CellAspect]:
+        """Return every cell of the study, once for each aspect."""
+        return list(self._cell_aspects())
 
-    def _cells(self) -> Iterator[Cell]:
+    def _cell_aspects(self) -> Iterator[CellAspect]:
         for dataset in self.datasets:
             for perturbation in self.target_sets(dataset):
                 for judge in self.judges_of(dataset):
                     if self.excluded(dataset, judge, perturbation) is not None:
                         continue
                     for aspect in self._judged_by(judge, dataset, perturbation):
-                        yield Cell(dataset, perturbation, judge, aspect)
+                        yield CellAspect(dataset, perturbation, judge, aspect)
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
@@ -300,24 +316,44 @@ class Plan:
             only = [self.lowered(dataset, card)]
         return [name for name in self.plain_aspects(dataset) if not only or name in only]
 
+    def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
+        """Return a dataset's cells aspect by aspect, or those of them that one model answers."""
+        return self._by_model.get((dataset, model), [])
+
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or those of them that one model answers."""
-        return self._cells_by_model.get((dataset, model), [])
+        return list(dict.fromkeys(one.cell for one in self.cell_aspects_of(dataset, model)))
+
+    def aspects_in(self, cell: Cell) -> list[str]:
+        """Return the aspects in criteria that a cell covers, ordered as its files are."""
+        return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
 
     @cached_property
-    def _cells_by_model(self) -> dict[tuple[str, str | None], list[Cell]]:
-        """Return (dataset, model) -> cells, and (dataset, None) -> all of its cells.
+    def _by_model(self) -> dict[tuple[str, str | None], list[CellAspect]]:
+        """Return (dataset, model) -> cells by aspect, and (dataset, None) -> all of them.
 
-        Once for all rules: there is one for each dataset and model.
+        Once for all rules: they ask for each dataset and model.
         """
-        found: dict[tuple[str, str | None], list[Cell]] = {}
-        for cell in self.cells:
-            for model in (None, self._model_of(cell.judge)):
-                found.setdefault((cell.dataset, model), []).append(cell)
+        found: dict[tuple[str, str | None], list[CellAspect]] = {}
+        for one in self.cell_aspects:
+            for model in (None, self.model_of(one.judge)):
+                found.setdefault((one.dataset, model), []).append(one)
         return found
 
-    def _model_of(self, judge: str) -> str:
-        return "" if judge in self.derived else self.judges[judge].model
+    def model_of(self, judge: str) -> str:
+        """Return the model that answers for a judge, DERIVED for one made from others."""
+        return DERIVED if judge in self.derived else self.judges[judge].model
+
+    def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
+        """Return where the `replies`, `judgments` or `scores` of a cell lie in the results."""
+        model = self.model_of(cell.judge)
+        return cell_file(out, kind, cell.dataset, model, cell.perturbation, cell.judge)
+
+    def computes(self, model: str) -> bool:
+        """Return whether a model's judges give scores without any reply that has to be parsed."""
+        card = self.models[model]
+        replays = isinstance(card, RecordedModel) and card.rows.reply is not None
+        return not self.is_asked(model) and not replays
 
 
 def is_selected(plan: Plan, dataset: str) -> bool:

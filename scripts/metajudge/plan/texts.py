@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from metajudge.canonical import canonical
 from metajudge.data import ADAPTERS
 from metajudge.engines import ENGINES
@@ -22,6 +24,7 @@ from metajudge.schema.cards import (
     References,
     RulePerturbation,
 )
+from metajudge.schema.specs import JobSpec
 
 
 class TextSpecs:
@@ -34,6 +37,18 @@ class TextSpecs:
         """Return the canonical spec of a job of `script`, which will load the modules `extra`."""
         code = code_hash(self.scripts, script, *extra)
         return canonical({**fields, "code": code, "versions": versions_of(script, packages)})
+
+    def _record(
+        self, kind: type[JobSpec], script: str, *extra: str, packages: str = "", **fields: Any
+    ) -> str:
+        """Return the canonical spec of a job of `script` that reads a record of this kind."""
+        code = code_hash(self.scripts, script, *extra)
+        spec = kind(**fields, code=code, versions=versions_of(script, packages))
+        return canonical(to_builtins(spec))
+
+    def _of_cells(self, kind: str, dataset: str, model: str) -> str:
+        """Return where a model's cells lie; `{}` stands for the set of texts and the judge."""
+        return f"{self.out}/{kind}/{dataset}/{model}/{{}}.parquet"
 
     def ingest(self, dataset: str) -> str:
         """Return the spec that reads a dataset; `data` and `folder` only say where files lie."""

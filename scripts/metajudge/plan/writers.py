@@ -109,7 +109,7 @@ def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
 def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
     """Return model -> the judges of a dataset that are shown its analyses."""
     found: dict[str, list[str]] = {}
-    for judge in dict.fromkeys(cell.judge for cell in plan.cells_of(dataset)):
+    for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
         if (told := analyses_of(plan, judge)) is not None:
             found.setdefault(told.model, []).append(judge)
     return found
@@ -118,7 +118,7 @@ def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
 def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
     """Return model -> the ensembles on a dataset whose lists of errors it merges."""
     found: dict[str, list[str]] = {}
-    for judge in dict.fromkeys(cell.judge for cell in plan.cells_of(dataset)):
+    for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
         card = plan.derived.get(judge)
         if card is not None and card.supervisor is not None:
             found.setdefault(card.supervisor.model, []).append(judge)

@@ -28,4 +28,8 @@ def drop_answers(results: Path) -> int:
     ]
     for path in found:
         path.unlink()
+        of_model = results / "replies"
+        if path.is_relative_to(of_model):  # what stands for it in the eyes of Snakemake
+            dataset, model = path.relative_to(of_model).parts[:2]
+            (of_model / dataset / f"{model}.json").unlink(missing_ok=True)
     return len(found)

@@ -37,7 +37,7 @@ def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> dict[str, Any]:
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     )
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     beside = {"minExtent": LEFT - 24, "maxExtent": LEFT - 24}
     return {**spec, "config": {**LOOK, "axisY": {**_AXIS, **beside}}}
 

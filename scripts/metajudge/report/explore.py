@@ -97,7 +97,7 @@ class Writer:
             places = self._set(at, name, items, aspects)
             for _, judge, aspect in own:
                 place = [at, self.judges[judge], aspects[aspect]]
-                shown = judged(self.texts, (name, judge, aspect))
+                shown = judged(self.texts, (name, judge, aspect), self.spec["models"][judge])
                 found.append([*place, self._cell(len(found), judge, shown, places)])
         plain = {key: self.told[key] for key in ("id", "name", "ratings", "aspects")}
         about = [[*one, self._about(one[0])] for one in self.told["sets"]]

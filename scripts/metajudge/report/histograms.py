@@ -56,7 +56,7 @@ def histogram_spec(
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     )
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     return {**spec, "config": LOOK}
 
 

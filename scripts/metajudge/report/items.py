@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from metajudge.cells import split
+from metajudge.cells import cell_file, split
 from metajudge.perturb.edits import Edit, undone_edits
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part, read_table
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]
@@ -148,13 +149,20 @@ def _target(row: Row) -> Target:
     return Target(row["target"], row["item"], system, step, text, before, edits)
 
 
-def judged(texts: Texts, cell: CellName) -> Iterator[Judged]:
-    """Yield what one cell holds, in the order of its scores."""
+def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
+    """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
     perturbation, judge, aspect = cell
-    place = f"{texts.out}/{{}}/{texts.dataset}/{perturbation}/{judge}/{aspect}.parquet"
-    scores = read_table("scores", place.format("scores")).to_pylist()
-    draws = _draws(place)
     name, criterion = split(aspect)
+
+    def rows(kind: str, columns: list[str] | None = None) -> list[Row]:
+        path = cell_file(texts.out, kind, texts.dataset, model, perturbation, judge)
+        if kind == "replies" and not Path(path).is_file():
+            return []  # computed, or made from other judges
+        table = "answers" if kind == "replies" else kind
+        found: list[Row] = read_part(table, path, name, criterion, columns).to_pylist()
+        return found
+
+    scores, draws = rows("scores"), _draws(rows("judgments"), rows("replies", [*_ASKED, "text"]))
     told, ratings = texts.of(perturbation), texts.ratings(name)
     for row in scores:
         pair = row["target"], row["target_b"]
@@ -178,24 +186,16 @@ def judged(texts: Texts, cell: CellName) -> Iterator[Judged]:
 _ASKED = ("target", "target_b", "criterion", "hint", "draw")
 
 
-def _draws(place: str) -> dict[tuple[Any, ...], list[Draw]]:
+def _draws(rows: list[Row], replies: list[Row]) -> dict[tuple[Any, ...], list[Draw]]:
     """Return (target, target_b, criterion) -> its judgments, each beside the reply it was read of.
 
-    A judge that is made from others has judgments, and nothing that it replied.
+    A judge that is made from others, or computes, has judgments, and nothing that it replied.
     """
-    rows = read_table("judgments", place.format("judgments")).to_pylist()
-    derived = bool(rows) and rows[0]["kind"] == "derive"
-    replies = {} if derived else _replies(place.format("replies"))
+    replied = {tuple(row[name] for name in _ASKED): row["text"] for row in replies}
     found: dict[tuple[Any, ...], list[Draw]] = defaultdict(list)
     for row in rows:
         asked = tuple(row[name] for name in _ASKED)
         plain = {name: row[name] for name in Draw._fields if name in row}
         plain["value"] = row["value"] if row["status"] == "ok" else None
-        found[asked[:3]].append(Draw(**plain, reply=replies.get(asked)))
+        found[asked[:3]].append(Draw(**plain, reply=replied.get(asked)))
     return dict(found)
-
-
-def _replies(path: str) -> dict[tuple[Any, ...], str]:
-    table = read_table("answers", path, [*_ASKED, "text"])
-    *asked, texts = (table[name].to_pylist() for name in (*_ASKED, "text"))
-    return dict(zip(zip(*asked, strict=True), texts, strict=True))

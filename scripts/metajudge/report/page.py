@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from metajudge.report.elements import Section
@@ -30,11 +32,9 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
 
     With `sections` these, where not all of the report's are wanted or they are there already.
     """
-    environment = environment_of(templates)
-    environment.filters |= {"inline": inline, "drawn": Markup}
     told = sections_of(report) if sections is None else sections
-    if len(told) > 1:  # a section by itself lies elsewhere than the pages of tables
-        environment.globals["long_tables"] = True
+    # a section by itself lies elsewhere than the pages of tables
+    environment = _environment(templates, long_tables=len(told) > 1)
     style = (templates / "style.css").read_text(encoding="utf-8")
     script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
@@ -46,6 +46,16 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
         script=Markup(script),
     )
     return finished(page, script)
+
+
+@cache
+def _environment(templates: Path, *, long_tables: bool) -> Environment:
+    """Return what fills the report's templates: each is compiled once for all pages."""
+    environment = environment_of(templates)
+    environment.filters |= {"inline": inline, "drawn": Markup}
+    if long_tables:
+        environment.globals["long_tables"] = True
+    return environment
 
 
 def table_script(templates: Path) -> str:

@@ -149,7 +149,7 @@ def framed(layers: "list[alt.Chart]", width: int, height: int) -> dict[str, Any]
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
     )
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     return {**spec, "config": LOOK}
 
 

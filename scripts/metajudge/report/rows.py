@@ -8,6 +8,10 @@ from typing import Any
 Place = tuple[str | int, ...]
 GROUP = "group "
 """Begins the part of a rank's note that has its letters."""
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(("value", "lo", "hi")),
+    **dict.fromkeys(("n", "n_missing", "n_tied", "k", "k_b"), 0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,8 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
-        plain: dict[str, Any] = {name: record.get(name) for name in cls.__slots__}
-        for name in ("n", "n_missing", "n_tied", "k", "k_b"):
-            plain[name] = plain[name] or 0
-        numbers = {"value", "lo", "hi", "n", "n_missing", "n_tied", "k", "k_b"}
-        texts = {name: plain[name] or "" for name in plain if name not in numbers}
-        return cls(**{**plain, **texts})
+        known = ((record.get(name), _EMPTY.get(name, "")) for name in cls.__slots__)
+        return cls(*(value if empty is None else value or empty for value, empty in known))
 
     @property
     def place(self) -> Place:
@@ -78,6 +78,7 @@ class Rows:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = list(rows)
+        self._groups: dict[str, dict[str, list[Row]]] = {}
 
     @classmethod
     def of_records(cls, records: Iterable[Mapping[str, Any]]) -> "Rows":
@@ -101,9 +102,20 @@ class Rows:
     def where(self, **equal: str | tuple[str, ...]) -> "Rows":
         """Return the rows whose columns equal the values, or are one of them where a tuple."""
         wanted = {name: (v,) if isinstance(v, str) else v for name, v in equal.items()}
-        return Rows(
-            row for row in self._rows if all(getattr(row, n) in v for n, v in wanted.items())
-        )
+        rows, first = self._rows, next(iter(wanted), "")
+        if len(wanted.get(first, ())) == 1:  # many ask for one statistic or judge after another
+            rows = self._grouped(first).get(wanted.pop(first)[0], [])
+        for name, values in wanted.items():
+            rows = [row for row in rows if getattr(row, name) in values]
+        return Rows(rows)
+
+    def _grouped(self, column: str) -> dict[str, list[Row]]:
+        """Return value of a column -> its rows, in order; what is grouped is kept."""
+        if column not in self._groups:
+            groups = self._groups[column] = {}
+            for row in self._rows:
+                groups.setdefault(getattr(row, column), []).append(row)
+        return self._groups[column]
 
     def names(self, column: str) -> list[str]:
         """Return the distinct values of a text column, in order of appearance."""

@@ -5,6 +5,7 @@ is unique in a table.
 """
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -264,6 +265,8 @@ _COLUMNS: dict[str, dict[str, pa.DataType]] = {
     "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},
 }
 
+PART = ["aspect", "criterion"]
+"""What a row group of a cell's file is about, told by its statistics."""
 CHOSEN = "chosen"
 """The status of those texts of a graded set that are its targets."""
 
@@ -320,18 +323,33 @@ def write_table(name: str, table: pa.Table, path: str | Path) -> None:
     The file appears under its name only when it is whole. Raises ValueError on another schema or
     on a key that comes twice.
     """
-    if not table.schema.equals(SCHEMAS[name]):
-        raise ValueError(f"not a table of {name}: {table.schema} instead of {SCHEMAS[name]}")
-    _check_keys(name, table)
+    write_parts(name, [table], path)
+
+
+def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
+    """Write a table that comes in parts, each as a row group of its own; as `write_table` does.
+
+    Keys are checked within a part: those of two parts differ by what the parts are about.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        pq.write_table(table, whole, compression="zstd", write_statistics=False)
+        with pq.ParquetWriter(
+            whole, SCHEMAS[name], compression="zstd", write_statistics=PART.copy()
+        ) as file:
+            for table in parts:
+                if not table.schema.equals(SCHEMAS[name]):
+                    raise ValueError(
+                        f"not a table of {name}: {table.schema} instead of {SCHEMAS[name]}"
+                    )
+                _check_keys(name, table)
+                file.write_table(table, row_group_size=max(1, len(table)))
         os.replace(whole, path)
-    except OSError as error:  # a full disk: what is half written would only fill it
+    except BaseException as error:  # a full disk: what is half written would only fill it
         whole.unlink(missing_ok=True)
-        error.filename = str(path)
+        if isinstance(error, OSError):
+            error.filename = str(path)
         raise
 
 
@@ -340,9 +358,47 @@ def read_table(name: str, path: str | Path, columns: list[str] | None = None) ->
 
     Raises UserError when the file is damaged or belongs to another table or version.
     """
+    return _read(name, path, lambda file: file.read(columns))
+
+
+def read_part(
+    name: str,
+    path: str | Path,
+    aspect: str,
+    criterion: str | None,
+    columns: list[str] | None = None,
+) -> pa.Table:
+    """Read what a cell's table says on one aspect in one criterion: one of its row groups.
+
+    The table is empty where it says nothing. Raises UserError as `read_table` does.
+    """
+
+    def read(file: pq.ParquetFile) -> pa.Table:
+        groups = [
+            number
+            for number in range(file.num_row_groups)
+            if _about(file.metadata.row_group(number)) == (aspect, criterion)
+        ]
+        return file.read_row_groups(groups, columns)
+
+    return _read(name, path, read)
+
+
+def _about(group: Any) -> tuple[str | None, ...]:
+    """Return the aspect and the criterion of a row group, by its statistics; both are one value."""
+    known = {}
+    for number in range(group.num_columns):
+        column = group.column(number)
+        if column.path_in_schema in PART:
+            told = column.statistics
+            known[column.path_in_schema] = told.min if told and told.has_min_max else None
+    return tuple(known[name] for name in PART)
+
+
+def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table]) -> pa.Table:
     try:
         with pq.ParquetFile(path) as file:
-            schema, table = file.schema_arrow, file.read(columns)
+            schema, table = file.schema_arrow, read(file)
     except FileNotFoundError as error:
         raise UserError(
             f"a table of {name} is not there",

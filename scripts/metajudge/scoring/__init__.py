@@ -1,5 +1,1 @@
-"""From a cell's replies to its judgments and scores."""
-
-from metajudge.scoring.cell import score_cell, scored
-
-__all__ = ["score_cell", "scored"]
+"""From replies, or from values that are computed, to judgments and scores."""

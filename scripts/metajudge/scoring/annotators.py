@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from metajudge.parsing import parse
 from metajudge.parsing.locate import LocatedSpan, locate_errors
+from metajudge.parsing.parsers import parse
 from metajudge.scoring.merging import merge_spans
 from metajudge.statistics.outliers import outliers
 

@@ -1,115 +1,101 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
-from metajudge.parsing import (
-    NO_SETTINGS,
-    NO_VALUE,
-    Judgment,
-    Policy,
-    Scale,
-    Settings,
-    apply_policy,
-    parse,
-)
+from metajudge.cells import joined
+from metajudge.parsing.judgment import Judgment, Scale
 from metajudge.parsing.locate import locate_errors
-from metajudge.schema.tables import SCHEMAS, read_table, table_of, texts_of
-from metajudge.scoring.estimators import scores
+from metajudge.parsing.parsers import parse
+from metajudge.schema.tables import read_part, texts_of
+from metajudge.scoring.aggregate import aggregated
 from metajudge.scoring.expectation import expectation
-from metajudge.streams import stream
+from metajudge.scoring.specs import Missing, Reading, ScoreSpec
 
 LOGPROB_MEAN = "logprob_mean"
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
-_UNIT = ["target", "target_b", "criterion"]
-Unit = tuple[str | None, ...]
 
 
-def score_cell(
-    answers: pa.Table,
-    *,
-    cell: dict[str, str],
-    scale: Scale | None,
-    parser: str,
-    estimator: str,
-    samples: bool = False,
-    settings: Settings = NO_SETTINGS,
-    texts: Mapping[str, str] = NO_TEXTS,
-    cut: bool = False,
-    missing: Mapping[str, Any] | None = None,
-) -> tuple[pa.Table, pa.Table]:
-    """Return the judgments and the scores of a cell's answers.
+def score_cell(spec: ScoreSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the judgments and the scores of a cell, aspect by aspect.
 
-    `cell` names dataset, perturbation, judge and aspect. A score needs at least half of its draws
-    parsed (methods.md 1), else it is null; what was not parsed never becomes a number. `samples`:
-    where the estimator is logprob_mean and a reply has no probabilities, what it says counts.
-    `settings` are the parser's; `texts` are those of the targets, where errors are located in them;
-    `cut`: a reply that was cut counts where its first line is the verdict; `missing`: `policy` and
-    `seed` of what counts in scores for a draw that was asked for and has no value.
+    Each aspect is read by itself: nothing of one is known when another one is read. What goes wrong
+    names its aspect.
     """
-    read = cache(partial(_read, scale=scale, parser=parser, settings=settings, cut=cut))
+    texts = texts_of(spec.targets) if spec.targets else NO_TEXTS
+    cell = {"dataset": spec.cell.dataset, "perturbation": spec.cell.perturbation}
+    cell["judge"] = spec.cell.judge
+    for (aspect, criterion), reading in spec.ordered:
+        try:
+            answers = read_part("answers", spec.replies, aspect, criterion)
+            told = {**cell, "aspect": aspect}
+            yield score_part(answers, reading, cell=told, texts=texts, missing=spec.missing)
+        except Exception as error:
+            error.add_note(f"{'/'.join(cell.values())}, aspect {joined(aspect, criterion)}")
+            raise
+
+
+def score_part(
+    answers: pa.Table,
+    reading: Reading,
+    *,
+    cell: Mapping[str, str],
+    texts: Mapping[str, str] = NO_TEXTS,
+    missing: Missing | None = None,
+) -> tuple[pa.Table, pa.Table]:
+    """Return the judgments and the scores of a cell's answers on one aspect.
+
+    `cell` names dataset, perturbation, judge and aspect; `texts` are those of the targets, where
+    errors are located in them. Scores as in `aggregated`.
+    """
+    read, scale = cache(reader(reading)), reading.scale
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
     verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
-    units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
-    told = [logprobs is not None for logprobs in answers["logprobs"].to_pylist()]
-    weighs = estimator == LOGPROB_MEAN and (any(told) or not samples)
+    weighs = reading.estimator == LOGPROB_MEAN and (
+        not reading.samples or any(one is not None for one in answers["logprobs"].to_pylist())
+    )
     values = (
         _expectations(answers, verdicts, scale)
         if weighs
         else [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
     )
-    kind = "mean" if estimator == LOGPROB_MEAN else estimator
-    rows = _scores(units, values, cell, kind)
-    if missing is not None and scale is not None:
-        filled = _filled(units, values, verdicts, answers, cell, scale, **missing)
-        counts = [row["n_missing"] for row in rows]
-        full = _scores(units, filled, cell, kind)
-        rows = [{**row, "n_missing": count} for row, count in zip(full, counts, strict=True)]
-    if weighs:
-        rows = [{**row, "estimator": estimator} for row in rows]
-    return _judgments(answers, verdicts, texts), table_of("scores", rows)
-
-
-def scored(told: Mapping[str, Any]) -> tuple[pa.Table, pa.Table]:
-    """Return the judgments and the scores of a reply file, as a job's spec tells how.
-
-    `told` has `input`, `cell`, `scale`, `parser`, `settings`, `estimator`, `samples`; `targets`
-    is the file of the texts that errors are located in, where there are any; `cut` where it holds.
-    """
-    own = told["scale"]
-    return score_cell(
-        read_table("answers", told["input"]),
-        cell=told["cell"],
-        scale=own and Scale(**{**own, "labels": tuple(own["labels"])}),
-        parser=told["parser"],
-        estimator=told["estimator"],
-        samples=told["samples"],
-        settings=told["settings"],
-        texts=texts_of(told["targets"]) if "targets" in told else NO_TEXTS,
-        cut=told.get("cut", False),
-        missing=told.get("missing"),
+    judgments, scores = aggregated(
+        answers,
+        verdicts,
+        values,
+        cell=cell,
+        estimator="mean" if reading.estimator == LOGPROB_MEAN else reading.estimator,
+        scale=scale,
+        missing=missing,
+        spans=[
+            _spans(verdict, texts[target])
+            for verdict, target in zip(verdicts, answers["target"].to_pylist(), strict=True)
+        ]
+        if texts
+        else None,
     )
+    if weighs:
+        name = pa.repeat(pa.scalar(LOGPROB_MEAN), len(scores))
+        scores = scores.set_column(scores.schema.get_field_index("estimator"), "estimator", name)
+    return judgments, scores
 
 
 Read = Callable[[str, str | None, str], Judgment]
 """(text, finish, status) of a reply -> what it says."""
 
 
-def reader(told: Mapping[str, Any]) -> Read:
-    """Return what reads a reply, as `scored` is told to."""
-    own = told["scale"]
+def reader(reading: Reading) -> Read:
+    """Return what reads a reply."""
     return partial(
         _read,
-        scale=own and Scale(**{**own, "labels": tuple(own["labels"])}),
-        parser=told["parser"],
-        settings=told["settings"],
-        cut=told.get("cut", False),
+        scale=reading.scale,
+        parser=reading.parser,
+        settings=reading.settings,
+        cut=reading.cut,
     )
 
 
@@ -118,7 +104,7 @@ def _read(text: str, finish: str | None, status: str, **told: Any) -> Judgment:
 
 
 def _expectations(
-    answers: pa.Table, verdicts: Sequence[Judgment], scale: Scale | None
+    answers: pa.Table, verdicts: list[Judgment], scale: Scale | None
 ) -> list[float | None]:
     """Return what the probabilities of each reply say of its score, None where they say nothing."""
     assert scale is not None, "the plan allows it on a scale with steps only"
@@ -133,73 +119,5 @@ def _expectations(
     ]
 
 
-def _filled(
-    units: Sequence[Unit],
-    values: Sequence[float | None],
-    verdicts: Sequence[Judgment],
-    answers: pa.Table,
-    cell: dict[str, str],
-    scale: Scale,
-    *,
-    policy: Policy,
-    seed: int,
-) -> list[float | None]:
-    """Return the values with those of draws that were asked for and have none filled by policy.
-
-    Each filling has a stream of its own, so that no other row changes it.
-    """
-    filled = list(values)
-    names = ["missing", *(cell[name] for name in ("dataset", "perturbation", "judge", "aspect"))]
-    for at, draw in enumerate(answers["draw"].to_pylist()):
-        if verdicts[at].status in NO_VALUE:
-            rng = stream(seed, *names, *(name or "" for name in units[at]), draw)
-            [filled[at]] = apply_policy([None], policy, scale, rng)
-    return filled
-
-
-def _judgments(answers: pa.Table, verdicts: list[Judgment], texts: Mapping[str, str]) -> pa.Table:
-    """Return the table of judgments: the request's columns as they are, the verdicts beside."""
-    schema = SCHEMAS["judgments"]
-    columns = []
-    for field in schema:
-        if field.name in Judgment.__slots__:
-            values = [getattr(verdict, field.name) for verdict in verdicts]
-            columns.append(pa.array(values, field.type))
-        elif field.name == "spans" and texts:
-            told = zip(verdicts, answers["target"].to_pylist(), strict=True)
-            columns.append(pa.array([_spans(one, texts[name]) for one, name in told], field.type))
-        elif field.name in answers.column_names:
-            columns.append(answers[field.name])
-        else:
-            columns.append(pa.nulls(len(answers), field.type))
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
 def _spans(verdict: Judgment, text: str) -> list[dict[str, Any]]:
     return [one._asdict() for one in locate_errors(verdict.errors, text)]
-
-
-def _scores(
-    units: Sequence[Unit], values: Sequence[float | None], cell: dict[str, str], estimator: str
-) -> list[dict[str, Any]]:
-    """Return a row per unit, sorted; `values` are those of the draws, one per entry of `units`."""
-    drawn: dict[Unit, list[float | None]] = defaultdict(list)
-    for unit, value in zip(units, values, strict=True):
-        drawn[unit].append(value)
-    ordered = sorted(drawn, key=lambda unit: tuple(name or "" for name in unit))
-    draws = np.array([len(drawn[unit]) for unit in ordered], dtype=np.int64)
-    table = np.full((len(ordered), draws.max(initial=0)), np.nan)
-    for row, unit in zip(table, ordered, strict=True):
-        row[: len(drawn[unit])] = drawn[unit]  # None becomes NaN
-    found, given = scores(table, draws, estimator)
-    return [
-        {
-            **cell,
-            **dict(zip(_UNIT, unit, strict=True)),
-            "value": None if np.isnan(value) else float(value),
-            "n_draws": int(count),
-            "n_missing": int(count - parsed),
-            "estimator": estimator,
-        }
-        for unit, value, count, parsed in zip(ordered, found, draws, given, strict=True)
-    ]

@@ -15,14 +15,14 @@ DECIMALS = 9
 _UNIT = ("target", "target_b", "criterion")
 
 
-def derive_cell(
+def derive_part(
     members: Sequence[pa.Table],
     *,
     cell: dict[str, str],
     min_annotators: int,
     errors: Mapping[str, Listed] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """Return judgments and scores of a cell: the mean of the members' scores of each target.
+    """Return judgments and scores of a part of a cell: means of the members' scores of a target.
 
     `members` are tables of scores; targets that a member was not given (it judges a share of them)
     are left out. A target of which fewer than `min_annotators` members have a score has none.

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from metajudge.cells import split
+from metajudge.cells import cell_file, split
 from metajudge.engines.asked import Request, request_of
 from metajudge.parsing.locate import LocatedSpan
 from metajudge.prompts import messages, to_merge_names
 from metajudge.schema.cards import Decoding, PromptedModel
-from metajudge.schema.tables import read_table, texts_of
+from metajudge.schema.tables import read_part, texts_of
 from metajudge.scoring.annotators import heard, with_errors
 
 Row = dict[str, Any]
@@ -29,7 +29,7 @@ def questions(
     decoding = Decoding(**{name: told[name] for name in Decoding.model_fields})
     known = {"judge": judge, "kind": "merge", "aspect": plain, "criterion": criterion}
     tables = {
-        name: [read_table(name, path) for path in paths]
+        name: [read_part(name, path, plain, criterion) for path in paths]
         for name, paths in members_files(spec, cell).items()
     }
     lists_of = heard(**tables, min_annotators=told["min_annotators"])
@@ -48,11 +48,15 @@ def texts_file(spec: Mapping[str, Any], cell: Cell) -> str:
 
 def members_files(spec: Mapping[str, Any], cell: Cell) -> dict[str, list[str]]:
     """Return where the members' judgments and scores of a cell are, in the order of the members."""
-    perturbation, judge, aspect = cell
-    place = f"{spec['results']}/{{}}/{spec['dataset']}/{perturbation}/{{}}/{aspect}.parquet"
+    perturbation, judge, _ = cell
+    place = (spec["dataset"], perturbation)
     members = spec["ensembles"][judge]["members"]
     return {
-        name: [place.format(name, member) for member in members] for name in ("judgments", "scores")
+        kind: [
+            cell_file(spec["results"], kind, place[0], spec["models"][member], place[1], member)
+            for member in members
+        ]
+        for kind in ("judgments", "scores")
     }
 
 

@@ -3,6 +3,8 @@
 A listed name never changes its meaning. docs/statistics.md is generated from these lists.
 """
 
+from functools import cache
+
 from metajudge.statistics.annotated import ANNOTATED
 from metajudge.statistics.claimed import CLAIMED
 from metajudge.statistics.derived import (
@@ -395,6 +397,7 @@ STATISTICS: dict[str, Statistic] = {
 }
 
 
+@cache
 def statistic(name: str) -> Statistic:
     """Return what a name of a result table means; KeyError for a name that is not listed."""
     if name in STATISTICS:

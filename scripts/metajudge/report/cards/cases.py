@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from metajudge.parsing import OFF_GRID, OFF_GRID_REMEDY
+from metajudge.cells import DERIVED
+from metajudge.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from metajudge.report.cards.worst import (
     MOST,
     Bad,
@@ -64,11 +65,16 @@ class Reader:
         found: Mapping[str, Any] = told["scales"][told["of"][judge.id]].get(self.dataset.id, {})
         return found
 
+    def model_of(self, judge: Judge) -> str:
+        """Return the model in the paths of a judge's cells."""
+        model: str = self.report.spec["settings"][judge.id].get("model", DERIVED)
+        return model
+
     def find(self, judge: Judge, cell: str, aspect: str) -> dict[Any, Judged]:
         """Return (target, target_b) -> what the judge said of it."""
         place = (cell, judge.id, aspect)
         if self._last is None or self._last[0] != place:  # cases of one cell follow one another
-            found = judged(self.texts, place)
+            found = judged(self.texts, place, self.model_of(judge))
             told = {(o.target.target, o.target_b and o.target_b.target): o for o in found}
             self._last = place, told
         return self._last[1]
@@ -177,7 +183,7 @@ def _rated_case(reader: Reader, judge: Judge, one: Bad) -> Case:
 
 def _failed(reader: Reader, judge: Judge) -> list[Block]:
     """Return replies that came to nothing, the first of each status."""
-    counts, found = failures(reader.out, reader.dataset.id, judge.id)
+    counts, found = failures(reader.out, reader.dataset.id, judge.id, reader.model_of(judge))
     if not counts:
         return []
     told = listed([f"{count(n)} {STATUSES[status]}" for status, n in counts.items()])

@@ -1,6 +1,7 @@
 """Every number of a judge: all rows of all tables that are about it, with aspects side by side."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 from metajudge.report.elements import (
@@ -43,7 +44,7 @@ class Where(NamedTuple):
     @classmethod
     def of(cls, row: Row) -> "Where":
         """Return the place of a row."""
-        return cls(**{name: getattr(row, name) for name in cls._fields})
+        return cls(*_place(row))
 
     def told(self, judge: Judge) -> str:
         """Return the place in words."""
@@ -60,6 +61,9 @@ class Where(NamedTuple):
             f"texts of {self.systems}" if self.systems else "",
         )
         return " · ".join(part for part in parts if part) or "overall"
+
+
+_place = attrgetter(*Where._fields)
 
 
 def section(report: Report, judge: Judge) -> Section | None:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from metajudge.cells import joined
-from metajudge.parsing import NO_VALUE
-from metajudge.schema.tables import read_table
+from metajudge.cells import cell_file, joined, split
+from metajudge.parsing.judgment import NO_VALUE
+from metajudge.schema.tables import read_part, read_table
 
 MOST = 5
 """So many are shown of each kind, dataset by dataset."""
@@ -245,7 +245,9 @@ class Failure(NamedTuple):
     draw: int
 
 
-def failures(out: str, dataset: str, judge: str) -> tuple[dict[str, int], list[Failure]]:
+def failures(
+    out: str, dataset: str, judge: str, model: str
+) -> tuple[dict[str, int], list[Failure]]:
     """Return status -> how many judgments ended so, and the first ones of each.
 
     The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
@@ -261,16 +263,17 @@ def failures(out: str, dataset: str, judge: str) -> tuple[dict[str, int], list[F
         first: list[Failure] = []
         for cell, aspect in dict.fromkeys((row["perturbation"], row["aspect"]) for row in own):
             if len(first) < MOST:
-                first += _failed(f"{out}/judgments/{dataset}", (cell, judge, aspect), status)
+                path = cell_file(out, "judgments", dataset, model, cell, judge)
+                first += _failed(path, cell, aspect, status)
         found += first[:MOST]
     return counts, found
 
 
-def _failed(folder: str, name: tuple[str, str, str], status: str) -> list[Failure]:
+def _failed(path: str, cell: str, aspect: str, status: str) -> list[Failure]:
     asked = ["target", "target_b", "hint", "draw"]
-    table = read_table("judgments", f"{folder}/{'/'.join(name)}.parquet", [*asked, "status"])
+    table = read_part("judgments", path, *split(aspect), [*asked, "status"])
     rows = table.filter(pc.equal(table["status"], status)).select(asked).to_pylist()
     rows.sort(
         key=lambda row: (row["target"], row["target_b"] or "", row["hint"] or "", row["draw"])
     )
-    return [Failure(status, name[0], name[2], **row) for row in rows]
+    return [Failure(status, cell, aspect, **row) for row in rows]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from metajudge.parsing import NO_VALUE
+from metajudge.parsing.judgment import NO_VALUE
 from metajudge.report.charts import Point, chart_spec, signs, svg
 from metajudge.report.elements import (
     Block,

@@ -3,15 +3,14 @@
 
 rule score:
     input:
-        f"{OUT}/replies/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
-        lambda wildcards: located_in(wildcards),
+        lambda wildcards: JOBS.scored_from(**wildcards),
     output:
-        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/judgments/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
     log:
-        f"{OUT}/logs/score/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+        f"{OUT}/logs/score/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.log",
     wildcard_constraints:
-        judge=any_of(PLAN.judges),
+        model=JOBS.replied,
     conda:
         "../../envs/core.yaml"
     resources:
@@ -19,10 +18,7 @@ rule score:
         home=str(HOME),
     params:
         spec=lambda wildcards: SPECS.score(
-            wildcards.dataset,
-            wildcards.perturbation,
-            wildcards.judge,
-            wildcards.aspect,
+            wildcards.dataset, wildcards.perturbation, wildcards.judge
         ),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
@@ -31,17 +27,12 @@ rule score:
 # A judge made from others: its cell is made from their cells.
 rule derive:
     input:
-        lambda wildcards: expand(
-            f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{member}}/{{aspect}}.parquet",
-            member=PLAN.derived[wildcards.judge].members,
-            **wildcards,
-        ),
-        lambda wildcards: errors_for(wildcards),
+        lambda wildcards: JOBS.derived_from(**wildcards),
     output:
-        f"{OUT}/judgments/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.parquet",
+        f"{OUT}/judgments/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
+        f"{OUT}/scores/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
     log:
-        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}/{{aspect}}.log",
+        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}.log",
     wildcard_constraints:
         judge=any_of(PLAN.derived),
     conda:
@@ -50,21 +41,14 @@ rule derive:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.derive(
-            wildcards.dataset,
-            wildcards.perturbation,
-            wildcards.judge,
-            wildcards.aspect,
-        ),
+        spec=lambda wildcards: SPECS.derive(**wildcards),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/derive.py --spec - > {log:q} 2>&1"
 
 
 rule collect:
     input:
-        lambda wildcards: cells_of("scores", wildcards.dataset),
-        lambda wildcards: cells_of("judgments", wildcards.dataset),
-        lambda wildcards: answers_of(wildcards.dataset),
+        lambda wildcards: JOBS.judged(wildcards.dataset),
         lambda wildcards: JOBS.made_files(wildcards.dataset),
     output:
         f"{OUT}/collected/{{dataset}}/scores.parquet",

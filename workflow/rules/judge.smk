@@ -82,9 +82,6 @@ use rule part_api as part_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-let_card_decide(JOBS.asked_machine, "ask_gpu", "part_gpu")
-
-
 use rule part_api as part_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu", parts=True),
@@ -112,6 +109,9 @@ use rule gather as gather_gpu with:
         python=PYTHON["vllm"],
         home=str(HOME),
         access=lambda wildcards: JOBS.access(wildcards.model),
+
+
+let_card_decide(JOBS.asked_machine, "ask_gpu", "part_gpu")
 
 
 # Measures and controls: no reply, and no parser.

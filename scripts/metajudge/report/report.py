@@ -11,7 +11,7 @@ from metajudge.engines.joins import join_lines
 from metajudge.report.annotated import Judged, sample
 from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
-from metajudge.schema.cards import ORACLE, PROMPTED
+from metajudge.schema.named import ORACLE, PROMPTED
 from metajudge.schema.tables import read_table
 
 T = TypeVar("T")

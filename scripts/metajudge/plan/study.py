@@ -322,7 +322,14 @@ class Plan:
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or those of them that one model answers."""
-        return list(dict.fromkeys(one.cell for one in self.cell_aspects_of(dataset, model)))
+        return list(self._cells_by_model.get((dataset, model), {}))
+
+    @cached_property
+    def _cells_by_model(self) -> dict[tuple[str, str | None], dict[Cell, None]]:
+        return {
+            place: dict.fromkeys(one.cell for one in parts)
+            for place, parts in self._by_model.items()
+        }
 
     def aspects_in(self, cell: Cell) -> list[str]:
         """Return the aspects in criteria that a cell covers, ordered as its files are."""

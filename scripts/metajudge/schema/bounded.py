@@ -24,15 +24,15 @@ class _Extent(NamedTuple):
 ONE = _Extent(1, 0)
 
 
-def read_bounded(path: Path) -> str:
+def read_bounded(path: Path, loader: Any) -> str:
     """Return the text of a YAML file; UserError where it is too large, too deep, or unfolds so.
 
-    Raises UnicodeDecodeError and yaml.YAMLError for what is no YAML in UTF-8.
+    Raises UnicodeDecodeError and yaml.YAMLError for what is no YAML in UTF-8 to the loader.
     """
     if (size := path.stat().st_size) > MOST_BYTES:
         raise _refused(path, "this file is too large for a card", f"{size:,} bytes")
     text = path.read_text(encoding="utf-8")
-    for extent in _extents(path, text):
+    for extent in _extents(path, text, loader):
         if extent.levels > DEEPEST:
             raise _refused(path, "this is nested too deeply for a card", f"over {DEEPEST} levels")
         if extent.values > MOST_VALUES:
@@ -41,14 +41,14 @@ def read_bounded(path: Path) -> str:
     return text
 
 
-def _extents(path: Path, text: str) -> Iterator[_Extent]:
+def _extents(path: Path, text: str, loader: Any) -> Iterator[_Extent]:
     """Yield how much there is so far of whatever stands open, and of each anchor once it is whole.
 
     Works on the parser's events: nothing is built.
     """
     known: dict[str, _Extent] = {}
     open_: list[tuple[str | None, _Extent]] = [(None, ONE)]
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=loader):
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((event.anchor, ONE))
             yield _Extent(1, len(open_) - 1)

@@ -64,13 +64,13 @@ def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, s
     assert done.returncode == 0, done.stdout
     kept = {"api", "gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account"}
     return {
-        about or rule.removeprefix("ask_demo-dialogue_"): {
+        about: {
             name: value
             for name, _, value in (one.partition("=") for one in told.split(", "))
             if name in kept
         }
         for rule, about, told in JOB.findall(done.stdout)
-        if rule.startswith(("ask_", "write_"))
+        if rule.startswith(("ask_", "compute", "write_"))
     }
 
 
@@ -155,7 +155,7 @@ def test_a_submit_script_is_enough(study: Study) -> None:
     assert [line.rpartition(" ")[0] for line in submitted] == [
         "write_api 4000",
         "write_api 8000",
-        "ask_demo-dialogue_loop 4000",
+        "ask_api 4000",
     ]
     asked = len(study.endpoint.asked)
     there = outputs(study.folder / "results" / "asked")

@@ -181,6 +181,12 @@ def test_missing_pairs_are_dropped_and_counted() -> None:
     assert (found.value, found.n, found.n_missing) == (pooled([1, 2, 3], [1, 3, 2]).value, 3, 2)
 
 
+@given(arrays(float, st.tuples(st.integers(0, 4), st.integers(1, 9)), elements=scores))
+def test_midranks_are_those_of_scipy(values: Floats) -> None:
+    expected = stats.rankdata(values, axis=1, nan_policy="omit") if len(values) else values
+    np.testing.assert_array_equal(coefficients.midranks(values), expected)
+
+
 @every
 @pytest.mark.parametrize(
     ("x", "y", "note"),

@@ -124,8 +124,9 @@ def test_the_originals_of_each_dataset_are_written_where_its_model_is(tmp_path: 
     write(tmp_path, "model", {"model": "far", "engine": "openai", "base_url": URL})
     write(tmp_path, "model", {"model": "near", **VLLM, "tensor_parallel": 2})
     write(tmp_path, "perturbation", shipped("perturbation", "random-typos"))
-    study = {"study": "s", "datasets": ["golden-news", "golden-claims"], "judges": ["rules"]}
-    study |= {"perturbations": ["random-typos"], "methods": ["discernment"], "seed": 1}
+    study: dict[str, Any] = {"study": "s", "seed": 1, "judges": ["rules"]}
+    study |= {"perturbations": ["random-typos"], "methods": ["discernment"]}
+    study["datasets"] = ["golden-news", "golden-claims"]
     found = dag(tmp_path, study)
     for on, dataset, other in (
         ("api", "golden-news", "golden-claims"),

@@ -189,8 +189,8 @@ def let_card_decide(machine, *names):
     what the card says, of an attempt and the job's wildcards. A workflow that imports this one may
     have left a rule out.
     """
-    for rule in filter(rules.has, names):
-        resources = getattr(rules, rule).rule.resources
+    for each in filter(rules.has, names):
+        resources = getattr(rules, each).rule.resources
         for name in JOBS.of_machine if resources is not None else ():
             resources[name] = card_first(name, resources.get(name), machine)
 

@@ -2,10 +2,12 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from metajudge.data.files import resolve
 from metajudge.data.rated import GoldSpan, Item, Output, Rated, Rating
-from metajudge.schema.cards import Dataset
+
+if TYPE_CHECKING:
+    from metajudge.schema.cards import Dataset
 
 __all__ = ["ADAPTERS", "GoldSpan", "Item", "Output", "Rated", "Rating", "read_dataset"]
 
@@ -31,12 +33,14 @@ ADAPTERS = {
 """Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""
 
 
-def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
+def read_dataset(card: "Dataset", folder: Path, data: Path) -> Rated:
     """Return all items, outputs and ratings of a dataset.
 
     `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserErrors with
     every fault of the data, each with file and rows.
     """
+    from metajudge.data.files import resolve  # here only: most jobs want a name of ours, no file
+
     where = str(folder / f"{card.dataset}.yaml")
     files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
     adapter = import_module(ADAPTERS[card.format])

@@ -1,13 +1,16 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from metajudge.canonical import canonical
 from metajudge.data.rated import BY_REFERENCE, Rated
-from metajudge.data.select import Original
 from metajudge.schema.tables import table_of
+
+if TYPE_CHECKING:
+    from metajudge.data.select import Original
 
 SYSTEMS, ORIGINAL = "systems", "original"
 """The values of `perturbation` for texts that nobody damaged."""
@@ -15,7 +18,7 @@ REFERENCE = "reference"
 """The system of originals: the people who wrote the references."""
 
 
-def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.Table:
+def items(dataset: str, rated: Rated, originals: Mapping[str, "Original"]) -> pa.Table:
     """Return the table of items; `original_reference` in meta is the original's position."""
     rows = []
     for item in rated.items:
@@ -51,7 +54,7 @@ def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Tab
     )
 
 
-def originals(dataset: str, chosen: Mapping[str, Original]) -> pa.Table:
+def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
     """Return the table of unperturbed targets, one for each item that has an original."""
     return table_of(
         "targets",

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from metajudge.methods.study import DatasetStudy
 from metajudge.replies.pricing import nanodollars
-from metajudge.schema.cards import ASKED, Price
+from metajudge.schema.named import ASKED
 from metajudge.schema.tables import read_table
 from metajudge.statistics.estimate import Estimate
 
@@ -105,6 +105,8 @@ def _tokens(bought: pa.Table) -> dict[str, int]:
 
 
 def _dollars(tokens: Mapping[str, int], price: Mapping[str, float | None]) -> float:
+    from metajudge.schema.cards import Price  # here only: most jobs have no price to read
+
     return nanodollars(tokens, Price.model_validate(price)) / 1e9
 
 

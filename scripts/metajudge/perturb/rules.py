@@ -10,8 +10,8 @@ from metajudge.perturb.edits import Perturbed
 from metajudge.perturb.inject import inject
 from metajudge.perturb.orders import exchange_words, reorder_sentences, replace_text, wrong_ending
 from metajudge.perturb.typos import typos
-from metajudge.schema.cards import INJECT_ERRORS, WRONG_ENDING
 from metajudge.schema.errors import UserError
+from metajudge.schema.named import INJECT_ERRORS, WRONG_ENDING
 from metajudge.streams import stream
 
 

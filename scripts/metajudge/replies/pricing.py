@@ -3,16 +3,18 @@
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from metajudge.schema.cards import Price
 from metajudge.schema.errors import UserError
+
+if TYPE_CHECKING:
+    from metajudge.schema.cards import Price
 
 PER_MILLION = 1000
 """Dollars per million tokens -> billionths of a dollar per token."""
 
 
-def nanodollars(usage: Mapping[str, int | None], price: Price) -> int:
+def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
     """Return the price of a usage in billionths of a dollar, rounded up.
 
     Reasoning is part of the completion, cached tokens are part of the prompt.

@@ -7,11 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from metajudge.engines.joins import join_lines
 from metajudge.report.annotated import Judged, sample
 from metajudge.report.rows import Rows
 from metajudge.report.words import CONTROLS
-from metajudge.schema.cards import ORACLE, PROMPTED
+from metajudge.schema.named import ORACLE, PROMPTED
 from metajudge.schema.tables import read_table
 
 T = TypeVar("T")
@@ -99,6 +98,8 @@ class Report:
             for name, card in spec["datasets"].items()
         }
         for name, paths in spec.get("joined", {}).items():
+            from metajudge.engines.joins import join_lines  # here only: it reads files of all kinds
+
             told = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
             joins = [join for each in told for join in each]
             found[name]["problems"] = [*found[name]["problems"], *join_lines(joins, poor=True)]

@@ -40,6 +40,25 @@ def counted(
     return cells.reshape(shape).astype(np.float64)
 
 
+def midranks(values: Floats) -> Floats:
+    """Return the rank of each value in its row, 1 the lowest; equal ones share their mean.
+
+    Shape (rows, k); NaN has no rank.
+    """
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.arange(values.shape[1])
+    below = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
+    upto = np.where(last, place, values.shape[1])[:, ::-1]
+    upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
+    found = np.empty(values.shape)
+    np.put_along_axis(found, order, (below + upto) / 2 + 1, axis=1)
+    return np.where(np.isnan(values), np.nan, found)
+
+
 def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
     """Return sign(left - right), 0 where they differ by no more than `slack` and for NaN."""
     more, less = left > right + slack, left + slack < right

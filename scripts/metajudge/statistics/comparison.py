@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from metajudge.statistics.coefficients import midranks
 from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
 from metajudge.statistics.jackknife import PLAIN
 from metajudge.statistics.proportion import CONFIDENCE
@@ -79,10 +80,8 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     that is undefined has none. An end of the interval is a rank that some resample has. `n` counts
     the judges that are ranked.
     """
-    from scipy.stats import rankdata  # here only: what merely asks or parses imports no scipy
-
     known = ~np.isnan(rows[:, 0])
-    placed = rankdata(-np.where(np.isnan(rows[known]), -np.inf, rows[known]), axis=0)
+    placed = midranks(-np.where(np.isnan(rows[known]), -np.inf, rows[known]).T).T
     found = []
     ranked = iter(placed)
     for defined in known:

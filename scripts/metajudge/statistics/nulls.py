@@ -12,9 +12,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
-from metajudge.statistics.coefficients import within_rows
+from metajudge.statistics.coefficients import midranks, within_rows
 from metajudge.statistics.correlation import one_row_per_source
 
 Floats = NDArray[np.float64]
@@ -171,7 +170,7 @@ def _table(values: Floats, source: Codes, system: Codes) -> Floats:
 def _midranks(table: Floats, *, pooled: bool) -> Floats:
     """Return midranks of all values, or of each source's, NaN where there is none."""
     flat = table.reshape(1 if pooled else len(table), -1)
-    return np.asarray(rankdata(flat, axis=1, nan_policy="omit").reshape(table.shape))
+    return midranks(flat).reshape(table.shape)
 
 
 def _permuted(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:

@@ -11,7 +11,6 @@ from metajudge.schema.cards.annotation import Annotation
 from metajudge.schema.cards.base import Card, Hub, Scale
 from metajudge.schema.cards.data import (
     GIVEN_ROLES,
-    WRONG_ENDING,
     Aspect,
     AspectInTask,
     Criterion,
@@ -41,7 +40,6 @@ from metajudge.schema.cards.models import (
     CONTROL_FORMS,
     LEXICAL_FORMS,
     NULL_FORMS,
-    ORACLE,
     CommandModel,
     ControlModel,
     LexicalModel,
@@ -52,7 +50,6 @@ from metajudge.schema.cards.models import (
     RecordedRows,
 )
 from metajudge.schema.cards.perturbations import (
-    INJECT_ERRORS,
     Anchoring,
     AnyPerturbation,
     AttackPerturbation,
@@ -70,6 +67,7 @@ from metajudge.schema.cards.perturbations import (
 from metajudge.schema.cards.study import DAMAGING, PILOT, Caps, Comparison, Confusion, Study
 from metajudge.schema.cards.vllm import TRAINED, Adapter, VllmModel
 from metajudge.schema.cards.weights import Weights
+from metajudge.schema.named import ASKED, INJECT_ERRORS, ORACLE, PROMPTED, WRONG_ENDING
 
 __all__ = [
     "ASKED",
@@ -155,11 +153,6 @@ AskedModel = PromptedModel | CommandModel
 Model = Annotated[
     LexicalModel | ControlModel | RecordedModel | AskedModel, Field(discriminator="engine")
 ]
-
-PROMPTED = ("openai", "vllm")
-"""Engines that read prompts: they judge by a form of config/prompts, and can write texts."""
-ASKED = (*PROMPTED, "command")
-"""Engines that are asked: requests, replies, a store. All others compute or replay."""
 
 KINDS: dict[str, Any] = {
     "study": Study,

@@ -6,9 +6,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
 from metajudge.schema.cards.improvement import Improvement
+from metajudge.schema.named import WRONG_ENDING
 
-WRONG_ENDING = "wrong_ending"
-"""The key of an item's `meta` that holds an ending which does not fit."""
 GIVEN = "dualeval_json"
 """The format whose files hold texts with known ratings or in a known order, and nothing else."""
 GIVEN_ROLES = ("global", "local")

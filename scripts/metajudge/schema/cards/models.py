@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from metajudge.schema.cards.base import Card, Columns, Files, Hashes, Slug
+from metajudge.schema.named import ORACLE
 
 
 class LexicalModel(Card):
@@ -396,5 +397,4 @@ COMPARE = "compare"
 """The form that asks about two texts at once."""
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
 NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
-ORACLE = "oracle"
 CONTROL_FORMS = (*NULL_FORMS, ORACLE)

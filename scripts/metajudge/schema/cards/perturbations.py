@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from metajudge.schema.cards.base import Card, Slug
 from metajudge.schema.cards.judges import Decoding
+from metajudge.schema.named import INJECT_ERRORS
 
 MOST_DIGITS = 10
 
@@ -105,8 +106,6 @@ class Demonstration(Card):
     )
 
 
-INJECT_ERRORS: Final = "inject_errors"
-"""The rule that puts one error after the other into a text."""
 ErrorName = Literal[
     "order",
     "reference",

@@ -1,0 +1,14 @@
+"""What cards name and jobs look for: a job that reads no card imports no typed ones for it."""
+
+from typing import Final
+
+PROMPTED = ("openai", "vllm")
+"""Engines that read prompts: they judge by a form of config/prompts, and can write texts."""
+ASKED = (*PROMPTED, "command")
+"""Engines that are asked: requests, replies, a store. All others compute or replay."""
+ORACLE = "oracle"
+"""The control that knows the errors."""
+INJECT_ERRORS: Final = "inject_errors"
+"""The rule that puts one error after the other into a text."""
+WRONG_ENDING = "wrong_ending"
+"""The key of an item's `meta` that holds an ending which does not fit."""

@@ -66,6 +66,11 @@ class Study:
         """Run the asking half."""
         return running.snakemake("asked", "--configfile", "study.yaml", cwd=self.folder)
 
+    def make(self, *tables: str, study: str = "asked") -> subprocess.CompletedProcess[str]:
+        """Run the study as far as some tables: what a test of these needs, without a report."""
+        wanted = [f"results/{study}/tables/{name}.csv" for name in tables]
+        return running.snakemake("--configfile", "study.yaml", "--", *wanted, cwd=self.folder)
+
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run the whole study as a user does."""
         return running.run("-m", "metajudge", "run", "study.yaml", *options, cwd=self.folder)

@@ -16,7 +16,7 @@ import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), "")
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
-LIMIT = 60.0
+LIMIT = 240.0
 """Seconds after which a test gives up waiting."""
 KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowRight": 39, "ArrowDown": 40}
 """Keys by their names, with the numbers that browsers give them."""

@@ -1,6 +1,7 @@
 """Fixtures of more than one module: the demo, an endpoint that rates, a study that asks it."""
 
 import fcntl
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = sorted({item.path for item in items})[third::3]
         config.hook.pytest_deselected(items=[one for one in items if one.path not in kept])
         items[:] = [one for one in items if one.path in kept]
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look through thousands of tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

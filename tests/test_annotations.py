@@ -124,6 +124,7 @@ def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
     assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(names[2])
 
 
+@pytest.mark.heavy
 def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
     _, draws = study.ask(study.plan(), errors=6)
     assert [(draw.judge, len(draw.errors), draw.of) for draw in draws] == [
@@ -139,6 +140,7 @@ def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
     assert (only.judge, len(only.errors)) == ("hasty", 24)
 
 
+@pytest.mark.simulation
 def test_the_same_study_makes_the_same_pages(study: AnnotationsStudy) -> None:
     def made(**keys: Any) -> dict[str, str]:
         pages, _ = study.ask(study.plan(**keys))

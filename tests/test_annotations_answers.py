@@ -44,6 +44,7 @@ def numbers(found: Found) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
     }
 
 
+@pytest.mark.heavy
 def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     plan = study.plan()
     for page in study.ask(plan, errors=99)[0]:
@@ -75,6 +76,7 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     assert told["", "", "why", "alpha_nominal"]["n"] == 48
 
 
+@pytest.mark.heavy
 def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: AnnotationsStudy) -> None:
     """Of 24 errors each, the judges share 8: two voters are asked about these once."""
     study.change("hasty", repeat)
@@ -133,6 +135,7 @@ def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
     assert "a page was answered twice" in told and all(str(path.name) in told for path in paths)
 
 
+@pytest.mark.heavy
 def test_pages_for_two_voters_and_for_three_do_not_mix(study: AnnotationsStudy) -> None:
     plan = study.plan()
     paths = [
@@ -250,6 +253,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
     assert all(one.todo for one in told.values())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("change", ["seed", "text", "definition"])
 def test_answers_to_what_the_study_no_longer_asks_are_told(
     change: str, study: AnnotationsStudy

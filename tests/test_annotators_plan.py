@@ -92,6 +92,7 @@ def plan_of(*judges: str, **keys: Any) -> Plan:
     return load_plan(study | {"methods": ["agreement"]} | keys, HOME, source="study.yaml")
 
 
+@pytest.mark.heavy
 def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     plan = plan_of("annotator", "score-only", datasets=["topical-chat"])
     assert parser_of(plan, "annotator") == "annotation" != parser_of(plan, "score-only")
@@ -131,6 +132,7 @@ def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
     assert robust_of(plan, "demo-dialogue")["forms"] == {"judge": ["score-only", "rate-explain"]}
 
 
+@pytest.mark.heavy
 def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key() -> None:
     def spec(*judges: str) -> dict[str, Any]:
         plan = plan_of(*judges)

@@ -183,6 +183,7 @@ SIGNS = [one for told in (LINE, GIVEN, XML) for one in told.split("|")] + TRIPLE
 PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("form", LINES)
 @given(told=st.data())
 @some

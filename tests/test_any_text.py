@@ -145,6 +145,7 @@ def bare(text: str) -> str:
     return "".join(sign for sign in plain if sign.isalnum())
 
 
+@pytest.mark.simulation
 @settings(some, max_examples=200)
 @given(text=QUOTED, at=st.integers(0, 30), length=st.integers(1, 15), other=QUOTED)
 def test_a_place_lies_in_the_text_and_has_the_quoted_words(
@@ -208,6 +209,7 @@ def kept(original: str, found: Perturbed) -> None:
     assert undone_edits(found.text, found.edits) == original
 
 
+@pytest.mark.simulation
 @some
 @given(texts=st.lists(TEXTS, max_size=4), other=TEXTS, seed=st.integers(0, 2**32))
 def test_texts_that_are_exchanged_keep_the_promises(
@@ -221,6 +223,7 @@ def test_texts_that_are_exchanged_keep_the_promises(
         kept(text, wrong_ending(text, np.random.default_rng(seed), other))
 
 
+@pytest.mark.simulation
 @settings(some, max_examples=40)
 @given(text=TEXTS, kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1), seed=st.integers(0))
 @example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
@@ -297,6 +300,7 @@ def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
     assert table_of("answers", answers).num_rows == len(found)
 
 
+@pytest.mark.simulation
 @some
 @given(note=st.binary(max_size=30) | ANY.map(json.dumps).map(str.encode) | ODD.map(strange))
 @example(b'{"replies": "x"}')

@@ -128,14 +128,14 @@ def test_one_changed_text_is_one_request(study: Study) -> None:
 
 
 def test_another_parser_or_study_asks_nothing(study: Study) -> None:
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     study.endpoint.asked.clear()
     study.card("judges", "terse", model="loop", form="score-only", parser="chiang-lee")
     assert study.run().returncode == 0
     judged = cell(study, "judgments", "loop/systems/terse")
     assert {row["parser"] for row in judged} == {"chiang-lee@1"}
     study.study(name="other", seed=9)
-    assert study.run().returncode == 0
+    assert study.make("coverage", study="other").returncode == 0
     assert study.rows("coverage", "other")
     assert study.endpoint.asked == []
 
@@ -156,7 +156,7 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) ->
         return found[0]() if found else rate(body)
 
     study.endpoint.script = script
-    done = study.run()
+    done = study.make("coverage")
     assert done.returncode == 0, done.stdout
     counts = {
         row["statistic"].removeprefix("count_"): row["value"]
@@ -183,7 +183,7 @@ def test_replies_of_several_servers_are_warned_of(study: Study) -> None:
         return Said(said.body | {"system_fingerprint": half})
 
     study.endpoint.script = moved
-    assert study.run().returncode == 0
+    assert study.make("coverage").returncode == 0
     mine = [row for row in study.rows("coverage") if row["judge"] == "terse"]
     rows = [row for row in mine if row["statistic"] == "coverage"]
     told = "replies of several servers: scripted new, scripted old"
@@ -244,7 +244,7 @@ def test_a_text_made_by_a_model_is_judged(study: Study) -> None:
     study.card("perturbations", "lie", name="A lie", **made)
     study.study(perturbations=["lie"], methods=["discernment"])
     study.endpoint.script = write_or_judge
-    assert study.run().returncode == 0
+    assert study.make("discernment", "perturbations").returncode == 0
     kinds = Counter(WRITING in prompt for prompt in study.endpoint.prompts)
     assert kinds == {True: 24, False: 48}  # 24 originals, each made wrong and judged in both forms
     found = {row["statistic"]: row for row in study.rows("discernment") if row["judge"] == "terse"}
@@ -267,7 +267,7 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: S
         return reply(f"{text} Wrong!" if obeys else text)
 
     study.endpoint.script = stubborn
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     writing = [prompt for prompt in study.endpoint.prompts if WRITING in prompt]
     assert len(writing) == 48 and sum("it is the same text" in prompt for prompt in writing) == 24
     stubborn_ones = sum("tomato" in prompt for prompt in writing) // 2

@@ -45,6 +45,7 @@ def test_there_are_many_cases_and_each_has_a_name() -> None:
     assert len(CASES) > 200 and len({name for name, *_ in CASES}) == len(CASES)
 
 
+@pytest.mark.heavy
 def test_what_is_not_spoilt_is_in_order(folder: Path) -> None:
     plant(folder, {})
     assert checked(Path("study.yaml")) == []

@@ -78,6 +78,7 @@ def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
     assert near is not None and near.more is None
 
 
+@pytest.mark.heavy
 def test_cases_of_one_source_count_for_less() -> None:
     assert effective_cases(share(0.9, 80)) == pytest.approx(80, abs=0.01)
     clustered = Estimate(0.9, *clopper_pearson(0.9, 20), n=80)
@@ -186,6 +187,7 @@ def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[
     assert said(told) == {(ASPECTS[0], "by_source"): wanted}
 
 
+@pytest.mark.heavy
 def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> None:
     for lo, bar, wanted in ((0.9, 0.8, ["meets"]), (0.85, 0.8, ["cannot_tell", "lost"])):
         rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]

@@ -87,6 +87,7 @@ def test_the_usual_end_changes_no_card(tmp_path: Path) -> None:
     assert RatedAspect.model_validate(lowest.model_dump()) == lowest
 
 
+@pytest.mark.heavy
 def test_measures_stay_and_judges_on_peoples_scale_are_turned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_measures_stay_and_judges_on_peoples_scale_are_turned(
     assert "turned" not in json.loads(specs.statistics("agreement", "mine"))
 
 
+@pytest.mark.heavy
 def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

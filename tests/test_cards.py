@@ -39,6 +39,7 @@ def test_generated_files_equal_their_sources() -> None:
     assert not stale, f"{stale}: run `make generated`"
 
 
+@pytest.mark.heavy
 def test_schema_files_are_json_schemas() -> None:
     for path, text in generated():
         if path.suffix == ".json":
@@ -145,6 +146,7 @@ def test_asking_side_imports_no_heavy_package() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
 
 
+@pytest.mark.heavy
 def test_a_job_leaves_pandas_alone() -> None:
     code = (
         "import sys; from metajudge.command import run\n"

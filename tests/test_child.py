@@ -74,6 +74,7 @@ def started(
             running.kill_all(process.pid)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_becomes_one_interrupt_and_its_number_is_told(tmp_path: Path, number: int) -> None:
     with started(tmp_path, TIDY) as process:
@@ -94,6 +95,7 @@ def test_sigterm_to_every_process_is_the_parents_affair(tmp_path: Path) -> None:
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
 
+@pytest.mark.heavy
 def test_a_second_signal_ends_what_does_not_heed_the_first(tmp_path: Path) -> None:
     with started(tmp_path, STUBBORN) as process:
         os.kill(process.pid, signal.SIGINT)

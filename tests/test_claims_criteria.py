@@ -107,6 +107,7 @@ def test_false_alarms_where_every_damage_lowers_every_aspect_alike(cells: int) -
     assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5
 
 
+@pytest.mark.heavy
 def test_power() -> None:
     wanted = np.arange(12) < 6
     assert rate(np.where(wanted, 0.9, 0.3), wanted, 40) > 0.6

@@ -220,6 +220,7 @@ def test_every_wording_has_its_own_numbers() -> None:
     assert found["value"] == 1.0
 
 
+@pytest.mark.heavy
 def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
     if not TABLE.is_file():
         pytest.skip("the paper's table is not there: ../shared/reference/s001_table4.csv")

@@ -55,6 +55,7 @@ def plan_of(**keys: Any) -> Any:
     return load_plan(STUDY | keys, HOME, source="study.yaml")
 
 
+@pytest.mark.heavy
 def test_every_aspect_is_judged_in_every_criterion() -> None:
     plan = plan_of(criteria=["term-only", "empty"])
     assert plan.plain_aspects("demo-dialogue") == ["naturalness", "coherence"]

@@ -72,6 +72,7 @@ def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, Kind]]:
             yield one, dataset, made, writing.kind
 
 
+@pytest.mark.heavy
 def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[Dag]) -> None:
     assert {kind for *_, kind in every(jobs)} == set(get_args(Kind))
     for one, dataset, made, kind in every(jobs):

@@ -60,6 +60,7 @@ def test_files_are_those_that_the_cards_describe(name: str) -> None:
     assert card.sha256 and verify(card, DATASETS, REAL) == card.sha256
 
 
+@pytest.mark.heavy
 @needs_real_data
 def test_summeval() -> None:
     card, rated = load("summeval")
@@ -97,6 +98,7 @@ def test_sumpubmed() -> None:
     assert (len(rated.items), len(texts), rated.outputs, rated.problems) == (100, 100, [], [])
 
 
+@pytest.mark.heavy
 @needs_real_data
 def test_wmt22_zh_en() -> None:
     _, whole = load("wmt22-zh-en")
@@ -113,6 +115,7 @@ def test_wmt22_zh_en() -> None:
             assert path.read_text(encoding="utf-8").split("\n")[line] == text
 
 
+@pytest.mark.heavy
 @needs_real_data
 def test_usr() -> None:
     card, rated = load("usr")

@@ -183,6 +183,7 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     assert one(rows, "D_avg", judge="whole")["n"] == ITEMS
 
 
+@pytest.mark.simulation
 def test_only_the_judges_that_the_study_wants_are_compared() -> None:
     judges = {name: scored(1, 0.5, seed) for seed, name in enumerate(("a", "b", "c"))}
     rows = discernment.rows(study(judges, compared=["a", "c"]))

@@ -82,10 +82,12 @@ def plan_of(**keys: Any) -> Plan:
     return load_plan(STUDY | keys, REPOSITORY, source="study.yaml")
 
 
+@pytest.mark.heavy
 def test_every_rule_cell_of_the_paper_is_planned_and_no_other() -> None:
     assert planned(plan_of()) == CELLS and len(CELLS) == 33
 
 
+@pytest.mark.heavy
 def test_the_table_here_is_the_paper_s() -> None:
     if not REFERENCE.is_file():
         pytest.skip("the paper's table is not there: ../shared/reference/s000_perturbations.csv")
@@ -101,6 +103,7 @@ def test_the_table_here_is_the_paper_s() -> None:
     assert all(cards[cell[1]].level == row["level"] for cell, row in found.items())
 
 
+@pytest.mark.heavy
 def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -> None:
     path = REPOSITORY / "config" / "studies" / "discernment.yaml"
     plan = load_plan(load_yaml(path)[0], REPOSITORY, source=str(path))
@@ -123,6 +126,7 @@ def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -
         }
 
 
+@pytest.mark.heavy
 def test_the_aspects_are_the_paper_s() -> None:
     plan = plan_of()
     summary = ["coherence", "consistency", "fluency", "relevance"]
@@ -143,6 +147,7 @@ def test_the_aspects_are_the_paper_s() -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_only_datasets_with_systems_have_cells_of_systems() -> None:
     plan = plan_of(methods=["agreement", "discernment"])
     assert [name for name in plan.datasets if "systems" in plan.target_sets(name)] == ["summeval"]

@@ -38,6 +38,7 @@ def planned(study: Study) -> Plan:
     return load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
 
 
+@pytest.mark.heavy
 def test_what_the_teacher_does_not_judge_is_not_drawn(folder: Path) -> None:
     study = distilling(folder, NOWHERE)
     study.card("judges", "m1", model="m1", **ANNOTATING, aspects=["fluency", "naturalness"])
@@ -61,11 +62,13 @@ def test_a_judge_is_asked_for_what_it_is_taught(folder: Path, more: dict[str, An
         planned(study)
 
 
+@pytest.mark.heavy
 def test_a_model_that_is_trained_drafts_nothing(folder: Path) -> None:
     with pytest.raises(UserError, match="can only judge"):
         planned(distilling(folder, NOWHERE, drafter="student"))
 
 
+@pytest.mark.heavy
 def test_a_form_of_new_texts_is_filled_before_anything_is_asked(folder: Path) -> None:
     new = {"write": {"models": ["loop"], "form": "bare"}}
     study = distilling(folder, NOWHERE, distill=new)
@@ -75,6 +78,7 @@ def test_a_form_of_new_texts_is_filled_before_anything_is_asked(folder: Path) ->
         planned(study)
 
 
+@pytest.mark.heavy
 def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
     """A judge with demonstrations needs ratings of what it judges, and not of other texts."""
     learnt = {"judges": [*JUDGES, "shown"], "aspects": ["naturalness"]}
@@ -86,6 +90,7 @@ def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
     }
 
 
+@pytest.mark.heavy
 def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
     """An aspect of the same task that only texts to learn from have has no weight."""
     damage = {"methods": ["discernment"], "perturbations": ["random-deletions"]}
@@ -127,6 +132,7 @@ def small(folder: Path) -> Study:
     return study
 
 
+@pytest.mark.heavy
 def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(folder: Path) -> None:
     plan, path = planned(small(folder)), folder / "targets.jsonl"
     export(plan, OUT, path, made=False)
@@ -134,6 +140,7 @@ def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(folder: Path
     assert row["target"] == "i:b" and [one["aspect"] for one in row["aspects"]] == ["naturalness"]
 
 
+@pytest.mark.heavy
 def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(folder: Path) -> None:
     """Without it the keys of the judge's replies are not known, and all would seem unused."""
     plan = planned(small(folder))
@@ -152,6 +159,7 @@ def trained(rank: int) -> Path:
     return adapter
 
 
+@pytest.mark.heavy
 def test_a_trained_model_is_served_with_its_weights_and_room_for_its_rank(folder: Path) -> None:
     study = distilling(folder, NOWHERE)
     study.card("models", "student", **STUDENT, path="my weights")

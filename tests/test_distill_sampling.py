@@ -34,6 +34,7 @@ def test_where_there_are_fewer_all_are_taken() -> None:
     assert len(drawn(n_texts=9, n_aspects=5, items=3)) == 3 * 7 * 4
 
 
+@pytest.mark.heavy
 def test_every_system_and_aspect_has_its_chance() -> None:
     """350 draws of 4 of 7: each system about 200 times, within 4 standard deviations of 7."""
     systems = Counter(one.text.system for one in drawn(n_aspects=1, items=350))

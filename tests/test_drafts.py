@@ -314,6 +314,7 @@ def test_drafts_are_of_what_the_study_judges_and_lacks(
             assert (file in drafts) == (not plan.aspect_of(dataset, aspect).steps)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("change", "same"),
     [

@@ -190,6 +190,7 @@ def drafted(
     return [one.file for one in drafts_of(plan, "study.yaml")]
 
 
+@pytest.mark.heavy
 def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
     lacking: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,7 @@ def test_each_answer_is_kept_when_its_line_comes(tmp_path: Path) -> None:
     assert len(kept) == 2
 
 
+@pytest.mark.heavy
 def test_a_start_gets_a_batch_and_workers_share_them(tmp_path: Path) -> None:
     program = """
     given = read()

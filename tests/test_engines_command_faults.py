@@ -54,6 +54,7 @@ def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
     assert said(ask(card(tmp_path, program), "x")) == ["caf\ufffd"]
 
 
+@pytest.mark.heavy
 def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> None:
     whole = "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
     assert said(ask(card(tmp_path, whole), "x")) == ["1"]
@@ -129,6 +130,7 @@ def test_a_program_that_cannot_be_trusted_is_ended(tmp_path: Path, program: str,
     assert not (tmp_path / "there").is_file() or gone(number_in(tmp_path / "there"))
 
 
+@pytest.mark.heavy
 def test_who_never_reads_its_input_is_no_deadlock(tmp_path: Path) -> None:
     error, _ = refused(card(tmp_path, "sys.exit(5)"), *(f"{n}" * 9000 for n in range(99)))
     assert "exit code 5" in str(error)

@@ -69,6 +69,7 @@ def test_controls_from_ratings_need_ratings(form: str) -> None:
         ] * 2
 
 
+@pytest.mark.heavy
 def test_random_is_uniform_over_the_grid_or_the_range() -> None:
     many = [f"n{number}" for number in range(2000)]
     drawn = Counter(text for [text] in values("random", many).values())

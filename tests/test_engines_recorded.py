@@ -353,6 +353,7 @@ def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
         }
 
 
+@pytest.mark.heavy
 def test_recorded_unieval_scores_of_sfres_are_joined_all() -> None:
     subjects, names = real("sfres", "unieval_json", "data2text/sfres.json")
     for aspect in ASPECTS["sfres"]:

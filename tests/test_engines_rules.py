@@ -24,6 +24,7 @@ FIVE = Scale(min=1, max=5, step=1, labels=[])
 CLEAN = "The lake froze early this winter. Children skate on it after school."
 
 
+@pytest.mark.heavy
 def test_spelling_by_hand() -> None:
     assert spelling(CLEAN) == 1
     assert spelling("the lkae froze early") == pytest.approx(0.1 / (0.1 + 1 / 4))

@@ -246,6 +246,7 @@ def test_no_mean_has_no_number_and_the_same_reason() -> None:
     assert (found.value, found.note) == (None, mean.estimate.note)
 
 
+@pytest.mark.heavy
 def test_so_many_independent_judges_err_as_much_as_all_together() -> None:
     """The formula's promise: the variance of the mean error is that of one over the number."""
     shared = RNG.normal(0, 0.5, N)

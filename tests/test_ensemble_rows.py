@@ -178,6 +178,7 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
     assert (pair["n"], pair["n_missing"]) == (N - 12, 12)
 
 
+@pytest.mark.heavy
 def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     people = mean_rating(RATINGS["clear"])
     place = {"aspect": "clear", "judge_b": "fair+good", "k": 2}

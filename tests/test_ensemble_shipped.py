@@ -21,7 +21,7 @@ from metajudge.schema.loading import load_yaml
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
 
-pytestmark = [pytest.mark.slow, needs_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
 NAME = "ensemble"
 ANNOTATORS = [f"annotator-{number}" for number in range(1, 6)]
 THERE = ["summeval", "qags-cnndm", "hanna", "sfres", "rotowire"]

@@ -60,6 +60,7 @@ def test_it_stands_beside_people_as_any_judge_does() -> None:
             assert [mine[key] for key in same] == [theirs[key] for key in same]
 
 
+@pytest.mark.heavy
 def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
     gaps = {aspect: less(TAUGHT[aspect], slice(0, 12)) for aspect in ASPECTS}
     members = {
@@ -86,6 +87,7 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
     assert "raters' mean" in alone["method"] and "raters" not in teacher["method"]
 
 
+@pytest.mark.heavy
 def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() -> None:
     same = {aspect: 25 * (scores - 1) for aspect, scores in mean_of(THREE).items()}
     found = rows(student=same)
@@ -103,6 +105,7 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
         assert teacher["value"] == pytest.approx(1)
 
 
+@pytest.mark.heavy
 def test_differences_are_paired() -> None:
     found = rows(student=TAUGHT)
     apart = one(found, "student_difference_pearson", **CLEAR)
@@ -114,6 +117,7 @@ def test_differences_are_paired() -> None:
     assert (average["n"], average["method"].split(";")[0]) == (2, "mean over aspects")
 
 
+@pytest.mark.heavy
 def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
     found = rows(student=TAUGHT, share=0.8)
     alone, apart = (one(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_"))

@@ -217,6 +217,7 @@ def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> No
         )
 
 
+@pytest.mark.heavy
 def test_other_penalties_score_anew_and_ask_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

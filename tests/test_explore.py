@@ -49,6 +49,7 @@ def study(tmp_path: Path) -> ExploreStudy:
 # --- reading -----------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
     one, *rest = judged(texts, ("systems", "annotator", "fluency"), "m")
@@ -61,6 +62,7 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: Explore
     assert [span["location"] for span in one.draws[0].spans or ()] == ["the the", "a horse"]
 
 
+@pytest.mark.heavy
 def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
     found = [
@@ -80,6 +82,7 @@ def test_a_damaged_text_is_read_with_the_one_that_it_was_made_of(study: ExploreS
     assert all(apply_edits(one.before or "", one.edits) == one.text for one in damaged)
 
 
+@pytest.mark.heavy
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
     one, other, *_ = judged(Texts(str(study.folder), "news"), ("systems", "versus", "fluency"), "m")
@@ -138,6 +141,7 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
             assert f",{first},[" in text and (after is None or after[0] > first)
 
 
+@pytest.mark.heavy
 def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     folder = study.write().with_suffix("")
     [[index]] = told(folder, "index")
@@ -166,6 +170,7 @@ def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
     folder = study.write().with_suffix("")
     (folder / "rows.gone.js").write_text("")
@@ -228,6 +233,7 @@ def test_offsets_of_errors_count_as_a_script_counts(text: str, data: st.DataObje
     ) == text[start:end].encode("utf-16-le", "surrogatepass")
 
 
+@pytest.mark.heavy
 def test_the_page_holds_no_data_and_lets_nothing_else_run(tmp_path: Path) -> None:
     html = ExploreStudy(tmp_path, marked=HOSTILE).write().read_text(encoding="utf-8")
     parsed = Page(html)

@@ -44,6 +44,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         assert said in text, said
 
 
+@pytest.mark.heavy
 def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
     assert card_of(tmp_path) == card_of(tmp_path)
 

@@ -193,6 +193,7 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
     assert error.value.where == "judges/both.yaml, key members"
 
 
+@pytest.mark.heavy
 def test_an_ensemble_lists_errors_if_all_its_members_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ ALPHAS = {
 TEXTS = {"usr": 660, "summeval": 1200}
 
 
+@pytest.mark.heavy
 @needs_real_data
 @pytest.mark.parametrize(
     ("name", "aspect"), [(name, aspect) for name in ALPHAS for aspect in ALPHAS[name]]

@@ -105,6 +105,7 @@ def test_one_number_is_claimed_only_where_scales_have_one_top(
     plan(tmp_path, monkeypatch, aspects=["coherence", "naturalness"])
 
 
+@pytest.mark.heavy
 def test_attacks_need_a_method_that_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

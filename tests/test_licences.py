@@ -88,6 +88,7 @@ def test_what_is_under_the_gpl_is_used_by_tests_alone() -> None:
         assert not used, path
 
 
+@pytest.mark.heavy
 def test_every_library_that_a_wheel_brings_along_has_a_licence() -> None:
     found = set[str]()
     for name in CORE | TEST:

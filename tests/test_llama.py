@@ -180,6 +180,7 @@ def test_other_scripts_survive_both_ways(url: str) -> None:
     assert body["usage"]["prompt_tokens"] == llama.AROUND + len(asked.encode())
 
 
+@pytest.mark.heavy
 def test_the_server_ends_with_an_error_of_its_user(model: Path) -> None:
     with pytest.raises(ZeroDivisionError), llama.serve(model, context=256) as url:
         assert answers(url)
@@ -187,6 +188,7 @@ def test_the_server_ends_with_an_error_of_its_user(model: Path) -> None:
     assert not answers(url)
 
 
+@pytest.mark.heavy
 def test_the_server_ends_with_a_killed_user(model: Path) -> None:
     program = (
         "import pathlib, sys, time, llama\n"
@@ -211,6 +213,7 @@ def test_the_server_ends_with_a_killed_user(model: Path) -> None:
     assert not answers(url)
 
 
+@pytest.mark.heavy
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"This is no model.")

@@ -165,6 +165,7 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
         assert error.value.where == str(path) and "backup" in error.value.todo
 
 
+@pytest.mark.heavy
 def test_a_table_that_finds_no_room_leaves_nothing_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_the_mean_of_independent_ones_by_hand() -> None:
     assert (same.value, same.lo, same.hi) == (one.value, one.lo, one.hi)
 
 
+@pytest.mark.simulation
 def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
     rng, hits, studies = np.random.default_rng(1), 0, 400
     for _ in range(studies):

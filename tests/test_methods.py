@@ -232,6 +232,7 @@ def test_the_classes_of_a_judge_are_its_values_and_peoples(
     assert classes_with(told, "judge", "clear", gold, out) == odd
 
 
+@pytest.mark.heavy
 def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_else() -> None:
     """Chiang and Lee's parser reads 8 on a scale of 1 to 5, as its authors did."""
     odd = np.array(GOOD["clear"])
@@ -342,6 +343,7 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
 # Agreement: what there is
 
 
+@pytest.mark.heavy
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
     found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
     assert found["value"] == pytest.approx(r_of(GOOD["true"], RATINGS["true"].mean(axis=0)))
@@ -413,6 +415,7 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
         assert row["n"] == 2 and row["method"].startswith("mean over aspects; ")
 
 
+@pytest.mark.heavy
 def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() -> None:
     half = {"clear": GOOD["clear"], "true": CONSTANT["true"]}
     rows = agreement.rows(study({"half": half} | clear(single=GOOD["clear"])))
@@ -424,6 +427,7 @@ def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() ->
     assert one(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
 
 
+@pytest.mark.heavy
 def test_what_was_not_scored_or_not_rated_has_no_rows() -> None:
     rows = agreement.rows(study({"good": GOOD} | clear(some=GOOD["clear"])))
     assert {row["aspect"] for row in of(rows, judge="some")} == {"clear"}
@@ -525,6 +529,7 @@ def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
 # Judges beside each other
 
 
+@pytest.mark.heavy
 def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_shown() -> None:
     letters: dict[str, set[str]] = {}
     ranks = of(compared(), "rank_pearson", aspect="clear", level="pooled")
@@ -546,6 +551,7 @@ def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_s
     assert letters["good"] != letters["noisy"]
 
 
+@pytest.mark.heavy
 def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() -> None:
     there = study({"good": GOOD, "noisy": NOISY})
     back = study({"noisy": NOISY, "good": GOOD})
@@ -571,6 +577,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     assert pairs == 2 * 10 * 6 + 9  # aspects, places, statistics of a pair; means over aspects
 
 
+@pytest.mark.heavy
 def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> None:
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = comparison.rows(told)
@@ -678,6 +685,7 @@ def test_two_systems_have_no_correlation_and_no_test() -> None:
     assert {row["value"] for row in rows} == {None}
 
 
+@pytest.mark.heavy
 def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     """On all texts the control is better; on those that are no references it says nothing."""
     y = RATINGS["clear"].mean(axis=0)

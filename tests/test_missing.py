@@ -63,6 +63,7 @@ def test_without_a_scale_nothing_is_filled() -> None:
     assert scores(table, {"policy": "mid", "seed": 7}, None)[1] == (None, 1)
 
 
+@pytest.mark.heavy
 def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
     told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
     told["judges"] = ["score-only"]

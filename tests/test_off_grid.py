@@ -96,6 +96,7 @@ def test_a_rule_of_its_own_takes_no_other(keys: dict[str, str]) -> None:
     assert Judge.model_validate({"judge": "j", "model": "m", **keys}).off_grid == "drop"
 
 
+@pytest.mark.heavy
 def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -300,6 +300,7 @@ def won(judge: Floats, ratings: Floats, epsilon: float) -> float:
     return float(np.mean(multipletests(p, method="fdr_by")[1] <= 0.05))
 
 
+@pytest.mark.simulation
 def test_the_alternative_annotator_wins_by_t_tests_robust_to_clusters() -> None:
     rates = []
     for seed in range(12):

@@ -29,6 +29,7 @@ def test_by_hand() -> None:
     assert outliers([4.0] * 5) == [False] * 5
 
 
+@pytest.mark.heavy
 def test_all_vectors_of_five_scores_as_exact_fractions_say() -> None:
     vectors = list(product(range(1, 6), repeat=5))
     found = [outliers(vector) for vector in vectors]

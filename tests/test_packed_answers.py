@@ -98,6 +98,7 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
     assert calls and not any(main for main, _ in calls)
 
 
+@pytest.mark.heavy
 def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -180,6 +180,7 @@ def test_it_errs_as_often_as_it_says(level: Level) -> None:
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=3 * (0.05 * 0.95 / 600) ** 0.5)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("permute", PERMUTES)
 def test_kappa_of_every_permutation_written_out_gives_the_same_p(permute: Permute) -> None:
     x1, x2, y = data(4)

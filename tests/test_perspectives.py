@@ -251,6 +251,7 @@ def test_judges_that_compare_with_references_leave_the_references_out_for_all() 
     assert {row["n"] for row in of(rows, "pearson", aspect="clear")} == {N - ITEMS}
 
 
+@pytest.mark.heavy
 def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     cards = {"good": {"share": 0.7}}
     rows = told(FIELD, cards=cards)
@@ -260,6 +261,7 @@ def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     assert gap["note"].startswith("of a share of the items that all of them judge")
 
 
+@pytest.mark.heavy
 def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: list[Row]) -> None:
     turned = told({name: FIELD[name] for name in reversed(FIELD)})
     holes = {"good": {name: less(v, [1, 5]) for name, v in GOOD.items()}}

@@ -56,6 +56,7 @@ def test_counts_of_texts_on_which_all_experts_agree(aspect: str) -> None:
     assert np.bincount(rated[~np.isnan(rated)].astype(int))[1:].tolist() == COUNTS[aspect]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("aspect", COUNTS)
 def test_recorded_replies_have_the_expected_kappa_on_them(aspect: str) -> None:
     five, halves = FIVE.grid(), HALVES.grid()

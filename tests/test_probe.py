@@ -149,6 +149,7 @@ def test_it_falls_back_only_where_its_card_allows_it(finding: Finding) -> None:
             able(judge(structured=structured), unable)
 
 
+@pytest.mark.heavy
 def test_a_real_server(tmp_path: Path) -> None:
     """llama.cpp: no choice of vLLM's kind, no more draws at once than it has slots."""
     llama.require()

@@ -190,6 +190,7 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
     assert len(names) == 16 and all(re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names)
 
 
+@pytest.mark.simulation
 def test_the_same_study_makes_the_same_pages(study: ReevaluationStudy) -> None:
     def made(**keys: Any) -> dict[str, str]:
         pages, _ = study.ask(study.plan(**keys))
@@ -232,6 +233,7 @@ def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
     assert len(page.questions) == 22 and "error" not in html_of(study, page.file)
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
     with pytest.raises(UserError, match="a number from 1") as error:
         study.ask(study.plan(), pairs=0)

@@ -60,6 +60,7 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     assert [pair[name] for name in ("for_better", "for_worse", "no_difference")] == [1, 1, 0]
 
 
+@pytest.mark.heavy
 def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"fluency": [(1 + n % 2,) * 3 for n in range(80)]})
@@ -83,6 +84,7 @@ def test_a_pair_counts_to_the_source_that_more_pairs_have() -> None:
     assert sources_of([pair for pair in pairs if pair]) == ["z", "a", "z"]
 
 
+@pytest.mark.heavy
 def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
     plan = study.plan()
     pages, _ = study.ask(plan, voters=3)

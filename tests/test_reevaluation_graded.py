@@ -126,6 +126,7 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
     assert pages[0].questions != pages[1].questions
 
 
+@pytest.mark.heavy
 def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> None:
     labels = ["bad", "poor", "fair", "<b>good</b>", "very good"]
     scale(study, labels=labels)
@@ -158,6 +159,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
 # --- answers ---------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> None:
     """One voter always finds what is known; the other no pair, and no rating but those of 5."""
     plan = study.plan()
@@ -265,6 +267,7 @@ def test_those_who_have_not_rated_are_missing(study: ReevaluationStudy) -> None:
     assert ("", "constructed", "reevaluation_agreement") not in told
 
 
+@pytest.mark.heavy
 def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
     page, path = one_page(study)
     good = json.loads(path.read_text("utf-8"))
@@ -291,6 +294,7 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
     assert len(page.questions) == len(good["answers"])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("change", ["labels", "text", "spare"])
 def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: ReevaluationStudy) -> None:
     _, path = one_page(study)

@@ -353,6 +353,7 @@ def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
     assert found == ["judges", "coverage", "unmeasured", "data", "reproduce"]
 
 
+@pytest.mark.heavy
 def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     systems = next(study.coverage())
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]

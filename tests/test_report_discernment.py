@@ -98,6 +98,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return Report.load(study.make(tmp_path_factory.mktemp("report")))
 
 
+@pytest.mark.heavy
 def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
     report: Report,
 ) -> None:
@@ -130,6 +131,7 @@ def folded(report: Report, summary: str) -> list[Table]:
     ]
 
 
+@pytest.mark.heavy
 def test_a_difference_is_read_in_both_directions(report: Report) -> None:
     tables = folded(report, "Differences between judges")
     assert len(tables) == 2  # one for each dataset
@@ -154,6 +156,7 @@ def test_a_turned_row_has_its_ends_exchanged() -> None:
     assert turned(nothing) == nothing
 
 
+@pytest.mark.heavy
 def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: Path) -> None:
     rows = [
         row

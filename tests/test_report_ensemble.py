@@ -47,6 +47,7 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
     assert spread[0]["y2"] < high["y"] < low["y"] < spread[0]["y"]
 
 
+@pytest.mark.heavy
 def test_ticks_hold_everything_and_are_few() -> None:
     for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
         drawn = layers(panels_spec([Panel("p", dots, [])], x="members"))
@@ -112,6 +113,7 @@ def value(statistic: str, aspect: str, **where: Any) -> str:
     return f"{one(made.told(), statistic, **place)['value']:.3f}"
 
 
+@pytest.mark.heavy
 def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
     found = section(tmp_path, made.told())
     _, summed, figure, errors, rest = found.blocks
@@ -168,6 +170,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     assert len(plain.keys) == 4 and "aught" not in plain.summary
 
 
+@pytest.mark.heavy
 def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: Path) -> None:
     _, summed, figure, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
     assert isinstance(summed, Table) and isinstance(figure, Figure)
@@ -175,6 +178,7 @@ def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: P
     assert GREEN not in figure.svg and "Taught" not in figure.summary and len(figure.keys) == 4
 
 
+@pytest.mark.heavy
 def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
     found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
     (figure,) = [one for one in found.blocks if isinstance(one, Figure)]

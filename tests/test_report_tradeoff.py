@@ -66,6 +66,7 @@ def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(tmp_path: Pa
     assert told.svg.count("Fluency") == told.svg.count("Coherence") == 1
 
 
+@pytest.mark.heavy
 def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     told = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
     section = tradeoff.section(told)

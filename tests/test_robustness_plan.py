@@ -95,6 +95,7 @@ def follow(body: Body) -> Said:
 
 
 @needs_real_data
+@pytest.mark.long
 def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
     with serve(follow) as endpoint:
         limits = {"backoff": 0.01, "timeout": 60}

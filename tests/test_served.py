@@ -153,12 +153,14 @@ def test_what_will_not_end_is_ended(pids: Path) -> None:
     assert not processes(pids)
 
 
+@pytest.mark.heavy
 def test_a_guard_ends_nothing_that_is_not_its_own(pids: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         Guard().close()
         assert other.poll() is None
 
 
+@pytest.mark.heavy
 def test_a_server_that_does_not_start_is_an_error_at_once(pids: Path) -> None:
     with pytest.raises(UserError, match="its exit status is 1"):
         ask(engine("broken"))
@@ -176,6 +178,7 @@ def test_a_port_that_was_lost_is_given_up_for_another(pids: Path) -> None:
     assert [one.text for one in found] == ["4"]
 
 
+@pytest.mark.heavy
 def test_a_server_that_dies_is_named_and_not_its_address(pids: Path) -> None:
     served = engine("well", limits={"attempts": 1, "backoff": 0.01})
     ask(served)

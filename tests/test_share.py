@@ -70,6 +70,7 @@ def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_al
     assert found["noisy", None, "clear", "spearman", "pooled"]["n"] == 60
 
 
+@pytest.mark.heavy
 def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     mask = partial(0.4)
     mask[np.flatnonzero(mask)[:3]] = False

@@ -49,6 +49,7 @@ def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: P
     assert "http" not in re.sub(r"http-equiv", "", page)
 
 
+@pytest.mark.heavy
 def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_card(

@@ -54,6 +54,7 @@ def by_hand(delta: float, b: int, c: int, n: int) -> float:
     return (b - c - n * delta) / math.sqrt(n * (2 * q + delta - delta**2))
 
 
+@pytest.mark.simulation
 @settings(max_examples=60, deadline=None)
 @given(st.integers(4, 60), st.data())
 def test_both_ends_are_where_the_score_test_turns(n: int, data: st.DataObject) -> None:

@@ -47,6 +47,7 @@ def test_an_error_that_is_mended_is_told_whatever_else_is_new(text: str) -> None
     assert undone(text, FIRST, FIRST) is None
 
 
+@pytest.mark.heavy
 def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
     names = sorted(path.stem for path in (HOME / "config/perturbations").glob("worse-in-*.yaml"))
     assert len(names) == 9

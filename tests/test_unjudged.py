@@ -26,6 +26,7 @@ def told(**keys: Any) -> list[str]:
     return list(unjudged(load_plan(study, HOME, source="study.yaml")))
 
 
+@pytest.mark.heavy
 def test_each_perturbation_about_another_aspect_is_told() -> None:
     assert told() == [COHERENCE]
     assert told(aspects=["relevance"]) == [

@@ -110,6 +110,7 @@ def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
     assert [len(page.questions) for page in study.make(plan, pairs=1, most=1)] == [3] * 4
 
 
+@pytest.mark.heavy
 def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
@@ -175,6 +176,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
     with pytest.raises(UserError, match="no text is damaged"):
         study.make(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
@@ -202,6 +204,7 @@ def expected(study: VotesStudy, *rows: str) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesStudy) -> None:
     plan = study.plan()
     for page in study.make(plan, pairs=3, voters=4):
@@ -276,6 +279,7 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
     assert values["detailed", "vote_consistency"] == "1.0"
 
 
+@pytest.mark.heavy
 def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStudy) -> None:
     plan = study.plan()
     [page] = study.make(plan)

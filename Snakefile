@@ -20,10 +20,10 @@ DRAFTING = False
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/graded.smk"
-include: "workflow/rules/asking.smk"
-include: "workflow/rules/scoring.smk"
+include: "workflow/rules/prepare.smk"
+include: "workflow/rules/write.smk"
+include: "workflow/rules/judge.smk"
+include: "workflow/rules/score.smk"
 include: "workflow/rules/distill.smk"
 include: "workflow/rules/results.smk"
 
@@ -66,25 +66,25 @@ rule all:
         f"{OUT}/report/explore.html",
         texts_page(),
         JUDGE_CARDS,
-        [written_for(dataset) for dataset in DATASETS],
+        [JOBS.replies(dataset) for dataset in DATASETS],
 
 
 rule texts:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        sampled(),
-        [target_sets(dataset) for dataset in DATASETS],
+        JOBS.sample(),
+        [JOBS.targets(dataset) for dataset in DATASETS],
 
 
 # Those for which no model is asked.
 rule texts_unasked:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        sampled(),
-        [target_sets(dataset, written=False) for dataset in DATASETS],
+        JOBS.sample(),
+        [JOBS.targets(dataset, written=False) for dataset in DATASETS],
 
 
 rule asked:
     input:
-        [answers_of(dataset) for dataset in DATASETS],
-        [written_for(dataset) for dataset in DATASETS],
+        [JOBS.answered(dataset) for dataset in DATASETS],
+        [JOBS.replies(dataset) for dataset in DATASETS],

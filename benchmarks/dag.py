@@ -9,7 +9,6 @@ is `scripts/collect.py` over the real tables of a dataset's cells, three replies
 wall-clock and of the processor, which tells more where others use the machine, too.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -24,12 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 import yaml
 from sized import HOME, SIZES, write_study
 
-from metajudge.parsing.judgment import Scale
 from metajudge.plan import load_plan
 from metajudge.plan.specs import Specs
-from metajudge.plan.study import Cell
-from metajudge.schema.tables import table_of, write_table
-from metajudge.scoring import score_cell
+from metajudge.plan.study import Cell, CellAspect
+from metajudge.schema.tables import table_of, write_parts
+from metajudge.scoring.cell import score_part
 
 LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
@@ -113,8 +111,8 @@ def script(name: str) -> list[str]:
     return [sys.executable, str(HOME / "scripts" / name), "--spec", "-"]
 
 
-def answers(cell: Cell, count: int) -> list[dict[str, Any]]:
-    """Return so many replies of a cell, ten to a target and each with words of its own."""
+def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
+    """Return so many replies of a cell on an aspect, ten to a target, each with its own words."""
     told = {"judge": cell.judge, "kind": "rate", "aspect": cell.aspect, "status": "ok"}
     usage = {"prompt": 700, "completion": 40, "reasoning": 0, "cached": 512}
     served = {"engine": "openai", "model": "a-model", "version": None, "fingerprint": "fp"}
@@ -130,18 +128,16 @@ def answers(cell: Cell, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def write_answers(cell: Cell, out: Path, count: int) -> Any:
-    """Write the replies of a cell and return them."""
-    table = table_of("answers", answers(cell, count))
-    write_table("answers", table, out / "replies" / f"{'/'.join(cell)}.parquet")
-    return table
-
-
 def one_cell(folder: Path, specs: Specs, cell: Cell) -> None:
     """Print what a score job takes."""
     spent = []
+    aspects = specs.plan.aspects_in(cell)
     for count in (0, REPLIES):
-        write_answers(cell, folder / specs.out, count)
+        tables = [
+            table_of("answers", answers(CellAspect(*cell, aspect), count // len(aspects)))
+            for aspect in aspects
+        ]
+        write_parts("answers", tables, folder / specs.file("replies", cell))
         runs = [used(script("score.py"), folder, specs.score(*cell)) for _ in range(5)]
         spent.append(min(run.processor for run in runs))
     fixed, each = spent[0], (spent[1] - spent[0]) / REPLIES
@@ -157,7 +153,7 @@ def collected(folder: Path, specs: Specs) -> None:
     dataset = next(iter(plan.datasets))
     cells = plan.cells_of(dataset)
     for cell in cells:
-        write_cell(cell, specs, folder / specs.out)
+        write_cell(cell, specs, folder)
     spent = used(script("collect.py"), folder, specs.collect(dataset))
     print(
         f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent}, "
@@ -166,21 +162,20 @@ def collected(folder: Path, specs: Specs) -> None:
     )
 
 
-def write_cell(cell: Cell, specs: Specs, out: Path) -> None:
+def write_cell(cell: Cell, specs: Specs, folder: Path) -> None:
     """Write what asking and scoring leave of a cell."""
-    place = f"{'/'.join(cell)}.parquet"
-    members = getattr(specs.plan.derived.get(cell.judge), "members", [cell.judge])
-    told = json.loads(specs.score(*cell._replace(judge=members[0])))
-    scale = told["scale"] and Scale(**{**told["scale"], "labels": tuple(told["scale"]["labels"])})
-    judgments, scores = score_cell(
-        write_answers(cell, out, 3),
-        cell=cell._asdict(),
-        scale=scale,
-        parser=told["parser"],
-        estimator=told["estimator"],
-    )
-    write_table("judgments", judgments, out / "judgments" / place)
-    write_table("scores", scores, out / "scores" / place)
+    plan = specs.plan
+    member = getattr(plan.derived.get(cell.judge), "members", [cell.judge])[0]
+    parts = []
+    for aspect in plan.aspects_in(cell):
+        replies = table_of("answers", answers(CellAspect(*cell, aspect), 3))
+        reading = specs.reading(cell.dataset, member, [aspect], cell.perturbation)
+        about = {**cell._asdict(), "aspect": aspect}
+        parts.append((replies, *score_part(replies, reading, cell=about)))
+    columns = zip(("answers", "judgments", "scores"), zip(*parts, strict=True), strict=True)
+    for name, tables in columns:
+        kind = "replies" if name == "answers" else name
+        write_parts(name, tables, folder / specs.file(kind, cell))
 
 
 def studies(sizes: Sequence[int]) -> Iterator[tuple[int, Path, Specs]]:
@@ -203,10 +198,12 @@ def main() -> None:
         plan = specs.plan
         if place == 0:
             asked = next(
-                cell for cell in plan.cells if plan.is_asked(plan.judges[cell.judge].model)
+                one.cell for one in plan.cell_aspects if plan.is_asked(plan.model_of(one.judge))
             )
             one_cell(folder, specs, asked)
-        print(f"{len(plan.cells):,} cells of {len(plan.models)} models:", flush=True)
+        print(
+            f"{len(plan.cell_aspects):,} aspects of cells of {len(plan.models)} models:", flush=True
+        )
         planned(folder, size == LIMITED)
         collected(folder, specs)
 

@@ -127,7 +127,7 @@ def main() -> None:
         write_data(folder / "public")
         study = write_study(folder, models)
         os.chdir(folder)
-        cells = load_plan(study, HOME, source="study.yaml").cells
+        cells = load_plan(study, HOME, source="study.yaml").cell_aspects
         wordings = len({cell.aspect for cell in cells})
         sets = len(cells) // (wordings * models)
         assert sets == 4 * 19, sets

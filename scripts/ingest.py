@@ -27,8 +27,7 @@ def main(spec: Spec) -> None:
     references = rated.own_references(card.reference_systems)
     write_table("targets", tables.systems(name, rated, references), output["systems"])
     write_table("ratings", tables.ratings(name, rated), output["ratings"])
-    if card.gives_spans:
-        write_table("gold_spans", tables.gold_spans(name, rated), output["spans"])
+    write_table("gold_spans", tables.gold_spans(name, rated), output["spans"])
     if wanted:
         write_table("targets", tables.originals(name, chosen), output["original"])
     path = Path(output["report"])

@@ -7,11 +7,13 @@ from typing import Any
 
 import yaml
 
+from cell_files import write_part
 from metajudge.annotations.answers import Known
 from metajudge.annotations.errors import Error, cells_of, errors_of
 from metajudge.annotations.pages import SPAN, Draw, Page, make
+from metajudge.cells import cell_file
 from metajudge.plan import Plan
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 
@@ -83,19 +85,19 @@ class AnnotationsStudy(VotesStudy):
             for n in range(items)
             for span in [(found, lost, nowhere)[n % 3] if judge == "hasty" else found]
         ]
-        self._write("judgments", str(self.judgments(judge, aspect)), rows)
+        write_part("judgments", self.judgments(judge), rows)
 
-    def judgments(self, judge: str, aspect: str) -> Path:
+    def judgments(self, judge: str) -> Path:
         """Return the file of a cell's judgments."""
-        return self.out / "judgments" / "news" / "systems" / judge / f"{aspect}.parquet"
+        return Path(cell_file(self.out, "judgments", "news", "judge", "systems", judge))
 
     def change(self, judge: str, change: Callable[[dict[str, Any]], object]) -> None:
         """Change the rows of a judge's judgments, each in its place."""
         for aspect in ("fluency", "adequacy"):
-            rows = read_table("judgments", self.judgments(judge, aspect)).to_pylist()
+            rows = read_part("judgments", self.judgments(judge), aspect, None).to_pylist()
             for row in rows:
                 change(row)
-            self._write("judgments", str(self.judgments(judge, aspect)), rows)
+            write_part("judgments", self.judgments(judge), rows)
 
     def ask(
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import report_study
+from cell_files import write_part
+from metajudge.cells import cell_file
 from metajudge.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -44,7 +46,6 @@ def _targets(texts: Mapping[str, str]) -> dict[str, list[Row]]:
 
 def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
     """Write what came of a cell, and return its scores; a reply without a score is refused."""
-    place = f"{{}}/news/{cell}/gamma/{aspect}.parquet"
     asked, scores = list[Row](), list[Row]()
     for target, value in SCORES[aspect][cell].items():
         one = {"judge": "gamma", "kind": "rate", "target": target, "aspect": aspect, "draw": 0}
@@ -57,7 +58,7 @@ def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
         ("replies", "answers", said),
         ("scores", "scores", scores),
     ):
-        write_table(table, table_of(table, rows), folder / place.format(name))
+        write_part(table, Path(cell_file(folder, name, "news", "m", cell, "gamma")), rows)
     return scores
 
 

@@ -1,5 +1,7 @@
-"""Fixtures of more than one module: an endpoint that rates, and a study whose judges ask it."""
+"""Fixtures of more than one module: the demo, an endpoint that rates, a study that asks it."""
 
+import fcntl
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +10,14 @@ import pytest
 from hypothesis import settings
 
 from asking import Study, rate
+from running import copy_demo, copy_project, run
 from scripted import Endpoint, serve
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background by a shell: what the tests start would not hear a Ctrl-C either
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)
 if settings.get_current_profile_name() == "default":
     # a machine may be slow: no example has a time limit
     settings.register_profile("unhurried", deadline=None)
@@ -32,6 +36,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = sorted({item.path for item in items})[third::3]
         config.hook.pytest_deselected(items=[one for one in items if one.path not in kept])
         items[:] = [one for one in items if one.path in kept]
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with its demo run, as far as `make demo` has not: once for all, to be read only.
+
+    Processes that test side by side share one: the first makes it, and the others wait.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    home, done = shared / "demo" / "here", shared / "demo" / "done.txt"
+    home.parent.mkdir(exist_ok=True)
+    with (home.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            copy_demo(copy_project(home))
+            ended = run("-m", "metajudge", "run", cwd=home, home=home)
+            assert ended.returncode == 0, ended.stdout[-3000:]
+            done.write_text(ended.stdout, encoding="utf-8")
+    return home
 
 
 @pytest.fixture

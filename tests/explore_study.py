@@ -1,9 +1,11 @@
 """A study of one dataset as tables on disk, and its page of all judgments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cell_files import write_part
+from metajudge.cells import DERIVED, cell_file
 from metajudge.perturb import perturb_dataset
 from metajudge.report.explore import render, write_shards
 from metajudge.schema.tables import table_of, write_table
@@ -41,6 +43,7 @@ class ExploreStudy:
                 }
             ],
             "judges": judges | {"mean": "made from 2 judges"},
+            "models": {**dict.fromkeys(judges, "m"), "mean": DERIVED},
             "perturbations": {"typos": card | {"kind": "once", "by": "by the rule typos"}},
         }
         self._texts()
@@ -105,25 +108,29 @@ class ExploreStudy:
             found["annotator"].append(asked | ok | said | (no if at % 3 == 0 else {"draw": 1}))
             found["mean"].append(asked | ok | {"kind": "derive", "draw": 0, "value": 2.0})
         for judge, rows in found.items():
-            self._cell(f"news/{perturbation}/{judge}/{aspect}", judge, rows)
+            self._cell(perturbation, judge, aspect, rows)
 
-    def _cell(self, place: str, judge: str, rows: Sequence[Row]) -> None:
+    def _part(self, kind: str, perturbation: str, judge: str, rows: Sequence[Row]) -> None:
+        model = self.spec["models"][judge]
+        path = cell_file(self.folder, kind, "news", model, perturbation, judge)
+        write_part("answers" if kind == "replies" else kind, Path(path), rows)
+
+    def _cell(self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]) -> None:
         told = [{**row, "judge": judge} for row in rows]
         plain = [{name: one[name] for name in one if name != "text"} for one in told]
-        self._write("judgments", f"judgments/{place}", plain)
+        self._part("judgments", perturbation, judge, plain)
         if judge != "mean":
             kept = ("judge", "kind", "target", "aspect", "key", "draw", "text", "status")
-            self._write("answers", f"replies/{place}", [{k: one[k] for k in kept} for one in told])
-        keys: Mapping[str, Any] = dict(
-            zip(("dataset", "perturbation", "judge", "aspect"), place.split("/"), strict=True)
-        )
+            said = [{k: one[k] for k in kept} for one in told]
+            self._part("replies", perturbation, judge, said)
+        keys = {"dataset": "news", "perturbation": perturbation, "judge": judge, "aspect": aspect}
         scores = [
             {**keys, "target": row["target"], "value": row["value"], "n_draws": 1}
             | {"n_missing": 0, "estimator": "mean"}
             for row in told
             if row["draw"] == 0
         ]
-        self._write("scores", f"scores/{place}", scores)
+        self._part("scores", perturbation, judge, scores)
 
     def compare(self) -> None:
         """Add a judge that is asked which of an item's two texts is better, in both orders."""
@@ -135,13 +142,14 @@ class ExploreStudy:
             for first, second in (("able", "best"), ("best", "able"))
         ]
         said = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
-        place = "news/systems/versus/fluency"
+        self.spec["models"]["versus"] = "m"
+        place = ("systems", "versus")
         read = {"value": 1.0, "label": "A", "rule": "choice"}
-        self._write("judgments", f"judgments/{place}", [said | read | one for one in pairs])
-        self._write("answers", f"replies/{place}", [said | one | {"text": "A"} for one in pairs])
+        self._part("judgments", *place, [said | read | one for one in pairs])
+        self._part("replies", *place, [said | one | {"text": "A"} for one in pairs])
         known = {"dataset": "news", "perturbation": "systems", "judge": "versus"}
         scores = [{**known, **one, "n_draws": 1, "n_missing": 0} for one in pairs]
-        self._write("scores", f"scores/{place}", scores)
+        self._part("scores", *place, scores)
 
     def write(self) -> Path:
         """Write the page and its shards; return the page."""

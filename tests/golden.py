@@ -24,6 +24,7 @@ import yaml
 import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
+from metajudge.command import typed
 from metajudge.engines.asking import settled
 from metajudge.engines.subjects import Subjects
 from metajudge.plan import Plan, load_plan
@@ -67,7 +68,8 @@ class Run:
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
             options |= {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
-        import_module(script).main(json.loads(spec), **options)
+        main = import_module(script).main
+        main(typed(main, json.loads(spec)), **options)
 
     def texts(self) -> None:
         """Read the datasets; damage by rule, and let models write, what judges are shown."""

@@ -56,7 +56,7 @@ STAGES = {
     "perturb": Stage(("perturb",), 2),
     "inject": Stage(("make_texts",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
-    "score": Stage(("score",), 4),
+    "score": Stage(("score", "compute"), 4),
     "statistics": Stage(("collect", "estimate", "tables"), 9),
     "report": Stage(("report", "judge_card"), 2),
 }

@@ -4,7 +4,7 @@
 table to what happens.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +17,12 @@ def touch(place: Place) -> None:
     """Give every file of the checkout a new time."""
     for path in (*place.folder.glob("config/**/*"), *place.folder.glob("scripts/**/*")):
         path.touch()
-    (place.folder / "study.yaml").touch()
 
 
 def comment(place: Place) -> None:
     """Add a comment to the code that parses, and to the workflow."""
     place.edit("scripts/metajudge/parsing/score.py", "\n\n", "\n# A remark.\n\n")
-    place.edit("workflow/rules/scoring.smk", "\n\n", "\n# A remark.\n\n")
+    place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
 
 
 def parser(place: Place) -> None:
@@ -63,14 +62,24 @@ def stronger(place: Place) -> None:
     place.change("perturbations", "reordering", degrees=degrees)
 
 
-ALONE = {"constant-top": 8, "length": 8, "most-frequent": 2, "random": 8, "shuffled": 2}
-"""Judges that the study has by itself (the controls) -> cells."""
-CELLS = {"rules": 8, "terse": 8, "wordy": 8} | ALONE
+def wording(place: Place) -> None:
+    """Say otherwise what an aspect is that the texts of one dataset are rated on."""
+    place.change("aspects", "fluency", definition="How easily it reads.")
 
 
-def scores(cells: Mapping[str, int] = CELLS) -> Jobs:
-    """Return the scoring jobs of these cells."""
-    return {f"score {judge}": count for judge, count in cells.items()}
+CELLS = {"terse": 8, "wordy": 8}
+"""Judges whose replies are parsed -> cells."""
+ONE = 47
+"""Requests of a judge on an aspect of a dataset."""
+ALL = 3 * ONE
+"""Those of a judge."""
+NEW, STRONGER = 36, 27
+"""Those about new texts, by both judges."""
+
+
+def scores(*judges: str, cells: int = 8) -> Jobs:
+    """Return the scoring jobs of these judges."""
+    return {f"score {judge}": cells for judge in judges or CELLS}
 
 
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
@@ -78,97 +87,78 @@ CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
 TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
-OF_MODEL = ASK | scores({"terse": 8, "wordy": 8}) | ALL_TABLES
-"""What one plain call runs when the asking jobs run again: all cells of their judges."""
+OF_MODEL = ASK | scores() | ALL_TABLES
+"""What runs when the asking jobs run again: all cells of their judges."""
+ONE_DATASET = {"collect": 1, "statistics": 9, "tables": 1} | REPORT | CARDS | EXPLORE
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and what runs after it: with `metajudge run` (two calls), or in one plain call."""
+    """A change, what runs after it, and how many requests are sent."""
 
     what: str
     make: Callable[[Place], None] = lambda place: None
     requests: int = 0
-    asking: Jobs = field(default_factory=dict)
-    rest: Jobs = field(default_factory=dict)
-    plain: Jobs = field(default_factory=dict)
+    jobs: Jobs = field(default_factory=dict)
     place: Callable[[Place, Path], Place] = copied
     executed: bool = False
-    """The second call is made too, and not only planned."""
+    """The jobs are run, and not only planned."""
 
 
 CHANGES = [
     Change("nothing; the project was moved to another folder"),
     Change("every card, script and data file has a new time", touch),
     Change("a comment in the code and in a rule", comment),
-    Change(
-        "the code of a parser",
-        parser,
-        rest=scores() | ALL_TABLES,
-        plain=scores() | ALL_TABLES,
-        executed=True,
-    ),
-    Change("the code of the HTTP engine", engine, asking=ASK, plain=OF_MODEL),
+    Change("the code of a parser", parser, jobs=scores() | ALL_TABLES, executed=True),
+    Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
     Change(
         "the prompt of a form",
         lambda place: place.edit("config/prompts/score-only.jinja", "\n", "\nBe fair.\n"),
-        requests=94,
-        asking=ASK,
-        rest=scores({"terse": 8}) | ALL_TABLES,
-        plain=OF_MODEL,
+        requests=ALL,
+        jobs=OF_MODEL,
+    ),
+    Change(
+        "the wording of an aspect that one of the datasets has",
+        wording,
+        requests=2 * ONE,
+        jobs=CHECK | {"ask loop": 1} | scores(cells=4) | ONE_DATASET,
     ),
     Change(
         "a judge's temperature",
         lambda place: place.change("judges", "terse", temperature=0.5),
-        requests=94,
-        asking=ASK,
-        rest=CHECK | scores({"terse": 8}) | ALL_TABLES,
-        plain=CHECK | OF_MODEL,
+        requests=ALL,
+        jobs=CHECK | OF_MODEL,
     ),
     Change(
         "a judge's draws, from 1 to 3",
         lambda place: place.change("judges", "terse", draws=3),
-        requests=2 * 94,
-        asking=ASK,
-        rest=CHECK | scores({"terse": 8}) | ALL_TABLES | {"statistics": 20, "tables": 1},
-        plain=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
+        requests=2 * ALL,
+        jobs=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
         executed=True,
     ),
     Change(
         "a model's price",
         lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
-        rest=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
-        plain=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
+        jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
         lambda place: place.change("models", "loop", limits={**FAST, "concurrency": 2}),
-        rest=CHECK,
-        plain=CHECK,
+        jobs=CHECK,
     ),
     Change(
         "a model's address",
         lambda place: place.edit("config/models/loop.yaml", "127.0.0.1", "localhost"),
-        rest=CHECK,
-        plain=CHECK,
+        jobs=CHECK,
     ),
     Change(
         "one text of one system",
         item,
         requests=2,
-        asking={"ingest": 1, "perturb reordering": 2, "ask loop": 1}
-        | {"compute control": 1, "compute lexical": 1},
-        rest=CHECK
-        | scores({"length": 1, "rules": 1, "terse": 1, "wordy": 1})
-        | {"collect": 1, "statistics": 10, "tables": 1}
-        | REPORT
-        | CARDS
-        | EXPLORE
-        | TEXTS,
-        plain=CHECK
+        jobs=CHECK
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
         | {"compute control": 1, "compute lexical": 1}
-        | scores({judge: count // 2 for judge, count in CELLS.items()})
+        | scores(cells=4)
         | {"collect": 1, "statistics": 10, "tables": 1}
         | REPORT
         | CARDS
@@ -179,26 +169,19 @@ CHANGES = [
     Change(
         "a new judge of the model",
         new_judge,
-        requests=94,
-        asking=ASK,
-        rest=CHECK | scores({"third": 8}) | ALL_TABLES,
-        plain=CHECK | OF_MODEL | scores({"third": 8}),
+        requests=ALL,
+        jobs=CHECK | OF_MODEL | scores("third"),
         executed=True,
     ),
     Change(
         "a new perturbation",
         lambda place: place.study(perturbations=["reordering", "random-text"]),
-        requests=24,
-        asking={"perturb random-text": 2} | ASK | COMPUTE,
-        rest=CHECK
-        | scores({judge: 2 for judge in CELLS if judge not in {"most-frequent", "shuffled"}})
-        | ALL_TABLES
-        | TEXTS,
-        plain=CHECK
+        requests=NEW,
+        jobs=CHECK
         | {"perturb random-text": 2}
         | ASK
         | COMPUTE
-        | scores({judge: count + 2 * (count > 2) for judge, count in CELLS.items()})
+        | scores(cells=10)
         | ALL_TABLES
         | TEXTS,
         executed=True,
@@ -206,34 +189,25 @@ CHANGES = [
     Change(
         "one degree of a perturbation, k from 2 to 3",
         stronger,
-        requests=18,
-        asking={"perturb reordering": 2} | ASK | COMPUTE,
-        rest=CHECK
-        | scores(dict.fromkeys(("length", "rules", "terse", "wordy"), 2))
-        | ALL_TABLES
-        | TEXTS,
-        plain=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+        requests=STRONGER,
+        jobs=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
         executed=True,
     ),
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        rest=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
-        plain=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
+        jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(
         "another version of a package whose behaviour shows (sacrebleu)",
         package,
-        asking={"compute lexical": 2},
-        rest=REPORT,
-        plain={"compute lexical": 2} | scores({"rules": 8}) | ALL_TABLES,
+        jobs={"compute lexical": 2} | ALL_TABLES,
     ),
     Change(
         "the look of the report",
         lambda place: place.edit("workflow/report/style.css", "{", " { "),
-        rest=REPORT | CARDS | EXPLORE | TEXTS,
-        plain=REPORT | CARDS | EXPLORE | TEXTS,
+        jobs=REPORT | CARDS | EXPLORE | TEXTS,
     ),
     Change(
         "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",
@@ -242,9 +216,7 @@ CHANGES = [
     Change(
         "a fresh clone with `results/` and `cache/` copied",
         place=cloned,
-        asking=ASK | COMPUTE,
-        rest=scores() | ALL_TABLES | TEXTS,
-        plain=ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+        jobs=ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
     ),
 ]
 
@@ -253,17 +225,19 @@ HEAD = f"""# What a change makes run again
 Generated by `python tests/rerun.py`; `tests/test_rerun.py` makes every change on the real workflow
 and holds it to this table.
 
-The study: two datasets of 6 items, 5 systems and 4 sets of texts each (systems, originals, two
-degrees of `reordering`), rated on one aspect by `terse` and `wordy` (two forms of one model behind
-an endpoint), by `rules` (computed), and by the controls. It was run once: {sum(CELLS.values())}
-cells, 188 requests. Then one thing changes.
+The study, in config/config.yaml: two datasets of 6 items, 5 systems and 4 sets of texts each
+(systems, originals, two degrees of `reordering`), both rated on coherence and one of them on
+fluency, by `terse` and `wordy` (two forms of one model behind an endpoint), by `rules` (computed)
+and by the controls. It was run once: {sum(CELLS.values())} cells of judges that are asked,
+{2 * ALL} requests. Then one thing changes.
 
-`metajudge run` calls Snakemake twice, so that only cells whose replies changed are scored again.
-One plain `snakemake` call scores all cells of an asking job that runs; it sends the same requests.
-An asking job that runs and finds everything in the store sends nothing.
+A call of `snakemake`, without any option, runs the jobs below; `metajudge run` makes the same call.
+An asking job that runs asks only what the store lacks. Each cell of its judges is scored again,
+which takes a fraction of a second; measures and controls are computed where their texts, their own
+code or packages have changed.
 
-| change | requests | `metajudge run`: asking | then | one plain call |
-|---|---|---|---|---|
+| change | requests | jobs |
+|---|---|---|
 """
 
 
@@ -281,11 +255,7 @@ def told(jobs: Jobs) -> str:
 
 def document() -> str:
     """Return docs/rerun.md."""
-    rows = [
-        f"| {one.what} | {one.requests} | {told(one.asking)} | {told(one.rest)} | "
-        f"{told(one.plain)} |\n"
-        for one in CHANGES
-    ]
+    rows = [f"| {one.what} | {one.requests} | {told(one.jobs)} |\n" for one in CHANGES]
     return HEAD + "".join(rows)
 
 

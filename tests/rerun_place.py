@@ -41,9 +41,9 @@ class Place:
         for name in ("dialogue", "news"):
             self.change("datasets", f"demo-{name}", select={"n": 6})
         told = {"study": "changing", "datasets": ["demo-dialogue", "demo-news"], "seed": 5}
-        told |= {"aspects": ["coherence"], "judges": ["terse", "wordy", "rules"]}
+        told |= {"aspects": ["coherence", "fluency"], "judges": ["terse", "wordy", "rules"]}
         told |= {"perturbations": ["reordering"], "methods": ["agreement", "discernment"]}
-        (self.folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+        self._study.write_text(yaml.safe_dump(told), encoding="utf-8")
 
     def card(self, kind: str, ident: str, **keys: Any) -> None:
         """Write a card."""
@@ -58,9 +58,13 @@ class Place:
 
     def study(self, **keys: Any) -> None:
         """Change keys of the study's card."""
-        path = self.folder / "study.yaml"
-        told = yaml.safe_load(path.read_text(encoding="utf-8"))
-        path.write_text(yaml.safe_dump(told | keys), encoding="utf-8")
+        told = yaml.safe_load(self._study.read_text(encoding="utf-8"))
+        self._study.write_text(yaml.safe_dump(told | keys), encoding="utf-8")
+
+    @property
+    def _study(self) -> Path:
+        """Return the file of the study that is run by default."""
+        return self.folder / "config" / "config.yaml"
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a piece of a file that has it once or more; the first counts."""
@@ -71,8 +75,7 @@ class Place:
 
     def run(self, target: str) -> Counter[str]:
         """Run the workflow up to a target; return rule -> how many jobs ran."""
-        options = ("--configfile", "study.yaml")
-        done = running.snakemake(target, *options, cwd=self.folder, home=self.folder)
+        done = running.snakemake(target, cwd=self.folder, home=self.folder)
         assert done.returncode == 0, done.stdout
         ran = re.findall(r"^Finished jobid: \d+ \(Rule: (\S+)\)", done.stdout, re.M)
         return Counter(rule for rule in ran if rule != target)
@@ -81,8 +84,8 @@ class Place:
         """Return the jobs of a dry run, which is made in this process."""
         from snakemake.cli import main
 
-        command = ["-n", target, "--snakefile", str(self.folder / "Snakefile"), "--configfile"]
-        command += ["study.yaml", "--workflow-profile", str(self.folder / "profiles" / "default")]
+        command = ["-n", target, "--snakefile", str(self.folder / "Snakefile")]
+        command += ["--workflow-profile", str(self.folder / "profiles" / "default")]
         with _heard() as (jobs, errors), _inside(self.folder):
             try:
                 main(command)
@@ -139,9 +142,8 @@ def _inside(folder: Path) -> Iterator[None]:
 
 def label(rule: str, wildcards: Mapping[str, str]) -> str:
     """Return what a job is called in the table."""
-    asked = re.fullmatch("ask_demo-(dialogue|news)_(.+)", rule)
-    if asked:
-        return f"{'ask' if asked[2] == 'loop' else 'compute'} {asked[2]}"
+    if rule in {"ask_api", "compute"}:
+        return f"{rule.removesuffix('_api')} {wildcards['model']}"
     if rule == "perturb":
         return f"perturb {wildcards['damage']}"
     return f"score {wildcards['judge']}" if rule == "score" else rule
@@ -162,7 +164,6 @@ def cloned(base: Place, folder: Path) -> Place:
     for name in ("config", "results", "cache"):
         to = folder / name
         shutil.copytree(base.folder / name, to, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    shutil.copyfile(base.folder / "study.yaml", folder / "study.yaml")
     copies = sorted([*folder.glob("config/**/*"), *folder.glob("results/**/*")])
     now = time.time()
     for number, path in enumerate(copies):

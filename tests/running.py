@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from metajudge.cells import joined
+
 HOME = Path(__file__).resolve().parents[1]
 SHARED = HOME.parent / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -115,6 +117,12 @@ def write_card(folder: Path, kind: str, name: str, /, **changes: Any) -> None:
     path = folder / "config" / kind / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(card | changes), encoding="utf-8")
+
+
+def cell(results: Path, kind: str, name: str, aspect: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a cell's file, `<dataset>/<model>/<set>/<judge>`, all or on an aspect."""
+    found: list[dict[str, Any]] = pq.read_table(results / kind / f"{name}.parquet").to_pylist()
+    return [row for row in found if aspect in ("", joined(row["aspect"], row["criterion"]))]
 
 
 def rows(results: Path, table: str) -> list[dict[str, Any]]:

@@ -28,8 +28,8 @@ WATCHDOG: Final = Path(__file__).with_name("watchdog.py")
 NODE: Final = socket.gethostname().partition(".")[0]
 GPU: Final = "fake"
 """The type of the node's one GPU."""
-PATIENCE: Final = 60.0
-"""Seconds for what takes one or two."""
+PATIENCE: Final = 240.0
+"""Seconds for what takes one or two on a machine without other work."""
 
 CONFIGURATION: Final = """\
 ClusterName=test

@@ -132,6 +132,7 @@ def test_properties() -> None:
     assert perfect.lo == pytest.approx(0.025 ** (1 / 40))
 
 
+@pytest.mark.simulation
 def test_many_distances_are_sampled() -> None:
     rng = np.random.default_rng(6)
     source = np.repeat(np.arange(30), 8)

@@ -93,6 +93,7 @@ def test_equals_the_krippendorff_package(ratings: NDArray[Any], level: Measureme
     assert value == pytest.approx(oracle(ratings, level), abs=1e-10, nan_ok=True)
 
 
+@pytest.mark.simulation
 @given(wide, st.sampled_from(LEVELS), st.randoms(use_true_random=False))
 def test_order_of_raters_units_and_sources(
     ratings: NDArray[Any], level: Measurement, random: Any

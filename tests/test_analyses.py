@@ -145,7 +145,9 @@ def test_a_study_with_analyses(study: Study) -> None:
     assert done.returncode == 0, done.stdout[-3000:]
     writer, judged = asked(study.endpoint)
     results = study.folder / "results" / "asked"
-    analyses = read_table("analyses", results / "analyses/demo-dialogue/loop.parquet").to_pylist()
+    analyses = read_table(
+        "analyses", results / "construction/demo-dialogue/analyses.loop.parquet"
+    ).to_pylist()
 
     # the wrong one is asked for again with the reason; nothing is asked twice
     again = [prompt for prompt in writer if "An earlier attempt" in prompt]
@@ -225,7 +227,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
     assert study.ask().returncode == 0
     writer, _ = asked(study.endpoint)
     assert len(set(writer)) == len(writer)
-    table = study.folder / "results/asked/analyses/demo-dialogue/loop.parquet"
+    table = study.folder / "results/asked/construction/demo-dialogue/analyses.loop.parquet"
     rows = read_table("analyses", table).to_pylist()
     by = {(row["judge"], row["criterion"], row["target"]): row["text"] for row in rows}
     assert {criterion for _, criterion, _ in by} == {"term-only", "description-only"}
@@ -236,6 +238,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
     assert 1 <= len(few) <= 2
 
 
+@pytest.mark.heavy
 def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
     from metajudge.plan.specs import Specs

@@ -268,6 +268,7 @@ JSON = st.recursive(
 ).map(json.dumps)
 
 
+@pytest.mark.simulation
 @settings(deadline=None)
 @given(st.text() | TEXTS | JSON)
 def test_any_text_is_read_and_a_value_is_a_verdict(text: str) -> None:

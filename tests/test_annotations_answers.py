@@ -196,12 +196,10 @@ def test_judges_whose_judgments_are_gone_are_not_needed(study: AnnotationsStudy)
     plan = study.plan()
     for page in study.ask(plan, "careful")[0]:
         study.judge(page, honest)
-    for aspect in ("fluency", "adequacy"):
-        study.judgments("hasty", aspect).unlink()
+    study.judgments("hasty").unlink()
     assert answers(study, plan).ballots == 2
-    for aspect in ("fluency", "adequacy"):
-        study.judgments("careful", aspect).unlink()
-    with pytest.raises(UserError, match="4 of 4 files with judgments"):
+    study.judgments("careful").unlink()
+    with pytest.raises(UserError, match="2 of 2 files with judgments"):
         answers(study, plan)
 
 
@@ -276,6 +274,7 @@ def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
     assert answers(study, plan) == one
 
 
+@pytest.mark.heavy
 def test_the_commands(study: AnnotationsStudy) -> None:
     command = ("-m", "metajudge", "annotations")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")

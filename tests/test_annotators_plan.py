@@ -101,11 +101,10 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     facts = facts_of(plan, "topical-chat", "annotator")
     assert facts["ends"]["naturalness"] == [1, 5]
     assert facts["grid"]["naturalness"] == [1, 2, 3, 4, 5]
-    scored = json.loads(
-        Specs(plan, HOME, "r").score("topical-chat", "systems", "annotator", "overall")
-    )
+    spec = json.loads(Specs(plan, HOME, "r").score("topical-chat", "systems", "annotator"))
+    [scored] = spec["readings"]
     assert scored["scale"]["labels"] == [*VERDICTS]
-    assert scored["parser"] == "annotation" and scored["settings"] == {}
+    assert scored["parser"] == "annotation" and scored.get("settings", {}) == {}
 
 
 def test_a_score_in_percent_has_twenty_one_values_and_no_words(
@@ -122,9 +121,9 @@ def test_a_score_in_percent_has_twenty_one_values_and_no_words(
     facts = facts_of(plan, "demo-dialogue", "hundred")
     assert facts["ends"]["naturalness"] == [0, 100]
     assert facts["grid"]["naturalness"] == [*range(0, 101, 5)]
-    spec = Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred", "naturalness")
+    spec = json.loads(Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred"))
     told = {"min": 0, "max": 100, "step": 5, "labels": [], "off_grid": "drop"}
-    assert json.loads(spec)["scale"] == told
+    assert spec["readings"][0]["scale"] == told
 
 
 def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
@@ -228,6 +227,7 @@ def questions(aspect: Aspect = ASPECT, form: str = "annotate", **keys: Any) -> Q
     return Questions(model, judge, aspect, SCALE, shown(judge, [TEXT]), templates, 0, task="qa")
 
 
+@pytest.mark.heavy
 def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation() -> None:
     [request] = questions(ASPECT.in_task("qa"), annotation={})
     assert request.asked["messages"] == [

@@ -53,6 +53,7 @@ def written(rows: list[dict[str, Any]], ending: str) -> bytes:
     return text.getvalue().encode()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
 @some
 @given(told=TABLE)
@@ -75,6 +76,7 @@ def test_texts_of_a_table_come_back_to_the_letter(
     assert len(rated.ratings) == len(told)
 
 
+@pytest.mark.simulation
 @some
 @given(told=TABLE, hidden=UNSEEN.filter(str.strip), place=st.sampled_from("ist"))
 def test_a_text_or_name_that_shows_nothing_is_an_error_with_its_row(
@@ -94,6 +96,7 @@ CELL = st.none() | st.booleans() | COUNT | st.floats() | st.text(max_size=9)
 VALUE = st.recursive(CELL, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 
 
+@pytest.mark.simulation
 @some
 @given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys("isryt", VALUE)), min_size=1))
 def test_any_cells_are_data_or_errors_with_rows(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
@@ -160,6 +163,7 @@ def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
     return st.lists(st.fixed_dictionaries(dict.fromkeys(names, cells)), min_size=1, max_size=2)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("form", ROWS)
 @settings(some, max_examples=25)
 @given(told=st.data())

@@ -74,6 +74,7 @@ FREE = {
 """Parsers whose values are no points of the scale -> their values."""
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("parser", PARSERS)
 @settings(some, max_examples=150)
 @given(
@@ -119,6 +120,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.simulation
 @settings(some, max_examples=300)
 @given(answer=JSON | st.fixed_dictionaries({"choices": VALUE | st.lists(JSON), "usage": JSON}))
 @example({"choices": 5})
@@ -161,6 +163,7 @@ def test_a_place_lies_in_the_text_and_has_the_quoted_words(
             assert bare(words) == bare(quote)
 
 
+@pytest.mark.simulation
 @some
 @given(reply=REPLIES, text=QUOTED)
 def test_errors_of_any_reply_have_places_in_the_text_or_none(reply: str, text: str) -> None:
@@ -272,6 +275,7 @@ FORGET = st.sampled_from(KEYS).map(lambda key: forgetting(key, 5, 1)[:-1])
 FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
 
 
+@pytest.mark.simulation
 @settings(some, max_examples=150)
 @given(lines=st.lists(st.tuples(st.lists(FOREIGN, max_size=2), GOOD), max_size=5), end=FOREIGN)
 @example(lines=[([strange({"logprobs": [1]})], Reply(KEYS[1], 0, "4"))], end=b"")

@@ -58,6 +58,7 @@ def raters(rng: np.random.Generator, r: int, shift: Floats) -> Floats:
     return np.clip(np.round(noisy), 1, 5)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("r", [2, 3, 5])
 @pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
 @pytest.mark.parametrize("spread", [0.0, 0.8])
@@ -141,6 +142,7 @@ def test_constant_people_and_one_rater_are_undefined() -> None:
     assert alone.difference.estimate.note == alone.share.note == ONE_RATER
 
 
+@pytest.mark.simulation
 def test_sorted_slots_are_found_and_shuffled_and_cost_a_rater_nothing() -> None:
     rng = np.random.default_rng(5)
     gaps, bare = [], []

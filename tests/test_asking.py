@@ -39,15 +39,16 @@ def first_text() -> str:
 
 def test_a_split_job_asks_the_same_once_from_several_journals(study: Study) -> None:
     study.study(perturbations=["reordering"], methods=["agreement", "discernment"])
-    done = study.run("--set-scatter", "loop=3", "lop=2")
+    study.model(parts=3)
+    done = study.run()
     assert done.returncode == 0, done.stdout
-    assert "--set-scatter lop: no model of this study that is asked" in done.stdout
     asked = len(study.endpoint.asked)
     prompts = study.endpoint.prompts
     assert len(set(prompts)) == asked > TEXTS
     assert len(list(study.folder.glob("cache/replies/loop/*.jsonl"))) == 3
     split = running.outputs(study.folder / "results" / "asked")
     # one job again: other inputs, the same replies, nothing to score
+    study.model()
     again = study.run()
     assert again.returncode == 0 and len(study.endpoint.asked) == asked
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
@@ -131,8 +132,8 @@ def test_another_parser_or_study_asks_nothing(study: Study) -> None:
     study.endpoint.asked.clear()
     study.card("judges", "terse", model="loop", form="score-only", parser="chiang-lee")
     assert study.run().returncode == 0
-    cell = study.folder / "results/asked/judgments/demo-dialogue/systems/terse/naturalness.parquet"
-    assert set(pq.read_table(cell)["parser"].to_pylist()) == {"chiang-lee@1"}
+    judged = cell(study, "judgments", "loop/systems/terse")
+    assert {row["parser"] for row in judged} == {"chiang-lee@1"}
     study.study(name="other", seed=9)
     assert study.run().returncode == 0
     assert study.rows("coverage", "other")
@@ -292,7 +293,7 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
         row = texts[f"d01:lies.single.{step}"]
         assert row["text"].count("Wrong!") == step == row["step"]
         assert row["parent"] == ("d01:original" if step == 1 else f"d01:lies.single.{step - 1}")
-    votes = cell(study, "scores", "lies.single/pair")
+    votes = cell(study, "scores", "loop/lies.single/pair")
     assert len(votes) == 24 * 2 * 2  # two pairs of neighbours, both orders
     assert all(row["value"] == (1 if row["target"] < row["target_b"] else -1) for row in votes)
     compared = {
@@ -303,7 +304,9 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
     told = {name: (row["value"], row["n"]) for name, row in compared.items()}
     assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (0.5, 96)
     assert told["accuracy_comparison"] == (1, 48)  # the text with fewer lies is the better one
-    judged = {row["target"]: row["value"] for row in cell(study, "scores", "lies.single/both")}
+    judged = {
+        row["target"]: row["value"] for row in cell(study, "scores", "derived/lies.single/both")
+    }
     assert judged["d01:lies.single.3"] == 2.0 and len(judged) == 72
     prompts = study.endpoint.prompts
     assert sum(WRITING in prompt for prompt in prompts) == 24 * 3
@@ -311,7 +314,7 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
     assert sum(COMPARING in prompt for prompt in prompts) == 2 * (24 * 2 + pairs_of_systems)
     rated = TEXTS + 24 + 24 * 3
     assert len(prompts) == 24 * 3 + 2 * (24 * 2 + pairs_of_systems) + 2 * rated
-    assert not (study.folder / "results/asked/replies/demo-dialogue/lies.single/both").exists()
+    assert not list(study.folder.glob("results/asked/replies/**/both.parquet"))
 
 
 def targets(study: Study, name: str) -> list[dict[str, Any]]:
@@ -321,9 +324,8 @@ def targets(study: Study, name: str) -> list[dict[str, Any]]:
 
 
 def cell(study: Study, folder: str, name: str) -> list[dict[str, Any]]:
-    path = study.folder / f"results/asked/{folder}/demo-dialogue/{name}/naturalness.parquet"
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
+    results = study.folder / "results/asked"
+    return running.cell(results, folder, f"demo-dialogue/{name}", "naturalness")
 
 
 def test_the_example_of_the_guide(study: Study) -> None:

@@ -74,9 +74,9 @@ def test_data_is_read_again_where_it_changed_and_only_there(
     monkeypatch.setattr(reading, "read_selected", read)
     reading.read_all(plan, "results/bad")
     assert read.call_count == 1
-    cells = [f"replies/{'/'.join(cell)}.parquet" for cell in plan.cells_of("mine", "recall")]
-    for name in ["items/mine.json", *cells]:
-        path = folder / "results/bad" / name
+    out = folder / "results/bad"
+    cells = [plan.file(out, "scores", cell) for cell in plan.cells_of("mine", "recall")]
+    for path in [out / "items/mine.json", *map(Path, cells)]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     if changed:
@@ -197,6 +197,7 @@ def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
     assert all(map(ID.fullmatch, rated.systems)) and "original" not in rated.systems
 
 
+@pytest.mark.heavy
 def test_a_cell_may_be_as_long_as_it_is(folder: Path) -> None:
     long = "An article that does not end. " * 350_000  # 10 MB
     rated = read(folder, {CSV: BASE[CSV].replace("Another article.", long)})

@@ -58,6 +58,7 @@ def share(value: float, n: int) -> Estimate:
     return Estimate(value, *clopper_pearson(value, n), n=n)
 
 
+@pytest.mark.simulation
 def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
     found = more_needed("coverage", share(0.9, 50), 0.8, 50)
     assert found is not None and found.more is not None and 60 < found.more < 120

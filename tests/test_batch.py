@@ -320,6 +320,6 @@ def _tools(folder: Path, metajudge: Any) -> None:
     assert "there is no store here" in metajudge("replies", "stats", "--store", "nowhere", status=1)
     metajudge("replies", "compact", "study.yaml")
     metajudge("replies", "prune", "study.yaml", "--yes")
-    for path in folder.glob("results/asked/replies/**/*.parquet"):
+    for path in folder.glob("results/asked/replies/*/*.json"):
         path.unlink()
     metajudge("run", "study.yaml")

@@ -92,6 +92,7 @@ def add_one(folder: Path, times: int, _: int) -> None:
         Ledger(folder).change(step)
 
 
+@pytest.mark.heavy
 def test_no_change_is_lost_when_many_make_them_at_once(tmp_path: Path) -> None:
     in_processes(6, add_one, tmp_path, 30)
     assert Ledger(tmp_path).state().spent == {"m": {REQUESTS: 180}}
@@ -251,6 +252,7 @@ def ask_and_count(folder: Path, caps: Sequence[Cap], each: int, number: int) -> 
     (folder / f"came.{number}").write_text(str(came))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("cap", [requests(400), Cap("max_usd", NANOS, 400 * COST)])
 def test_jobs_at_once_never_pass_a_cap_and_use_it_in_the_end(tmp_path: Path, cap: Cap) -> None:
     limit = cap.limit

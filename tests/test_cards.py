@@ -134,6 +134,7 @@ def test_wrong_studies(change: dict[str, object], part: str) -> None:
     assert part in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_asking_side_imports_no_heavy_package() -> None:
     code = (
         "import sys, metajudge.schema.tables, metajudge.parsing, metajudge.scoring, "

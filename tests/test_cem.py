@@ -50,6 +50,7 @@ def test_the_floor_is_the_least_that_any_classes_reach(gold: list[int]) -> None:
     assert cem_floor(np.array([*gold, np.nan], dtype=float), classes) == pytest.approx(least)
 
 
+@pytest.mark.simulation
 @given(st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=2, max_size=30))
 def test_it_lies_between_its_floor_and_one_and_turns_with_the_scale(
     data: list[tuple[float, float]],

@@ -99,6 +99,7 @@ def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
 NOTHING = Apart(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("cells", [2, 12])
 def test_false_alarms_where_every_damage_lowers_every_aspect_alike(cells: int) -> None:
     wanted = np.arange(cells) < cells // 2

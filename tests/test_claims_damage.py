@@ -171,6 +171,7 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
     return noticed, misses
 
 
+@pytest.mark.simulation
 def test_false_alarms() -> None:
     """Of no damage at most 5 % of studies notice any; a quarter shown is missed in 2.5 %."""
     rng = np.random.default_rng(3)

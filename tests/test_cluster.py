@@ -16,6 +16,10 @@ from running import HOME, outputs
 from scripted import refusal
 
 pytestmark = pytest.mark.slow
+JOB = re.compile(
+    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?    resources: (.*)\n", re.M
+)
+"""What a dry run tells of a job: its rule, what it is about, what it needs."""
 WORKSTATION = HOME / "profiles" / "default"
 SLURM = HOME / "workflow" / "profiles" / "slurm" / "config.yaml"
 BIG = {"engine": "vllm", "name": "org/big", "mode": "served"}
@@ -58,16 +62,15 @@ def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, s
         "-m", "snakemake", "-n", "-s", str(HOME / "Snakefile"), *told, cwd=study.folder
     )
     assert done.returncode == 0, done.stdout
-    jobs = re.findall(r"^rule (\w\S+):\n(?:    .*\n)*?    resources: (.*)\n", done.stdout, re.M)
     kept = {"api", "gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account"}
     return {
-        rule.removeprefix("ask_demo-dialogue_"): {
+        about: {
             name: value
             for name, _, value in (one.partition("=") for one in told.split(", "))
             if name in kept
         }
-        for rule, told in jobs
-        if rule.startswith(("ask_", "make_"))
+        for rule, about, told in JOB.findall(done.stdout)
+        if rule.startswith(("ask_", "compute", "write_"))
     }
 
 
@@ -78,7 +81,7 @@ ENDPOINT = {"api": "1", "mem_mb": "4000", "runtime": "1440"}
 def test_each_kind_of_asking_job_asks_for_its_own(kinds: Study) -> None:
     assert resources(kinds, profile(kinds.folder)) == {
         "loop": ENDPOINT,
-        "make_texts_wrong": ENDPOINT,
+        "wrong.single": ENDPOINT,
         "big": {"gpu": "1", "mem_mb": "64000", "runtime": "720"},
         "lexical": PLAIN,
         "control": PLAIN,
@@ -91,6 +94,27 @@ def test_the_card_of_a_model_goes_before_the_profile(kinds: Study) -> None:
     found = resources(kinds, profile(kinds.folder))
     assert found["big"] == {"gpu": "8", "gpu_model": "h100", "mem_mb": "1500", "runtime": "7"}
     assert found["loop"] == ENDPOINT
+
+
+def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: Study) -> None:
+    """`set-resources` goes by the names of rules, and by no others; cards go before both."""
+    kinds.card("models", "big", **BIG, mem_mb=1500)
+    kinds.card("models", "plain", **BIG)
+    kinds.card("perturbations", "wrong", **MADE | {"model": "big"})
+    kinds.card("perturbations", "worse", **MADE | {"model": "plain"})
+    methods = ["agreement", "discernment"]
+    kinds.study(judges=["terse"], perturbations=["wrong", "worse"], methods=methods)
+    told = [
+        "write_gpu:mem_mb=9",
+        "write_gpu:runtime=8",
+        "write_gpu:gpu_model=a40",
+        "write:runtime=7",
+    ]
+    found = resources(kinds, profile(kinds.folder), "--set-resources", *told)
+    assert {name: found[name] for name in ("wrong.single", "worse.single")} == {
+        "wrong.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "1500", "runtime": "8"},
+        "worse.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "9", "runtime": "8"},
+    }
 
 
 def test_what_the_profile_invites_to_edit_can_be_edited(kinds: Study) -> None:
@@ -129,9 +153,9 @@ def test_a_submit_script_is_enough(study: Study) -> None:
     assert done.returncode == 0, done.stdout
     submitted = (study.folder / "submitted.txt").read_text("utf-8").splitlines()
     assert [line.rpartition(" ")[0] for line in submitted] == [
-        "make_texts_wrong 4000",
-        "make_texts_wrong 8000",
-        "ask_demo-dialogue_loop 4000",
+        "write_api 4000",
+        "write_api 8000",
+        "ask_api 4000",
     ]
     asked = len(study.endpoint.asked)
     there = outputs(study.folder / "results" / "asked")

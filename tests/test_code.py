@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.plan.code import code_hash
+from metajudge.engines import ENGINES
+from metajudge.plan.code import code_hash, modules
+from running import HOME
 
+PARSING = "metajudge/parsing"
+NO_PARSER = ("judgment", "policy")
+"""Modules of that package that read no text: what a judgment is, and what counts for none."""
 MODULE = '''"""A module."""
 
 LEAST = 3
@@ -36,6 +41,17 @@ def hashed(folder: Path, module: str) -> str:
     (package / "part.py").write_text(module, encoding="utf-8")
     (folder / "job.py").write_text("from metajudge.part import enough\n")
     return code_hash(folder, "job.py")
+
+
+def test_what_computes_scores_knows_no_parser() -> None:
+    """A mended parser computes no measure anew."""
+    folder = HOME / "scripts"
+    parsers = {f"metajudge.parsing.{path.stem}" for path in (folder / PARSING).glob("*.py")}
+    parsers -= {"metajudge.parsing.__init__", *(f"metajudge.parsing.{name}" for name in NO_PARSER)}
+    assert "metajudge.parsing.number" in parsers
+    for engine in ("lexical", "control", "recorded"):
+        assert not parsers & modules(folder, "compute.py", ENGINES[engine]).keys()
+    assert "metajudge.parsing.number" in modules(folder, "score.py")
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ def test_order_bounds_and_offset(log_p: Floats) -> None:
         assert got.d_exact <= got.d_hmp + 1e-12
 
 
+@pytest.mark.simulation
 @given(arrays(np.float64, (5, 3), elements=st.floats(-800, 0)))
 def test_leading_axis_is_one_call_per_row(log_p: Floats) -> None:
     w = [0.5, 0.3, 0.2]
@@ -179,6 +180,7 @@ def test_a_missing_score_is_an_error_unless_allowed() -> None:
 # Acceptance: the null, four aspects, 100 texts, discrete scores
 
 
+@pytest.mark.simulation
 def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_not() -> None:
     rng = np.random.default_rng(20240601)
     chances = [0.05, 0.15, 0.3, 0.3, 0.2]

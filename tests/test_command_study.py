@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -60,7 +59,7 @@ class Study:
 
     def score(self, *wanted: str) -> subprocess.CompletedProcess[str]:
         """Make some files of the results, by default the scores of the judge and nothing else."""
-        files = wanted or ("scores/demo-dialogue/systems/counted/naturalness.parquet",)
+        files = wanted or ("scores/demo-dialogue/counting/systems/counted.parquet",)
         paths = [f"results/small/{name}" for name in files]
         return running.snakemake("--configfile", "study.yaml", "--", *paths, cwd=self.folder)
 
@@ -71,9 +70,7 @@ class Study:
         return [json.loads(line) for line in lines if line != "started"]
 
     def cell(self, folder: str, name: str, aspect: str = "naturalness") -> list[dict[str, Any]]:
-        path = self.folder / f"results/small/{folder}/demo-dialogue/{name}/{aspect}.parquet"
-        found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-        return found
+        return running.cell(self.folder / "results/small", folder, f"demo-dialogue/{name}", aspect)
 
 
 @pytest.fixture
@@ -94,19 +91,21 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Study) -> 
     assert len(given) == TEXTS and {one["aspect"]["id"] for one in given} == {"naturalness"}
     assert given[0]["scale"] == {"min": 1, "max": 5, "step": 1, "labels": []}
     assert all(one["source"] for one in given) and "references" not in given[0]
-    scores = {row["target"]: row["value"] for row in study.cell("scores", "systems/counted")}
+    scores = {
+        row["target"]: row["value"] for row in study.cell("scores", "counting/systems/counted")
+    }
     assert scores == {target: len(text) for target, text in texts().items()}
     pages = (study.folder / "results/small/report/index.html").read_text("utf-8")
     assert "counting" in pages and str(study.folder) not in pages
-    before = study.cell("replies", "systems/counted")
+    before = study.cell("replies", "counting/systems/counted")
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
     study.model(batch=7, workers=2, timeout=60, variant=None)
     assert study.score().returncode == 0
-    assert study.given() == [] and study.cell("replies", "systems/counted") == before
+    assert study.given() == [] and study.cell("replies", "counting/systems/counted") == before
     study.program(COUNTING.replace('len(one["text"])', "1"))  # a changed program is another one
     assert study.score().returncode == 0
     assert len(study.given()) == TEXTS
-    assert {row["value"] for row in study.cell("scores", "systems/counted")} == {1.0}
+    assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {1.0}
 
 
 def test_damaged_texts_and_only_what_the_program_sees(study: Study) -> None:
@@ -160,7 +159,7 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Study
     done = study.score()
     assert done.returncode == 0, done.stdout
     assert len(study.given()) == TEXTS - 98
-    assert {row["value"] for row in study.cell("scores", "systems/counted")} == {4.0}
+    assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {4.0}
 
 
 def test_what_cannot_be_scored_is_counted(study: Study) -> None:
@@ -175,7 +174,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
     own = {"scale": {"min": 1, "max": 5, "step": 1}}
     study.card("judges", "counted", model="counting", **own)
     assert study.score().returncode == 0
-    judged = Counter(row["status"] for row in study.cell("judgments", "systems/counted"))
+    judged = Counter(row["status"] for row in study.cell("judgments", "counting/systems/counted"))
     quarter = TEXTS // 4
     assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
     told = running.run("-m", "metajudge", "replies", "retry", "study.yaml", cwd=study.folder)
@@ -225,11 +224,10 @@ def test_a_program_cannot_write_texts(study: Study) -> None:
 def test_the_shipped_program_scores_as_it_says(study: Study) -> None:
     study.study(judges=["word-variety"], aspects=["naturalness", "groundedness"])
     aspects = ("naturalness", "groundedness")
-    cells = [f"scores/demo-dialogue/systems/word-variety/{aspect}.parquet" for aspect in aspects]
-    done = study.score(*cells)
+    done = study.score("scores/demo-dialogue/word-variety/systems/word-variety.parquet")
     assert done.returncode == 0, done.stdout
     for aspect in aspects:
-        rows = study.cell("scores", "systems/word-variety", aspect)
+        rows = study.cell("scores", "word-variety/systems/word-variety", aspect)
         scores = {row["target"]: row["value"] for row in rows}
         assert len(scores) == TEXTS and all(0 < value <= 1 for value in scores.values())
         short = next(text for text in texts().items() if len(text[1].split()) < 20)

@@ -90,6 +90,7 @@ def write(folder: Path, study: str, rows: dict[str, list[Row]]) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_the_command(tmp_path: Path) -> None:
     one = write(tmp_path, "one", {"agreement": [A, B], "comparison": [GAP, P, HOLM]})
     two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})

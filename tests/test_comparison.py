@@ -130,6 +130,7 @@ def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
 # --- what could have been seen ---
 
 
+@pytest.mark.simulation
 def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
     """Simulated studies in which one judge is better by what the formula calls detectable."""
     rng = np.random.default_rng(11)

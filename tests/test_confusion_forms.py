@@ -97,6 +97,7 @@ def test_other_penalties_change_the_score_and_ask_nothing(study: Study) -> None:
     assert len(study.endpoint.asked) == asked
 
 
+@pytest.mark.heavy
 def test_the_shipped_study_holds_the_forms_beside_each_other_in_every_wording() -> None:
     path = HOME / "config" / "studies" / "confusion-forms.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))

@@ -21,6 +21,7 @@ ASPECTS = ["fluency", "coherence", "informativeness"]
 Row = dict[str, Any]
 
 
+@pytest.mark.heavy
 def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording() -> None:
     path = HOME / "config" / "studies" / "confusion.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
@@ -30,7 +31,7 @@ def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording()
     for dataset in plan.datasets:
         assert len(plan.plain_aspects(dataset)) == 11
         assert {name for name, _ in plan.perturbed(dataset)} == damages
-    judged = [cell for cell in plan.cells if cell.judge == "ten-draws"]
+    judged = [cell for cell in plan.cell_aspects if cell.judge == "ten-draws"]
     assert len(judged) == 4 * (1 + 18) * 11 * 5
     assert {split(cell.aspect)[1] for cell in judged} == set(plan.study.criteria)
     expected = [
@@ -40,11 +41,12 @@ def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording()
     assert expected == [57, 130]
 
 
+@pytest.mark.heavy
 def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
     told, _ = load_yaml(HOME / "config" / "studies" / "confusion.yaml")
     wordings = [*told["criteria"], "selection-1", "selection-2", "selection-3"]
     plan = load_plan(told | {"criteria": wordings}, HOME, source="study.yaml")
-    cells = [cell for cell in plan.cells if cell.judge == "ten-draws"]
+    cells = [cell for cell in plan.cell_aspects if cell.judge == "ten-draws"]
     assert len(cells) == 4 * 19 * 80 and plan.judges["ten-draws"].draws == 10
     assert sum(plan.datasets[cell.dataset].select.n or 0 for cell in cells) == 1_520_000
 

@@ -6,6 +6,7 @@ D_exact >= 1 is a test at the 5 % level, so chance level is 5 %, give or take wh
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from metajudge.engines import build
@@ -43,6 +44,7 @@ def random_scores(seed: int, perturbation: str) -> dict[str, NDArray[np.float64]
     }
 
 
+@pytest.mark.simulation
 def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds() -> None:
     weights = np.full(len(ASPECTS), 1 / len(ASPECTS))
     reached = []

@@ -246,6 +246,7 @@ def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Statistic) ->
     assert found.n + found.n_missing == len(pairs)
 
 
+@pytest.mark.simulation
 @every
 @pytest.mark.parametrize("shape", [(31, 5), (40, 4), (12, 13)])
 @pytest.mark.parametrize("continuous", [False, True])

@@ -26,6 +26,7 @@ def test_each_statistic_has_both_intervals(statistic: str, monkeypatch: pytest.M
     assert benchmark.head((12, 20)).splitlines()[0].count("|") == benchmark.line(found).count("|")
 
 
+@pytest.mark.simulation
 def test_where_nearly_all_ratings_are_one_studies_without_an_interval_are_counted() -> None:
     (found,) = benchmark.coverage("half credit", "degenerate", (10,), 5)
     assert found.without > 0

@@ -12,7 +12,7 @@ from metajudge.cells import joined, split
 from metajudge.plan import load_plan
 from metajudge.schema.cards import Aspect, Wording
 from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part
 from running import HOME
 from scripted import Body, Said, reply, serve
 
@@ -84,6 +84,7 @@ PAPER: dict[str, Any] = {
 }
 
 
+@pytest.mark.heavy
 def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     kinds = ["default", "simplified", "detailed", "term", "list"]
     plan = plan_of(criteria=[*kinds, *(f"selection-{n}" for n in (1, 2, 3))], **PAPER)
@@ -145,9 +146,9 @@ def test_judges_are_told_each_wording_and_nothing_else_differs(study: Study) -> 
 def test_numbers_stand_at_their_criterion(study: Study) -> None:
     results = study.folder / "results" / "asked"
     for criterion in ABLATIONS:
-        place = f"demo-dialogue/systems/terse/naturalness.{criterion}.parquet"
         for table in ("scores", "judgments"):
-            rows = read_table(table, results / table / place).to_pylist()
+            place = results / table / "demo-dialogue/loop/systems/terse.parquet"
+            rows = read_part(table, place, "naturalness", criterion).to_pylist()
             assert {(row["aspect"], row["criterion"]) for row in rows} == {
                 ("naturalness", criterion)
             }

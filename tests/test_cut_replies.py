@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from metajudge.engines import vllm
@@ -17,7 +18,8 @@ from metajudge.replies.judging import Questions
 from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import table_of
-from metajudge.scoring.cell import reader, score_cell
+from metajudge.scoring.cell import reader, score_part
+from metajudge.scoring.specs import Reading
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
@@ -65,16 +67,16 @@ def test_scores_count_cut_replies_where_the_spec_says_so() -> None:
     row = {"judge": "j", "kind": "rate", "aspect": "a", "target": "t", "draw": 0, "status": "ok"}
     answers = table_of("answers", [{**row, "text": "Rating: 4\nThe", "finish": "length"}])
     cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
-    told: dict[str, Any] = {"cell": cell, "scale": FIVE, "parser": "score", "estimator": "mean"}
+    reading = Reading(pairs=[("a", None)], scale=FIVE, parser="score", estimator="mean")
+    cut = replace(reading, cut=True)
 
     def value(table: pa.Table) -> Any:
         return table["value"].to_pylist()[0]
 
-    assert value(score_cell(answers, **told)[1]) is None
-    assert value(score_cell(answers, **told, cut=True)[1]) == 4
-    spec = {"scale": {"min": 1, "max": 5, "step": 1, "labels": []}, "parser": "score"}
-    assert reader({**spec, "settings": {}})("Rating: 4\nThe", "length", "ok").value is None
-    assert reader({**spec, "settings": {}, "cut": True})("4\nThe", "length", "ok").value == 4
+    assert value(score_part(answers, reading, cell=cell)[1]) is None
+    assert value(score_part(answers, cut, cell=cell)[1]) == 4
+    assert reader(reading)("Rating: 4\nThe", "length", "ok").value is None
+    assert reader(cut)("4\nThe", "length", "ok").value == 4
 
 
 @pytest.mark.parametrize("keys", [{"annotation": {}}, {"parser": "errors"}, {"parser": "result"}])

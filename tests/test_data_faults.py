@@ -162,6 +162,7 @@ def test_unieval_faults(tmp_path: Path) -> None:
     assert "off the scale" in text and "row 3" in text
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_table_that_unfolds_into_gigabytes_is_refused(

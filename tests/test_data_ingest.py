@@ -13,6 +13,7 @@ from metajudge.engines.subjects import _own_reference
 from metajudge.schema.errors import UserError
 from metajudge.schema.tables import read_table
 
+pytestmark = pytest.mark.heavy
 CARD = {
     "dataset": "mine",
     "name": "Mine",
@@ -24,7 +25,7 @@ CARD = {
     "citation": "a citation",
     "select": {"original": "most_sentences"},
 }
-NAMES = ("items", "systems", "original", "ratings")
+NAMES = ("items", "systems", "original", "ratings", "spans")
 
 
 def ingest(folder: Path, **keys: Any) -> subprocess.CompletedProcess[str]:
@@ -113,7 +114,7 @@ def test_the_same_data_gives_the_same_bytes(folder: Path) -> None:
     for _ in range(2):
         assert ingest(folder).returncode == 0
         written.append({path.name: path.read_bytes() for path in (folder / "out").iterdir()})
-    assert written[0] == written[1] and len(written[0]) == 5
+    assert written[0] == written[1] and len(written[0]) == 6
 
 
 def test_originals_are_written_only_where_wanted(folder: Path) -> None:

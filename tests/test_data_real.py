@@ -149,6 +149,7 @@ def test_qags() -> None:
         assert len(load("qags-xsum")[1].outputs) == 239
 
 
+@pytest.mark.heavy
 @needs_real_data
 def test_wiki_da() -> None:
     _, rated = load("wiki-da")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 
@@ -24,7 +24,7 @@ def derive(
         )
         for number, member in enumerate(members)
     ]
-    judgments, scores = derive_cell(tables, cell=CELL, min_annotators=least)
+    judgments, scores = derive_part(tables, cell=CELL, min_annotators=least)
     return judgments.to_pylist(), scores.to_pylist()
 
 

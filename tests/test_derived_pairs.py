@@ -3,7 +3,7 @@
 from typing import Any
 
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 Rows = list[dict[str, Any]]
@@ -11,7 +11,7 @@ Rows = list[dict[str, Any]]
 
 def derive(*members: Rows) -> tuple[Rows, Rows]:
     tables = [table_of("scores", [{**CELL, **row} for row in member]) for member in members]
-    judgments, scores = derive_cell(tables, cell=CELL, min_annotators=1)
+    judgments, scores = derive_part(tables, cell=CELL, min_annotators=1)
     return judgments.to_pylist(), scores.to_pylist()
 
 

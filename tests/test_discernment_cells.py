@@ -109,7 +109,7 @@ def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -
     assert CELLS.keys() <= cells and len(cells) == 59
     assert all(isinstance(plan.perturbations[name], MadePerturbation) for _, name, _ in made)
     assert {name for _, name, _ in made} == {NAMES.get(name, name) for name in MADE}
-    judged = [cell for cell in plan.cells if cell.judge == "steps"]
+    judged = [cell for cell in plan.cell_aspects if cell.judge == "steps"]
     assert len(judged) == sum(
         (1 + len(plan.perturbed(dataset))) * len(plan.aspects_of(dataset))
         for dataset in plan.datasets
@@ -156,6 +156,7 @@ def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
         plan_of(perturbations=[], datasets=["sumpubmed"], methods=["agreement"])
 
 
+@pytest.mark.heavy
 def test_a_rule_whose_need_a_dataset_does_not_meet_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

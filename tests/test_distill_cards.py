@@ -81,7 +81,7 @@ def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
     study = distilling(folder, NOWHERE, **learnt, distill={"datasets": ["bare"]})
     study.card("judges", "shown", model="loop", form="score-shots", shots={"n": 3})
     table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
-    assert {cell.dataset for cell in planned(study).cells if cell.judge == "shown"} == {
+    assert {cell.dataset for cell in planned(study).cell_aspects if cell.judge == "shown"} == {
         "demo-dialogue"
     }
 

@@ -13,7 +13,7 @@ import yaml
 import running
 from asking import Study
 from distilling import MEMBERS, distilling, table, write
-from metajudge.schema.tables import read_table
+from metajudge.schema.tables import read_part, read_table
 from scripted import Body, Said, reply, serve
 from vllm_job import HERE, ON_A_CPU, PYTHON, TINY
 
@@ -77,8 +77,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 
 def right(study: Study, name: str, dataset: str, judge: str) -> int:
     """Return of how many texts a judge says what was taught, as it is parsed."""
-    place = study.folder / "results" / name / "judgments" / dataset / "systems" / judge
-    rows = read_table("judgments", place / "naturalness.parquet").to_pylist()
+    found = (study.folder / "results" / name / "judgments" / dataset).glob(
+        f"*/systems/{judge}.parquet"
+    )
+    rows = read_part("judgments", next(found), "naturalness", None).to_pylist()
     assert len(rows) == TEXTS
     return sum((row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows)
 

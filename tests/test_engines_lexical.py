@@ -174,6 +174,7 @@ def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
     assert all(len(made) == 64 for made in different)
 
 
+@pytest.mark.heavy
 def test_heavy_packages_wait_until_a_form_needs_them() -> None:
     code = (
         "import sys, metajudge.engines.lexical as lexical;"

@@ -151,6 +151,7 @@ def test_an_endless_failure_costs_only_itself(url: str, tmp_path: Path) -> None:
     assert {verdict(reply).status for reply in found.values()} == {"ok"}
 
 
+@pytest.mark.heavy
 def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
     model: Path, tmp_path: Path
 ) -> None:

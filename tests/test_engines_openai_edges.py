@@ -303,7 +303,7 @@ def test_the_key_is_told_in_no_shape(
     """Neither whole nor cut short, in replies, failures, errors and what stands behind them."""
     monkeypatch.setenv("IT_KEY", KEY)
     endpoint.script = lambda _: SHAPES[shape](status)
-    model = card(endpoint, api_key_env="IT_KEY")
+    model = card(endpoint, api_key_env="IT_KEY", limits={**FAST, "patience": 1})
     try:
         told = repr(ask(model, *requests(model, "a"), proven=True))
     except UserError as error:

@@ -99,19 +99,26 @@ def test_whoever_asks_for_more_patience_than_there_is_is_left(
     assert len(endpoint.asked) > 1 + FAST["attempts"]  # these do not count as attempts
 
 
+@pytest.mark.heavy
 def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests."""
+    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests.
+
+    None waits beyond its patience, neither for its turn nor while the endpoint is left in peace.
+    """
     endpoint.script = lambda _: refusal(429, "slow down")
     asked = requests(card(endpoint), *MANY[:16])
+    began = time.monotonic()
     with pytest.raises(UserError, match="patience is used up"):
         ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
+    assert time.monotonic() - began < 3 * 4
     by_prompt = Counter(map(prompt, endpoint.asked))
     assert len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8  # 0.02 * 2 ** 8 > 4
     assert len(endpoint.asked) < 16 * 6
 
 
+@pytest.mark.heavy
 def test_a_pause_that_one_is_told_holds_for_all(endpoint: Endpoint, tmp_path: Path) -> None:
     moments: list[float] = []
 
@@ -313,6 +320,7 @@ def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_p
     assert len(endpoint.asked) == 5 + 7 * 2 + 55
 
 
+@pytest.mark.heavy
 def test_failures_that_differ_or_with_replies_between_end_nothing(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -350,6 +358,7 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
     assert len(endpoint.asked) == most + proven
 
 
+@pytest.mark.heavy
 def test_another_type_of_error_is_another_failure(endpoint: Endpoint, tmp_path: Path) -> None:
     count = iter(range(10_000))
     endpoint.script = lambda _: Said({"error": {"type": "ab"[next(count) % 2]}}, 503)

@@ -312,6 +312,7 @@ def joined(answers: list[list[Answer]]) -> int:
     return sum(all(answer.status == "ok" for answer in draws) for draws in answers)
 
 
+@pytest.mark.heavy
 def test_every_recorded_summeval_reply_is_joined() -> None:
     subjects, names = real(
         "summeval", "summeval_jsonl", "summeval/model_annotations.12systems.jsonl"
@@ -335,6 +336,7 @@ def test_recorded_topical_chat_replies_have_twenty_draws(name: str, count: int) 
     assert joined(answers) == count
 
 
+@pytest.mark.heavy
 def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
     subjects, names = real("topical-chat", "unieval_json", "topical_chat/topical_chat.json")
     path = DATA / "topical_chat" / "topical_chat_result.json"

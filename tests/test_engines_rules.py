@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge import parsing
 from metajudge.engines.base import Subject
 from metajudge.engines.lexical import LexicalEngine
 from metajudge.engines.rules import (
@@ -15,10 +14,10 @@ from metajudge.engines.rules import (
     length,
     measure,
     punctuation,
+    rate,
     repetition,
     spelling,
 )
-from metajudge.parsing.parsers import parse
 from metajudge.schema.cards import Judge, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
@@ -94,18 +93,17 @@ def test_punctuation_by_hand(text: str, faults: int, sentences: int) -> None:
 def test_the_reply_explains_the_rating() -> None:
     parts = Parts(0.96, 1, 0.8, 1)
     mean = 0.5 * 0.96 + 0.1 * 1 + 0.4 * 1
-    assert explain(parts, "fluency", FIVE) == (
-        f"spelling 0.96, repetition 1.00, length 0.80, punctuation 1.00\nRating: {1 + 4 * mean:.2f}"
+    assert rate(parts, "fluency", FIVE) == pytest.approx(1 + 4 * mean)
+    assert explain(parts, "fluency") == (
+        "spelling 0.96, repetition 1.00, length 0.80, punctuation 1.00"
     )
-    assert explain(parts, "groundedness", FIVE).startswith(
-        "Rules see almost nothing of groundedness"
-    )
-    assert "length" not in explain(parts._replace(length=None), "relevance", FIVE)
+    assert explain(parts, "groundedness").startswith("Rules see almost nothing of groundedness")
+    assert "length" not in explain(parts._replace(length=None), "relevance")
 
 
 def test_a_length_without_a_yardstick_does_not_weigh() -> None:
     parts = Parts(1, 1, None, 1)
-    assert explain(parts, "relevance", FIVE).endswith("Rating: 5.00")
+    assert rate(parts, "relevance", FIVE) == 5
 
 
 def test_weights_sum_to_one_and_no_aspect_is_seen_and_not_seen() -> None:
@@ -118,21 +116,20 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect() -> None:
     engine = LexicalEngine()
     references = ("The lake froze early this winter.",)
     one = Subject("t", "i", "s", "systems", "the lkae froze early .", None, references)
-    texts = [engine.answer(judge, aspect, FIVE, [one])[0][0].text for aspect in WEIGHTS]
-    assert len({text.splitlines()[0] for text in texts}) == 1
-    assert len(set(texts)) == len(set(WEIGHTS.values()))
+    said = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]
+    assert len({answer.rationale for answer in said}) == 1
+    assert len({answer.text for answer in said}) == len(set(WEIGHTS.values()))
     assert len(engine._parts) == 1
 
 
 @pytest.mark.parametrize("aspect", ["fluency", "faithfulness", "overall"])
 @pytest.mark.parametrize(("low", "high"), [(1, 5), (0, 1), (1, 100)])
 @pytest.mark.parametrize("part", [0.01, 0.94, 1])
-def test_the_reply_is_read_by_the_parser_of_replies(
+def test_a_rating_lies_on_the_scale_where_the_properties_lie(
     aspect: str, low: float, high: float, part: float
 ) -> None:
-    text = explain(Parts(part, part, part, part), aspect, Scale(min=low, max=high))
-    verdict = parse(text, scale=parsing.Scale(low, high), finish="stop", parser="score")
-    assert (verdict.status, verdict.value) == ("ok", round(low + (high - low) * part, 2))
+    rating = rate(Parts(part, part, part, part), aspect, Scale(min=low, max=high))
+    assert rating == pytest.approx(low + (high - low) * part)
 
 
 @given(st.text(), st.none() | st.text(), st.lists(st.text(), max_size=2))
@@ -141,4 +138,4 @@ def test_every_text_has_a_rating_on_the_scale(
 ) -> None:
     parts = measure(text, source, references)
     assert all(0 <= part <= 1 for part in parts if part is not None)
-    assert 1 <= float(explain(parts, "overall", FIVE).rsplit(" ", 1)[1]) <= 5
+    assert 1 <= rate(parts, "overall", FIVE) <= 5

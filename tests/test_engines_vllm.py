@@ -263,6 +263,7 @@ def test_the_log_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.startswith("replies: 300 of 300")
 
 
+@pytest.mark.heavy
 def test_a_study_stops_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

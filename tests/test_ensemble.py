@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 from metajudge.statistics.ensemble import (
     CANCELLED,
     ON_ONE_SCALE,
@@ -92,7 +92,7 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
         )
         for at, own in enumerate(scores)
     ]
-    derived = derive_cell(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
+    derived = derive_part(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
     found = subset_scores(scores, (0, 1, 2, 3), least)
     np.testing.assert_array_equal(found, np.array(derived, dtype=float))
     np.testing.assert_array_equal(found, subset_scores(scores[::-1], (0, 1, 2, 3), least))
@@ -128,6 +128,7 @@ def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     assert (number.value, number.lo, number.hi) == pytest.approx((1, 1, 1))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
     mean = mean_error_correlation(pairs(APART, one_scale=one_scale))
@@ -156,6 +157,7 @@ def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
         assert moved == pytest.approx(wanted)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     x, y = APART[0], 0.5 * APART[0] + APART[1]

@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -59,8 +58,10 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         again = running.run("-m", "metajudge", "run", str(study), cwd=tmp_path)
         assert again.returncode == 0 and len(endpoint.asked) == counts.total()
     results = tmp_path / "results" / "small"
-    place = "judgments/demo-dialogue/systems/{}/naturalness.parquet"
-    judged = {name: pq.read_table(results / place.format(name)).to_pylist() for name in FORMS}
+    place = ("judgments", "demo-dialogue/{}/systems/{}")
+    judged = {
+        name: running.cell(results, place[0], place[1].format("judge", name)) for name in FORMS
+    }
     texts = len(judged["annotator"])
     assert counts == {"judge": 5 * texts, "supervisor": texts}
     for rows in judged.values():
@@ -68,7 +69,7 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         for row in rows:
             [span] = row["spans"]  # a severity and a verdict of any scale are read as 1 to 5
             assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
-    merged = pq.read_table(results / place.format("together")).to_pylist()
+    merged = running.cell(results, place[0], place[1].format("derived", "together"))
     assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)
     found = subsets(running.rows(results, "ensemble"))
     assert len(found) == 31 and None not in found.values()

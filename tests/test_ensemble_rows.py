@@ -96,6 +96,7 @@ def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> Non
     assert all(row["signature"].startswith("judge:all|card:c0de") for row in told())
 
 
+@pytest.mark.heavy
 def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
     scores = {**THREE, "all": mean_of(THREE)}
     beside = agreement.rows(study(scores, cards={"all": {"discrete": False}}))
@@ -157,6 +158,7 @@ def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
             assert noted == [best]
 
 
+@pytest.mark.heavy
 def test_differences_are_on_the_texts_that_both_score() -> None:
     gaps = dict(THREE) | {"good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}}
     found, place = rows(gaps), {"aspect": "clear", "level": "pooled"}
@@ -243,6 +245,7 @@ def test_a_member_that_scores_nothing_leaves_the_others() -> None:
     assert one(found, "effective_judges", **place)["value"] is None
 
 
+@pytest.mark.heavy
 def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> None:
     crowd = {
         f"m{at}": dict(zip(ASPECTS, np.round(QUALITY + RNG.normal(size=(2, N)), 1), strict=True))

@@ -151,8 +151,10 @@ def test_by_rule_the_scores_are_the_same_and_without_texts_nothing_is_asked(
     whole: tuple[Path, list[Body], Raters],
 ) -> None:
     results = whole[0]
-    for path in results.glob("scores/*/systems/ensemble/*.parquet"):
-        other = path.parents[1] / "ensemble-by-rule" / path.name
+    paths = list(results.glob("scores/*/derived/systems/ensemble.parquet"))
+    assert paths
+    for path in paths:
+        other = path.with_name("ensemble-by-rule.parquet")
         both = [pq.read_table(one)["value"].to_pylist() for one in (path, other)]
         assert both[0] == both[1] and len(both[0]) > 0
     notes = {row["note"] for row in found(results, "coverage", dataset="hanna", judge="ensemble")}

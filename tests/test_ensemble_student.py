@@ -34,6 +34,7 @@ def taught(found: list[Row]) -> list[Row]:
     return [row for row in found if row["statistic"].startswith("student_")]
 
 
+@pytest.mark.heavy
 def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher() -> None:
     found = rows(student=TAUGHT)
     for aspect in (*ASPECTS, "average"):
@@ -46,6 +47,7 @@ def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher
     assert [row for row in found if row not in taught(found)] == rows()
 
 
+@pytest.mark.heavy
 def test_it_stands_beside_people_as_any_judge_does() -> None:
     hundred = {"ends": dict.fromkeys(ASPECTS, (0, 100)), "grid": dict.fromkeys(ASPECTS, STEPS)}
     beside = agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred}))

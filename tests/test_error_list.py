@@ -228,8 +228,9 @@ def test_other_penalties_score_anew_and_ask_nothing(
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         specs = Specs(plan, HOME, "results")
         asked.append(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "error-list", "naturalness")
-        scored.append(json.loads(specs.score(*cell)))
+        cell = ("demo-dialogue", "systems", "error-list")
+        [reading] = json.loads(specs.score(*cell))["readings"]
+        scored.append(reading)
     assert asked[0] == asked[1]
     assert [one["settings"]["minor"] for one in scored] == [1, 2]
     assert scored[0]["scale"]["step"] is None  # scores lie between the steps of the aspect's scale

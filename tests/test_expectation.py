@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from metajudge.parsing.judgment import Scale
 from metajudge.schema.tables import table_of
-from metajudge.scoring import score_cell
+from metajudge.scoring.cell import score_part
 from metajudge.scoring.expectation import expectation
+from metajudge.scoring.specs import Reading
 
 FIVE = {str(value): float(value) for value in range(1, 6)}
 TEN = {str(value): float(value) for value in range(1, 11)}
@@ -127,14 +128,14 @@ def cell(
         row = {"judge": "j", "kind": "rate", "target": target, "draw": draws[target]}
         rows.append({**row, "text": text, "finish": "stop", "status": "ok", "logprobs": logprobs})
     answers = table_of("answers", rows)
-    _, scores = score_cell(
-        answers,
-        cell=CELL,
+    reading = Reading(
+        pairs=[("x", None)],
         scale=Scale(1, 5, 1),
         parser="score",
         estimator=estimator,
         samples=samples,
     )
+    _, scores = score_part(answers, reading, cell=CELL)
     return [
         (row["target"], row["value"], row["n_missing"], row["estimator"])
         for row in scores.to_pylist()

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explore_study import DOUBLED, ExploreStudy
+from metajudge.cells import DERIVED
 from metajudge.perturb.edits import Edit, apply_edits
 from metajudge.report import shards
 from metajudge.report.explore import errors, render, view
@@ -50,7 +51,7 @@ def study(tmp_path: Path) -> ExploreStudy:
 
 def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
-    one, *rest = judged(texts, ("systems", "annotator", "fluency"))
+    one, *rest = judged(texts, ("systems", "annotator", "fluency"), "m")
     assert len(rest) == 7 and one.target.text.startswith(DOUBLED)
     assert (one.target.system, one.target.item, one.target_b) == ("able", "n000", None)
     assert (one.rating, one.ratings, one.score) == (4.5, [4.0, 5.0], 3.0)
@@ -63,7 +64,9 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: Explore
 def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
     found = [
-        one for name in ("fluency", "adequacy") for one in judged(texts, ("systems", "mean", name))
+        one
+        for name in ("fluency", "adequacy")
+        for one in judged(texts, ("systems", "mean", name), DERIVED)
     ]
     assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {None}
     assert [one.rating for one in found] == [4.5] * 8 + [None] * 8
@@ -79,7 +82,7 @@ def test_a_damaged_text_is_read_with_the_one_that_it_was_made_of(study: ExploreS
 
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
-    one, other, *_ = judged(Texts(str(study.folder), "news"), ("systems", "versus", "fluency"))
+    one, other, *_ = judged(Texts(str(study.folder), "news"), ("systems", "versus", "fluency"), "m")
     pairs = [(each.target.system, each.target_b and each.target_b.system) for each in (one, other)]
     assert pairs == [("able", "best"), ("best", "able")]
     assert (one.score, one.draws[0].label, one.draws[0].reply) == (None, "A", "A")
@@ -91,6 +94,7 @@ def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
 # --- shards ------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 @given(st.recursive(ANY_TEXT | st.none() | st.integers(), lambda one: st.lists(one, max_size=4)))
 def test_a_literal_is_its_value_and_stands_safely_in_a_script(value: Any) -> None:
     text = literal(value)
@@ -171,6 +175,7 @@ def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
     assert len(list(folder.iterdir())) == 1 + 1 + 3 + 3 + 1 + 1
 
 
+@pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> None:
     written = []
     for seed in ("1", "2"):

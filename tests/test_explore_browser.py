@@ -11,7 +11,7 @@ from browser import Browser, browser, needs_browser
 from explore_study import DOUBLED, ExploreStudy
 from metajudge.report.shards import literal
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.heavy, needs_browser]
 CODES = {"Tab": 9, "Space": 32, "End": 35, "ArrowDown": 40, "ArrowUp": 38}
 LINE = 1_000_000
 EVIL = (

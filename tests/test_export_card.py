@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import report_study as study
 from metajudge.export.card import card
 from metajudge.export.markdown import WRITERS, blocks, code, escaped, inline
@@ -46,6 +48,7 @@ def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
     assert card_of(tmp_path) == card_of(tmp_path)
 
 
+@pytest.mark.heavy
 def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
     assert "Judges that are asked saw 0.25 of the items" in card_of(tmp_path, study={"share": 0.25})
     assert "answered once" in card_of(tmp_path)
@@ -93,6 +96,7 @@ def test_an_interval_without_width_is_explained_below_its_table() -> None:
     assert last == inline(NO_WIDTH_TOLD)
 
 
+@pytest.mark.heavy
 def test_every_block_of_the_report_can_be_written(tmp_path: Path) -> None:
     sections = sections_of(Report.load(study.make(tmp_path)))
     kinds = {block.kind for section in sections for block in section.blocks}

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import running
+from cell_files import write_part
 from metajudge.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
 from metajudge.export.judgments import blocks, export, guarded, rows
 from metajudge.plan import Plan, load_plan
@@ -63,9 +64,8 @@ def out(tmp_path: Path, plan: Plan) -> Path:
     write_table("ratings", table_of("ratings", ratings), found / "ratings/demo-dialogue.parquet")
     targets = found / "targets/demo-dialogue/systems.parquet"
     write_table("targets", table_of("targets", texts), targets)
-    for cell in plan.cells:
-        path = found / "judgments" / Path(*cell[:3]) / f"{cell.aspect}.parquet"
-        write_table("judgments", table_of("judgments", told.get(cell.judge, [])), path)
+    for cell in plan.cell_aspects:
+        write_part("judgments", Path(plan.file(found, "judgments", cell)), told.get(cell.judge, []))
     return found
 
 
@@ -182,12 +182,13 @@ def test_no_more_than_a_block_is_held() -> None:
 
 
 def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Path) -> None:
-    next(out.glob("judgments/**/rules/*.parquet")).unlink()
+    next(out.glob("judgments/**/rules.parquet")).unlink()
     with pytest.raises(UserError, match="has been judged") as caught:
         export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
     assert caught.value.todo == "metajudge run s.yaml" and not list(tmp_path.glob("*.parquet"))
 
 
+@pytest.mark.heavy
 def test_the_command(out: Path, tmp_path: Path) -> None:
     told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
     told |= {"judges": ["random", "rules"], "methods": ["agreement"]}

@@ -134,6 +134,7 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
     assert odd[0] == f"\\texttt{{{heads[1]}}}"
 
 
+@pytest.mark.heavy
 def test_damage_stands_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
     found = Report.load(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}

@@ -35,6 +35,7 @@ def written() -> golden.Keys:
     return golden.written()
 
 
+@pytest.mark.heavy
 def test_no_key_of_a_reply_has_changed(written: golden.Keys) -> None:
     assert golden.changed(written, golden.keys()) == []
 

@@ -114,6 +114,7 @@ TABLES = {
 }
 
 
+@pytest.mark.heavy
 @needs_data
 @pytest.mark.parametrize("table", TABLES)
 def test_the_published_correlations_come_out(table: str) -> None:
@@ -158,6 +159,7 @@ def test_the_published_correlations_come_out(table: str) -> None:
             assert value == pytest.approx(float(row[aspect]), abs=5.1e-4), (row["metric"], aspect)
 
 
+@pytest.mark.slow
 def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: Path) -> None:
     """From the file to the report: no texts, judges by column, the references' system apart."""
     folder = tmp_path / "config"

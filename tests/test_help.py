@@ -66,12 +66,14 @@ def test_documents_with_command_lines_are_found() -> None:
     assert sum(len(blocks(path)) for path in DOCUMENTS) > 10
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["replies", "read", "--help"]])
 def test_help_is_printed(words: list[str], tmp_path: Path) -> None:
     done = running.run("-m", "metajudge", *words, cwd=tmp_path)
     assert done.returncode == 0 and "example" in done.stdout
 
 
+@pytest.mark.heavy
 def test_an_unknown_command_or_option_names_those_that_there_are(tmp_path: Path) -> None:
     done = running.run("-m", "metajudge", "rum", cwd=tmp_path)
     assert done.returncode == 2 and "'run'" in done.stdout

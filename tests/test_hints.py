@@ -38,6 +38,7 @@ def test_the_shared_rating_is_the_mode_and_of_several_the_highest(
     assert shared_rating(ratings) == shared == hint(ratings, 0, 5, "right")
 
 
+@pytest.mark.simulation
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=9))
 def test_no_order_of_raters_changes_a_hint_and_a_wrong_one_is_an_end(ratings: list[int]) -> None:
     told = hint(ratings, 1, 5, "wrong")

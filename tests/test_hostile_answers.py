@@ -146,6 +146,7 @@ def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(tmp_path:
         list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
 def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -263,12 +263,14 @@ def test_no_at_the_end_writes_nothing(here: Path) -> None:
     assert written() == []
 
 
+@pytest.mark.heavy
 def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
     done = running.run("-m", "metajudge", "init", "mine.csv", cwd=here)
     assert done.returncode == 1 and "there is no terminal to ask on" in done.stdout
     assert "--yes" in done.stdout and written() == []
 
 
+@pytest.mark.heavy
 def test_what_init_writes_passes_check(here: Path) -> None:
     """A study of measures alone: what a run asks of a model is tried by the tutorial's test."""
     done = running.run("-m", "metajudge", "init", "mine.csv", "--yes", cwd=here)

@@ -105,6 +105,7 @@ def inverted(draft: Draft) -> int:
     return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
 
 
+@pytest.mark.simulation
 @given(seed=st.integers(0, 2**32), kinds=st.sets(st.sampled_from(KINDS_OF_ERROR), min_size=1))
 def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[str]) -> None:
     before = draft_of(TEXT)
@@ -161,7 +162,7 @@ def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
         **{"methods": ["agreement"], "perturbations": ["errors-in-fluency"]},
     }
     plan = load_plan(study, HOME, source="study.yaml")
-    row = [cell for cell in plan.cells if cell.perturbation == "errors-in-fluency.single"]
+    row = [cell for cell in plan.cell_aspects if cell.perturbation == "errors-in-fluency.single"]
     assert [cell.aspect for cell in row if cell.judge == "rules"] == ["fluency"]
     other = study | {"aspects": ["coherence"]}
     assert "errors-in-fluency.single" not in load_plan(other, HOME, source="s").target_sets(

@@ -52,6 +52,7 @@ def test_the_counterpart_is_as_long_to_a_word_and_says_nothing(length: int) -> N
     assert set(re.findall(r"\w+", note)) <= set(re.findall(r"\w+", NOTE))
 
 
+@pytest.mark.heavy
 def test_every_shipped_attack_claims_the_top_and_its_counterpart_claims_nothing() -> None:
     cards = shipped()
     assert len(cards) == 7 and {card.place for card in cards.values()} == {"start", "end"}
@@ -69,6 +70,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Any:
     return load_plan(told, HOME, source="study.yaml")
 
 
+@pytest.mark.heavy
 def test_the_shipped_study_makes_both_texts_of_every_attack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +159,7 @@ def test_obeying_is_counted_among_texts_below_the_claim() -> None:
 SCORES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=12)
 
 
+@pytest.mark.simulation
 @given(SCORES, st.integers(-3, 3), st.integers(1, 4), st.randoms())
 def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
     scores: list[tuple[int, int]], place: int, unit: int, random: Any

@@ -126,6 +126,7 @@ def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None
     assert ranked.cases[0].by == pytest.approx(2 / 3) and ranked.cases[0].ranked
 
 
+@pytest.mark.heavy
 def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: Any) -> None:
     page = Page(pages["gamma"])
     assert "Of 3 damaged texts, 1 score above their originals" in page.text
@@ -225,6 +226,7 @@ def specs(folder: Path, **keys: Any) -> Specs:
     return Specs(plan, HOME, "results/small")
 
 
+@pytest.mark.heavy
 def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +250,7 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
     assert json.loads(first)["settings"]["j"]["temperature"] == 0.5
 
 
+@pytest.mark.heavy
 def test_a_card_shows_settings_with_defaults_and_the_price(tmp_path: Path) -> None:
     spec = cards_study.make(tmp_path)
     spec["settings"]["gamma"] |= {"temperature": 0.7, "prompts": {"news": "ab12cd34"}}
@@ -302,6 +305,7 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
     assert "../explore.html#dataset=news&amp;judge=gamma&amp;aspect=fluency" in pages["gamma"]
 
 
+@pytest.mark.heavy
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
     html = report_page(Report.load({**study, "cards": "judges/"}), REPORT)
     ways = {told.get("href") for told in Page(html).named("a")}
@@ -310,6 +314,7 @@ def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -
     assert "judges/" not in plain
 
 
+@pytest.mark.heavy
 def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>\u202e\u200f\u0000<img src=x onerror=alert(2)> \ud800"
     texts = {
@@ -330,6 +335,7 @@ def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     assert len(page) < 1_000_000
 
 
+@pytest.mark.heavy
 def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) -> None:
     spec = cards_study.make(tmp_path)
     folder = tmp_path / "report" / "judges"
@@ -353,6 +359,7 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
     assert run() == first
 
 
+@pytest.mark.heavy
 @needs_browser
 def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(tmp_path: Path) -> None:
     spec = cards_study.make(tmp_path, texts={**cards_study.ORIGINALS, "n1": "<script>1</script>"})

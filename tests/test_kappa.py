@@ -90,6 +90,7 @@ def test_equals_sklearn(table: list[tuple[float, float]]) -> None:
     assert value == pytest.approx(oracle(gold, predicted), abs=1e-10, nan_ok=True)
 
 
+@pytest.mark.simulation
 @given(st.lists(pairs, min_size=12, max_size=30), st.randoms(use_true_random=False))
 def test_order_of_targets_and_sources_and_direction_of_the_scale(
     table: list[tuple[float, float]], random: Any

@@ -57,6 +57,7 @@ def asked(folder: Path, limit: Callable[[], None] | None) -> tuple[int, str, End
     return process.returncode, str(out, "utf-8"), endpoint
 
 
+@pytest.mark.heavy
 def test_replies_that_could_not_be_kept_are_not_asked_for(tmp_path: Path) -> None:
     """No room for a journal: by a limit on files, or with a file where the store should be."""
     status, told, endpoint = asked(tmp_path, small_files)
@@ -91,6 +92,7 @@ run(main)
 """
 
 
+@pytest.mark.heavy
 def test_no_memory_is_said_in_a_sentence() -> None:
     done = subprocess.run(
         [sys.executable, "-c", GREEDY, "--spec", "-"],

@@ -86,6 +86,10 @@ def test_the_mean_of_independent_ones_by_hand() -> None:
     assert (found.value, found.lo, found.hi) == pytest.approx((1.5, 1.25, 2.0))
     alone = independent_mean([Estimate(1.0), Estimate(2.0, lo=1.6, hi=2.8)], of="datasets")
     assert (alone.value, alone.lo, alone.hi) == (1.5, None, None)
+    few = [Estimate(v, note=f"a warning; no interval: {n} sources") for v, n in ((1, 9), (2, 8))]
+    told = independent_mean([few[0], Estimate(1.0, lo=0.7, hi=1.6)], of="datasets").note
+    assert told == "no interval on 1 of 2 datasets: 9 sources"
+    assert independent_mean(few, of="datasets").note == "no interval on 2 of 2 datasets"
     one = Estimate(0.5, lo=0.25, hi=0.625)
     same = independent_mean([one], of="datasets")
     assert (same.value, same.lo, same.hi) == (one.value, one.lo, one.hi)

@@ -114,6 +114,7 @@ LISTS = st.lists(st.lists(spans(), max_size=6), max_size=5)
 ENOUGH = st.sampled_from([0.01, 0.3, 0.5, 0.8, 1.0])
 
 
+@pytest.mark.simulation
 @settings(deadline=None)
 @given(LISTS, ENOUGH, st.booleans(), st.randoms(use_true_random=False))
 def test_the_order_of_annotators_and_errors_does_not_matter(

@@ -281,6 +281,7 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
     assert found[2:] == [*controls, *apart]
 
 
+@pytest.mark.heavy
 def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_good_nowhere() -> None:
     control = {
         (row["aspect"], row["statistic"], row["level"]): row["value"]
@@ -1017,6 +1018,7 @@ def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -
             assert all(part in row["signature"] for part in said)
 
 
+@pytest.mark.simulation
 def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does() -> None:
     judges = clear(good=GOOD["clear"], fair=FAIR["clear"])
     told, other = study(judges), study(judges, seed=8)

@@ -10,7 +10,8 @@ from metajudge.parsing.judgment import Scale
 from metajudge.plan.loading import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.schema.tables import table_of
-from metajudge.scoring import score_cell
+from metajudge.scoring.cell import score_part
+from metajudge.scoring.specs import Missing, Reading
 from running import HOME
 from test_methods import FIELD, study
 
@@ -31,8 +32,9 @@ def answers(*texts: str, backwards: bool = False) -> pa.Table:
 
 def scores(table: pa.Table, missing: Any = None, scale: Scale | None = FIVE) -> list[Any]:
     parser = "score" if scale else "number"
-    keys: dict[str, Any] = {"parser": parser, "estimator": "mean", "missing": missing}
-    judged, scored = score_cell(table, cell=CELL, scale=scale, **keys)
+    reading = Reading(pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean")
+    told = missing and Missing(**missing)
+    judged, scored = score_part(table, reading, cell=CELL, missing=told)
     by_target = {row["target"]: row for row in judged.to_pylist()}
     assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [None] * 3 or scale is None
     return [(row["value"], row["n_missing"]) for row in scored.to_pylist()]
@@ -68,7 +70,7 @@ def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
     for keys in ({}, {"missing": "drop"}, {"missing": "worst"}):
         specs = Specs(load_plan(told | keys, HOME, source="study.yaml"), HOME, "results")
         asked.add(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "score-only", "naturalness")
+        cell = ("demo-dialogue", "systems", "score-only")
         scored.append(json.loads(specs.score(*cell)).get("missing"))
         statistics = json.loads(specs.statistics("agreement", "demo-dialogue"))
         assert statistics.get("missing") == ({"policy": "worst"} if scored[-1] else None)

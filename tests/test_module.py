@@ -62,6 +62,14 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     assert "not the one that the card describes" in again.stdout
 
 
+def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    outer = OUTER.replace("* from metajudge", "* from metajudge exclude rate_gpu, train_judge")
+    (tmp_path / "Snakefile").write_text(outer.format(home=HOME), encoding="utf-8")
+    done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     "moved", ['prefix:\n        "sub/"', 'replace_prefix:\n        {"results/": "r/"}']
 )

@@ -60,6 +60,7 @@ def test_a_judge_that_knows_only_the_source_has_no_small_p_within() -> None:
     assert nulls.p_within(gold, gold, SOURCE, np.random.default_rng(1), distance) < 0.001
 
 
+@pytest.mark.simulation
 def test_permuted_columns_as_an_explicit_loop_has_them() -> None:
     rng = np.random.default_rng(4)
     x, y = (rng.normal(size=SOURCE.size) for _ in range(2))
@@ -90,6 +91,7 @@ def test_missing_cells_move_with_their_column(pooled: bool) -> None:
     assert nulls.p_systems(noise, y, SOURCE, SYSTEM, drawn(), pooled=pooled) > 0.05
 
 
+@pytest.mark.simulation
 def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None:
     false, studies = 0, 400
     every = drawn()

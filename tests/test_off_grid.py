@@ -111,15 +111,16 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         specs = Specs(plan, HOME, "results")
         asked.append(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "score-only", "naturalness")
-        scored.append(json.loads(specs.score(*cell))["scale"]["off_grid"])
+        cell = ("demo-dialogue", "systems", "score-only")
+        scored += [one["scale"] for one in json.loads(specs.score(*cell))["readings"]]
         facts.append(facts_of(plan, "demo-dialogue", "score-only")["grid"]["naturalness"])
         hashes.add(card_hash(plan.judges["score-only"]))
     assert len(set(asked)) == 1 and len(hashes) == 3
-    assert scored == ["drop", "drop", "keep", "round"]
+    told = [scale.get("off_grid", "drop") for scale in scored]
+    assert told == ["drop", "drop", "keep", "round"]
     assert facts[0] == facts[1] == facts[3] == [1, 2, 3, 4, 5] and facts[2] is None
-    control = json.loads(specs.score("demo-dialogue", "systems", "random", "naturalness"))
-    assert control["scale"]["off_grid"] == "keep"
+    control = json.loads(specs.ask("demo-dialogue", "control"))
+    assert {one["scale"]["off_grid"] for one in control["read"] if one["scale"]} == {"keep"}
 
 
 def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
     assert (found.n, found.n_missing) == (used.sum(), (~used).sum())
 
 
+@pytest.mark.simulation
 @seeds
 @pytest.mark.parametrize(
     ("adjust", "method"),

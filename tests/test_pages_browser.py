@@ -28,9 +28,8 @@ from test_survey import PAGES as SURVEY
 from test_survey import plan_of
 from votes_study import VotesStudy
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.heavy, needs_browser]
 TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
-DEMO = HOME / "results" / "demo" / "report"
 EVIL = '=HYPERLINK("http://x", "y")'
 
 
@@ -95,16 +94,17 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture(scope="module", params=[*MADE, *(f"demo-{name}" for name in RUN)])
+OF_THE_DEMO = [pytest.param(f"demo-{name}", marks=pytest.mark.slow) for name in RUN]
+
+
+@pytest.fixture(scope="module", params=[*MADE, *OF_THE_DEMO])
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a page, whose folder has its name."""
     name: str = request.param
     if name in MADE:
         return made(name, tmp_path_factory.mktemp("pages") / name)
-    found = DEMO / f"{name.removeprefix('demo-')}.html"
-    if not found.exists():
-        pytest.skip("the demo has not been run here: make demo")
-    return found
+    demo: Path = request.getfixturevalue("demo")
+    return demo / "results" / "demo" / "report" / f"{name.removeprefix('demo-')}.html"
 
 
 @pytest.fixture

@@ -354,6 +354,7 @@ def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str)
 REPEATED = "score |4|4 |1,|\n| |(|<think>|rating of |give it a |very |x: |score\n|[[|*|a |-|/5"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("unit", [*REPEATED.split("|"), "4 out of a ", "no. 4"])
 def test_long_replies_are_read_without_backtracking(unit: str) -> None:
     """A quadratic pattern would need minutes for one of these."""

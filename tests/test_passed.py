@@ -21,6 +21,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("flag", ["--config", "-C"])
 def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> None:
     passed = ["-n", flag, "study=other", "seed=7", "aspects=[naturalness]", "--cores", "2"]

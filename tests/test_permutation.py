@@ -71,6 +71,7 @@ def z(values: Any) -> Any:
     return (values - values.mean()) / values.std()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("permute", PERMUTES)
 @pytest.mark.parametrize("discrete", [True, False])
@@ -162,6 +163,7 @@ def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:
     assert all(np.isnan(test.p) for test in nothing.values())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("level", LEVELS)
 def test_it_errs_as_often_as_it_says(level: Level) -> None:
     """600 studies of two equally good judges with 60 % ties: 5 % of p are at most .05."""

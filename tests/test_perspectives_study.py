@@ -15,13 +15,13 @@ pytestmark = pytest.mark.slow
 RATERS = ["r1", "r2", "r3"]
 
 
-def write_dataset(folder: Path, name: str, seed: int) -> None:
-    """Write 12 items of 4 systems with three raters, who often agree, and the dataset's card."""
+def write_dataset(folder: Path, name: str, seed: int, items: int = 12) -> None:
+    """Write items of 4 systems with three raters, who often agree, and the dataset's card."""
     rng = np.random.default_rng(seed)
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["id", "source", "system", "text", *RATERS])
-        for item in range(12):
+        for item in range(items):
             for system in range(4):
                 rating = rng.integers(1, 6)
                 ratings = np.clip(rating + rng.choice([0, 0, 0, 0, 1], 3), 1, 5)
@@ -43,7 +43,8 @@ def write_dataset(folder: Path, name: str, seed: int) -> None:
 
 def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> None:
     for seed, name in enumerate(("first", "second")):
-        write_dataset(tmp_path, name, seed)
+        # of so many items at least ten, whose texts are rated alike, make an interval
+        write_dataset(tmp_path, name, seed, items=20)
     study = write_study(
         tmp_path,
         datasets=["first", "second"],

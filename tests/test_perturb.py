@@ -375,6 +375,7 @@ def test_originals_are_as_long_as_the_paper_says(originals: dict[str, str]) -> N
     assert round(mean([len(split_sentences(text)) for text in texts]), 1) == 4.0
 
 
+@pytest.mark.heavy
 def test_boundaries_agree_with_punkt_but_for_abbreviations(
     references: dict[str, list[str]],
 ) -> None:

@@ -210,6 +210,7 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
         assert estimators(study) == {(4.0, 3, "mean")}
 
 
+@pytest.mark.heavy
 def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:

@@ -108,15 +108,15 @@ def test_failed_attempts_stand_beside_how_far_it_is_until_more_comes(tmp_path: P
 def test_of_a_job_a_line_comes_once_a_minute_and_only_if_it_is_new(tmp_path: Path) -> None:
     clock = Clock()
     asking = Asking(clock)
-    asking.begin(1, "ask_d_m", [str(log(tmp_path, SOME))])
-    assert asking.lines() == ["   d_m: 3 of 9, 0 refused"] and list(asking.news()) == []
+    asking.begin(1, "d m", [str(log(tmp_path, SOME))])
+    assert asking.lines() == ["   d m: 3 of 9, 0 refused"] and list(asking.news()) == []
     clock.now += QUIET
-    assert list(asking.news()) == ["   d_m: 3 of 9, 0 refused"]
+    assert list(asking.news()) == ["   d m: 3 of 9, 0 refused"]
     clock.now += QUIET
     assert list(asking.news()) == []
     log(tmp_path, MORE)
-    assert list(asking.news()) == ["   d_m: 5 of 9, 1 refused"]
-    assert asking.end(1) == "   d_m: 5 of 9, 1 refused"
+    assert list(asking.news()) == ["   d m: 5 of 9, 1 refused"]
+    assert asking.end(1) == "   d m: 5 of 9, 1 refused"
     assert asking.end(1) is None and asking.lines() == []
 
 
@@ -166,9 +166,12 @@ def handler(screen: Terminal) -> Iterator[plugin.LogHandler]:
     made.common_settings = SimpleNamespace(dryrun=False)  # type: ignore[assignment]
     made.__post_init__()
     made.over.set()  # a test looks by itself
-    made.emit(event(LogEvent.RUN_INFO, stats={"ask_d_m": 1, "table": 3}))
+    made.emit(event(LogEvent.RUN_INFO, stats={"ask_api": 1, "table": 3}))
     yield made
     signal.signal(signal.SIGINT, before)
+
+
+ABOUT = {"dataset": "d", "model": "m"}
 
 
 def event(kind: LogEvent, level: int = INFO, **told: Any) -> LogRecord:
@@ -181,16 +184,16 @@ def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     one = str(log(tmp_path, START, SOME))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
     handler.look()
     log(tmp_path, MORE)
     handler.look()
-    assert screen.rows() == ["   d_m: 5 of 9, 1 refused"]
+    assert screen.rows() == ["   api d m: 5 of 9, 1 refused"]
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
     handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
     first, last = screen.rows()
-    assert first == "   d_m: 5 of 9, 1 refused" and last.startswith("   4 of 4 jobs")
-    assert screen.getvalue().endswith("ask_d_m 1 of 1\n")
+    assert first == "   api d m: 5 of 9, 1 refused" and last.startswith("   4 of 4 jobs")
+    assert screen.getvalue().endswith("ask_api 1 of 1\n")
 
 
 def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
@@ -198,21 +201,21 @@ def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
 ) -> None:
     screen.tty = False
     one = str(log(tmp_path, SOME))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
     for _ in range(50):
         handler.look()
     assert screen.getvalue() == ""
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
-    assert screen.getvalue() == "   d_m: 3 of 9, 0 refused\n"
+    assert screen.getvalue() == "   api d m: 3 of 9, 0 refused\n"
 
 
 def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     one = str(log(tmp_path, SOME, "the endpoint is down\n"))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_d_m", log=[one]))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
     handler.look()
-    told = {"jobid": 1, "rule_name": "ask_d_m", "log": [one]}
+    told = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [one]}
     handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
     handler.look()
     assert "the endpoint is down" in screen.rows() and not handler.asking.lines()

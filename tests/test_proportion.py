@@ -68,6 +68,7 @@ def test_it_holds_a_high_share_of_few_clustered_cases() -> None:
     assert held >= 0.94 * 400
 
 
+@pytest.mark.simulation
 def test_the_cases_that_a_bar_needs() -> None:
     least = cases_needed(0.9, 0.8)
     assert least is not None

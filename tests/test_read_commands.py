@@ -45,6 +45,7 @@ def test_a_file_that_cannot_be_written_is_named_first(
     check_file(tmp_path / "new.jsonl")
 
 
+@pytest.mark.heavy
 def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> None:
     running.write_study(tmp_path, perturbations=[], methods=["agreement"])
 

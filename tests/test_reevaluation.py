@@ -73,6 +73,7 @@ def test_how_far_raters_agree(
     assert (agreed(one), nearly(one)) == (all_agree, all_but_one)
 
 
+@pytest.mark.simulation
 @given(
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=14),
     st.integers(0, 99),

@@ -198,6 +198,7 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
         read(plan, study.out, answers(study))
 
 
+@pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
     command = ("-m", "metajudge", "reevaluate")
     made = run(*command, "make", str(study.file), "pages", "--pairs", "4", cwd=study.folder)

@@ -304,6 +304,7 @@ def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: Reevalu
         read(study.plan(), study.out, path.parent)
 
 
+@pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
     command = ("-m", "metajudge", "reevaluate")
     made = run(

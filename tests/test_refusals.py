@@ -22,6 +22,7 @@ def metajudge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "words",
     [
@@ -42,6 +43,7 @@ def test_a_file_that_is_no_study_is_named_without_a_traceback(
     assert named in done.stderr
 
 
+@pytest.mark.heavy
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "there.md").mkdir()
     study = str(HOME / "config" / "config.yaml")

@@ -84,6 +84,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     return page(study.make(tmp_path_factory.mktemp("study")))
 
 
+@pytest.mark.heavy
 def test_nothing_is_loaded_from_anywhere(whole: str) -> None:
     for tag, attributes in Page(whole).elements:
         for name in LOADS & set(attributes):
@@ -106,6 +107,7 @@ def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) ->
     assert "default-src 'none'" in policies[0]
 
 
+@pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> None:
     spec = study.make(tmp_path)
     stale = tmp_path / "confusion.csv"  # a table of a method that the study no longer has
@@ -184,6 +186,7 @@ def test_every_colour_of_the_figures_follows_the_page(whole: str) -> None:
     assert not [one for one in drawn if f"svg [{one}]" not in style]
 
 
+@pytest.mark.heavy
 def test_untrusted_text_stays_text(tmp_path: Path) -> None:
     evil = "</style></script><script>alert(1)</script>`<b onclick=x>`"
     rows = {name: list(made()) for name, made in study.TABLES.items()}
@@ -230,6 +233,7 @@ def test_undefined_numbers_show_a_dash_and_the_reason(whole: str) -> None:
     assert "–<small>not applicable: needs ratings</small>" in cells
 
 
+@pytest.mark.heavy
 def test_planned_ratings_are_never_called_human(tmp_path: Path) -> None:
     spec = study.make(tmp_path, datasets={"chat": {"ratings": "planned"}})
     text = visible(page(spec))

@@ -30,6 +30,7 @@ def test_a_shade_per_step_of_the_score() -> None:
     assert shades == ["", "heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
 
 
+@pytest.mark.heavy
 def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
     report = Report.load(study.make(tmp_path))
     seen: list[dict[str, Any]] = []
@@ -174,6 +175,7 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     assert not any(note.startswith(discernment.FLAG) for note in heat.told)
 
 
+@pytest.mark.heavy
 def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
     report: Report, tmp_path: Path
 ) -> None:

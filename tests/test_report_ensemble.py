@@ -141,6 +141,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.heavy
 def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     rows = made.rows(student=taught.TAUGHT)
     _, summed, figure, *_ = section(tmp_path, rows).blocks

@@ -33,6 +33,7 @@ def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
     return report, figures, pages
 
 
+@pytest.mark.heavy
 def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
     report, figures, _ = written(tmp_path)
     told = {one.id: list(figures_of(one.blocks)) for one in sections_of(report)}
@@ -43,6 +44,7 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
     assert page.count("<figure>") == sum(files.values()), "none is hidden deeper than that"
 
 
+@pytest.mark.heavy
 def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     report, _, pages = written(tmp_path)
     whole = render(report, TEMPLATES)
@@ -53,6 +55,7 @@ def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     assert "<nav" in whole and "<title>tiny: what may be said of these judges?" in whole
 
 
+@pytest.mark.heavy
 def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
     both = []
     for name in ("one", "two"):

@@ -317,6 +317,7 @@ VISIBLE = """[...document.querySelectorAll('.told')].map(one => [...one.querySel
     .filter(each => each.checkVisibility()).map(each => each.id))"""
 
 
+@pytest.mark.heavy
 @needs_browser
 def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
     report: Report, tmp_path: Path

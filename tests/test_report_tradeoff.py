@@ -38,6 +38,7 @@ def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
     assert tradeoff.section(report(tmp_path, dict.fromkeys(PRICES, 0.0))) is None
 
 
+@pytest.mark.heavy
 def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(tmp_path: Path) -> None:
     # on both aspects: alpha .6 [.5, .7], gamma .7 [.6, .8], beta .2 [.1, .3], rules -.1
     told = figure(report(tmp_path, PRICES))

@@ -29,6 +29,7 @@ def run_of(folder: Path, **keys: Any) -> Run:
     return Run(folder, study.card)
 
 
+@pytest.mark.heavy
 def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(tmp_path: Path) -> None:
     run = run_of(tmp_path / "study", scale={"coherence": HALVES, "fluency": WORDS})
     run.texts()

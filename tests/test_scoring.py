@@ -10,8 +10,9 @@ import pytest
 
 from metajudge.parsing.annotation import OVERALL
 from metajudge.schema.tables import table_of
-from metajudge.scoring import score_cell
+from metajudge.scoring.cell import score_part
 from metajudge.scoring.estimators import ESTIMATORS, mode, scores
+from metajudge.scoring.specs import Reading
 
 NAN = float("nan")
 
@@ -58,6 +59,14 @@ def test_a_score_needs_half_of_its_draws(estimator: str) -> None:
     assert given.tolist() == [1, 2, 1, 0]
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0)])
+def test_without_any_draw_there_is_no_score(estimator: str, shape: tuple[int, int]) -> None:
+    with np.errstate(all="ignore"):
+        found, given = scores(np.empty(shape), np.zeros(shape[0], np.int64), estimator)
+    assert len(found) == len(given) == shape[0] and np.isnan(found).all()
+
+
 @pytest.mark.parametrize("estimator", sorted({*ESTIMATORS} - {"first"}))
 def test_the_order_of_draws_changes_nothing(estimator: str) -> None:
     table = np.random.default_rng(1).integers(1, 11, size=(300, 10)) / 1.0
@@ -85,7 +94,8 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
         ],
     )
     cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "x"}
-    judged, found = score_cell(answers, cell=cell, scale=None, parser="number", estimator="mean")
+    reading = Reading(pairs=[("x", None)], scale=None, parser="number", estimator="mean")
+    judged, found = score_part(answers, reading, cell=cell)
     assert judged["status"].to_pylist() == ["ok", "ok", "unparsed", "ok", "unparsed", "unparsed"]
     told = ["target", "value", "n_draws", "n_missing"]
     assert [tuple(row.values()) for row in found.select(told).to_pylist()] == [
@@ -113,9 +123,10 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     )
     cell = dict.fromkeys(("dataset", "perturbation", "judge", "aspect"), "x")
     texts = {"a": "It is the the cat.", "b": "The\u00a0the; a horse", "c": "A cat."}
-    score = partial(
-        score_cell, answers, cell=cell, scale=OVERALL, parser="annotation", estimator="mean"
+    reading = Reading(
+        pairs=[("fluency", None)], scale=OVERALL, parser="annotation", estimator="mean"
     )
+    score = partial(score_part, answers, reading, cell=cell)
     judgments, scores = score(texts=texts)
     assert scores["value"].to_pylist() == [3, 3, 5]
     spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))

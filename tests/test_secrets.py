@@ -201,6 +201,7 @@ run(main)
 """
 
 
+@pytest.mark.heavy
 def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_text("{}", encoding="utf-8")
     done = subprocess.run(
@@ -239,6 +240,7 @@ print(hub.HF_HUB_DISABLE_TELEMETRY, {name: os.environ[name] for name in UNTOLD} 
 """
 
 
+@pytest.mark.heavy
 def test_no_package_tells_that_it_is_used_whatever_the_environment_says() -> None:
     """The hub's client reads it when it is imported: here after ours, as everywhere."""
     assert set(metajudge.UNTOLD) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}

@@ -123,6 +123,7 @@ def test_a_server_is_told_no_key_that_is_not_for_it(
     served._server._guard.close()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_the_job_leaves_no_process(pids: Path, number: int) -> None:
     """Nor one that has left its session and lost its parent."""
@@ -133,6 +134,7 @@ def test_a_signal_to_the_job_leaves_no_process(pids: Path, number: int) -> None:
     until(lambda: not processes(pids))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("then", "status"), [("pass", 0), ("raise SystemError", 1)])
 def test_the_server_is_gone_when_the_job_is(pids: Path, then: str, status: int) -> None:
     """The next job may need its memory: the job waits for the end."""
@@ -168,6 +170,7 @@ def test_a_server_that_is_never_ready_is_given_up(pids: Path) -> None:
     assert not processes(pids)
 
 
+@pytest.mark.heavy
 def test_a_port_that_was_lost_is_given_up_for_another(pids: Path) -> None:
     found, _ = ask(engine("late"))
     assert [one.text for one in found] == ["4"]

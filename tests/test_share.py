@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from asking import Study
 from metajudge.methods import agreement, comparison, repeatability
 from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_cell
+from metajudge.scoring.derived import derive_part
 from metajudge.shares import share_of
 from test_methods import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
 
@@ -54,6 +54,7 @@ def by_place(rows: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
     return {tuple(row.get(key) for key in keys): row for row in rows}
 
 
+@pytest.mark.heavy
 def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_alone() -> None:
     mask = partial(0.4)
     cards = {"good": {"share": 0.4}}
@@ -77,6 +78,7 @@ def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     assert (row["n"], row["n_missing"]) == (21, 3)
 
 
+@pytest.mark.heavy
 def test_a_judge_of_a_share_is_held_against_the_controls_on_the_same_texts() -> None:
     mask = partial(0.4)
     scores = {"noisy": given_only(NOISY, mask), "fair-control": FAIR}
@@ -145,7 +147,7 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
 
     cell = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "clear"}
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
-    _, found = derive_cell(members, cell=cell, min_annotators=1)
+    _, found = derive_part(members, cell=cell, min_annotators=1)
     told = {row["target"]: row["value"] for row in found.to_pylist()}
     assert told == {"a": 2, "b": 2}
 

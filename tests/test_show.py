@@ -68,6 +68,7 @@ def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, neare
     assert caught.value.nearest() == nearest and caught.value.where == "--statistic"
 
 
+@pytest.mark.heavy
 def test_the_command(tmp_path: Path) -> None:
     study = running.write_study(tmp_path)
 

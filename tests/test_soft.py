@@ -50,6 +50,7 @@ def test_few_sources_are_counted_out_and_many_come_near(seed: int) -> None:
     assert spa(x, y).value == pytest.approx(naive(x, y), abs=0.02)  # the normal limit
 
 
+@pytest.mark.simulation
 def test_the_normal_limit_is_near_at_the_sizes_of_benchmarks() -> None:
     """At 60 sources its error is no larger than that of 100,000 sampled flips."""
     rng = np.random.default_rng(5)

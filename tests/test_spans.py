@@ -198,6 +198,7 @@ def _expected(size: int, gold: list[Span]) -> float:
     return sum(float((1 - bare[start:end]).sum()) for start, end, _ in gold)
 
 
+@pytest.mark.simulation
 def test_random_placements_reach_what_chance_gives() -> None:
     check_chance({"a": (40, GOLD), "b": (25, [Span(3, 4), Span(20, 25)]), "c": (9, [])}, 1000)
 
@@ -232,6 +233,7 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
                     assert estimate.lo == pytest.approx(0.025 ** (1 / 60))
 
 
+@pytest.mark.simulation
 @needs_real_data
 def test_random_placements_of_real_spans_reach_what_chance_gives(rotowire: Texts) -> None:
     check_chance(rotowire, 1000)

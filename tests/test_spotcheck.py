@@ -226,6 +226,7 @@ def test_the_order_of_a_table_changes_no_draw(study: Study) -> None:
     assert tuple(one[::-1] for one in chosen(study, 7)) == first
 
 
+@pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_and_no_path(study: Study) -> None:
     add_cuts(study, list(TEN))
     study.damage("typos", k=4)
@@ -372,6 +373,7 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     assert not {"src", "srcset", "action"} & {name for _, told in parsed.elements for name in told}
 
 
+@pytest.mark.heavy
 def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
     """As many cells as paper 000 has, texts of 500 characters, with many edits in each."""
     text = "The mayor of the town said that the old bridge would stay closed. " * 8
@@ -381,6 +383,7 @@ def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
     assert 500_000 < len(study.page().encode()) < 3_000_000
 
 
+@pytest.mark.heavy
 def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_path: Path) -> None:
     spec = report_study.make(tmp_path, texts=False)
     stale = Path(spec["output"]).with_name("texts.html")

@@ -47,6 +47,7 @@ for discrete in (True, False):
 """
 
 
+@pytest.mark.heavy
 def test_the_number_of_threads_changes_no_bit() -> None:
     told = {
         subprocess.run(
@@ -102,6 +103,7 @@ def test_60_percent_of_peoples_ratings_are_tied() -> None:
     assert 0.4 < most < 0.7
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("ceiling", [False, True])
 @pytest.mark.parametrize("level", ["pooled", "by_source"])
 def test_intervals_hold_the_truth_95_times_of_100(level: Level, ceiling: bool) -> None:
@@ -110,6 +112,7 @@ def test_intervals_hold_the_truth_95_times_of_100(level: Level, ceiling: bool) -
         assert share == pytest.approx(0.95, abs=0.03), name
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("level", "systems"), [("by_source", 16), ("pooled", 6)])
 def test_with_12_sources_intervals_still_hold(level: Level, systems: int) -> None:
     """Percentiles of resamples held .86 to .95 of pooled correlations here."""

@@ -32,6 +32,7 @@ def read(folder: Path) -> list[str]:
     return [one.text for one in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("change", [1, 32, 128])
 def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_is_named(
     tmp_path: Path, change: int
@@ -51,6 +52,7 @@ def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_
         assert f"{path}:{line}" in error.value.where, at
 
 
+@pytest.mark.heavy
 def test_a_line_that_was_cut_short_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +77,7 @@ def rate(_: Body) -> Said:
     return reply("Rating: 4")
 
 
+@pytest.mark.heavy
 def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_compacted_file_whose_journals_are_gone_is_named(tmp_path: Path) -> No
     assert error.value.where == str(only) and "backup" in error.value.todo
 
 
+@pytest.mark.heavy
 def test_whatever_byte_of_a_compacted_file_is_changed_no_reply_is_misread(tmp_path: Path) -> None:
     journal(tmp_path)
     compact(tmp_path / "m", now=time.time() + 2 * DAY)

@@ -178,6 +178,7 @@ def test_a_crash_while_writing_leaves_all_as_it_was(
     assert len(read(tmp_path)) == 2
 
 
+@pytest.mark.heavy
 def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Two compactions and a writer, over and over; a journal is old as soon as it is closed."""
     count = 60

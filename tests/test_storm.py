@@ -9,6 +9,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from jobs import Job
 from metajudge.schema.tables import read_table
 from storm import FAULTS, IN_A_ROW, storm
@@ -38,6 +40,7 @@ def watched(job: Job, process: "subprocess.Popen[bytes]") -> list[tuple[int, int
     return seen
 
 
+@pytest.mark.heavy
 def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) -> None:
     with storm() as endpoint:
         job = Job(tmp_path, 0, base_url=endpoint.url, limits=LIMITS)

@@ -14,10 +14,10 @@ Found = dict[tuple[str, str, str, str], dict[str, Any]]
 
 
 def run_study(name: str, folder: Path, *tables: str) -> Path:
-    """Run a shipped study as far as the tables named and return its results."""
+    """Run a shipped study as far as the tables named, hold its claims and return its results."""
     out = f"results/{name}"
     study = str(HOME / "config" / "studies" / f"{name}.yaml")
-    wanted = [f"{out}/tables/{table}.csv" for table in tables]
+    wanted = [f"{out}/tables/{table}.csv" for table in (*tables, "verdicts")]
     data = f"data={SHARED}"
     done = snakemake("--configfile", study, "--config", data, "--", *wanted, cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:]

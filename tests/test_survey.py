@@ -36,6 +36,7 @@ def answer(folder: Path, survey: Survey, voter: str, **chosen: str) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: Path) -> None:
     paths = make(plan_of(), tmp_path / "pages", PAGES)
     # one aspect alone has all the weight: answers to questions are not asked about
@@ -58,6 +59,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
 
+@pytest.mark.heavy
 def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_card(tmp_path, "perturbations", "wrong-ending", issue=None)
@@ -68,6 +70,7 @@ def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.M
         make(plan_of(datasets=["answer-equivalence"]), tmp_path / "pages", PAGES)
 
 
+@pytest.mark.heavy
 def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +110,7 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
     }[name]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -128,6 +132,7 @@ def test_what_is_no_answer_is_told_with_its_file(name: str, message: str, tmp_pa
     assert message in str(errors.value) and path.name in str(errors.value)
 
 
+@pytest.mark.heavy
 def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path) -> None:
     story = survey_of("story")
     answer(tmp_path, story, "a")

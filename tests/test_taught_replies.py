@@ -129,12 +129,14 @@ def letters(text: str | None) -> str:
     return "".join(sign for sign in (text or "").lower() if sign.isalnum())
 
 
+@pytest.mark.simulation
 @settings(deadline=None)
 @given(errors_of(PLAIN_TEXTS), SCORES)
 def test_errors_in_plain_words_come_back_as_they_are(errors: list[ErrorSpan], score: int) -> None:
     assert read(errors, score) == errors
 
 
+@pytest.mark.simulation
 @settings(deadline=None, max_examples=300)
 @given(errors_of(ANY), SCORES)
 def test_of_any_text_all_letters_and_digits_come_back(errors: list[ErrorSpan], score: int) -> None:

@@ -130,6 +130,7 @@ def test_a_template_reaches_nothing_and_draws_nothing(text: str, tmp_path: Path)
         form(tmp_path, text, text="A text.", list=[], aspect={"name": "Fluency"})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
     [
@@ -193,6 +194,7 @@ def test_a_loop_says_of_itself_what_it_did(tmp_path: Path) -> None:
     assert form(tmp_path, text) == "1/2 x1 2/2 y2 none 1  2 3"
 
 
+@pytest.mark.heavy
 def test_what_is_many_small_things_is_told_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +288,7 @@ def script_class() -> str:
     )
 
 
+@pytest.mark.simulation
 def test_pages_terminals_and_scripts_agree_on_what_nobody_would_see() -> None:
     unseen = set(re.findall(f"[{UNSEEN}]", EVERY_SIGN))
     assert set(re.findall(f"[{script_class()}]", EVERY_SIGN)) == unseen
@@ -378,6 +381,7 @@ def faults(code: str) -> list[str]:
     return found
 
 
+@pytest.mark.heavy
 def test_no_shipped_code_runs_data() -> None:
     assert len(SHIPPED) > 300
     told = {str(path): faults(path.read_text(encoding="utf-8")) for path in SHIPPED}

@@ -79,6 +79,7 @@ def test_every_demonstration_passes_all_checks_of_its_card(kind: str, one: Shown
         assert CHECKS[check](one.changed, one.text, ONE) is None
 
 
+@pytest.mark.heavy
 def test_checks_accept_no_other_kind_but_what_is_explained() -> None:
     found = accepted()
     assert all(found[kind, kind] == 10 for kind in KINDS)

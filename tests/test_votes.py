@@ -353,6 +353,7 @@ def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> N
         read(plan, study.out, study.folder, study.folder / "none.csv")
 
 
+@pytest.mark.heavy
 def test_the_commands(study: VotesStudy) -> None:
     made = run("-m", "metajudge", "votes", "make", str(study.file), "pages", cwd=study.folder)
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout

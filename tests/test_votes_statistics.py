@@ -117,6 +117,7 @@ def test_intervals_are_over_pairs() -> None:
 VOTE = st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from("ABCD"))
 
 
+@pytest.mark.simulation
 @given(st.lists(VOTE, min_size=1), st.randoms(use_true_random=False))
 def test_the_order_of_voters_and_pairs_does_not_matter(
     votes: list[tuple[int, int, str]], random: object

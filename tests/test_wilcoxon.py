@@ -155,6 +155,7 @@ def test_exact_equals_enumeration(d: Ints) -> None:
     assert log_p_exact(d) == pytest.approx(math.log(np.mean(flips >= ranked.w_plus)), abs=1e-12)
 
 
+@pytest.mark.simulation
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from([30, 41, 90, 150]), st.sampled_from([2, 6, 40, 10**6]), st.integers(0, 99))
 def test_exact_equals_integer_counting(n: int, spread: int, seed: int) -> None:
@@ -174,6 +175,7 @@ def test_asymptotic_equals_scipy(d: Ints) -> None:
         assert math.exp(log_p_asymptotic(d)) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.simulation
 @given(st.one_of(differences, wide), st.randoms(use_true_random=False))
 def test_order_scale_and_zeros_do_not_matter(d: Ints, random: Any) -> None:
     shuffled = np.array([*random.sample(d.tolist(), d.size), 0, 0])
@@ -192,6 +194,7 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 # Resamples
 
 
+@pytest.mark.simulation
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(differences, wide), st.integers(0, 2**32 - 1), st.sampled_from(["one", "many"]))
 def test_deletions_equal_the_tests_of_what_is_left(d: Ints, seed: int, pairs: str) -> None:
@@ -210,6 +213,7 @@ def test_deletions_equal_the_tests_of_what_is_left(d: Ints, seed: int, pairs: st
     assert zeros.tolist() == [np.count_nonzero(one == 0) for one in left]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("drop", [0.0, 0.8, 2.0])
 def test_the_interval_of_a_log_p_holds_what_other_studies_find(drop: float) -> None:
     """Half of all studies of 24 items find at most `typical`."""

@@ -21,6 +21,7 @@ except UserError as error:
     raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 SPECS = DraftSpecs(PLAN, HOME, OUT)
 DRAFTER = PLAN.study.drafter
+WHERE = executor(PLAN, DRAFTER) if DRAFTS else None
 
 
 # In place of the guard of a run: of all models only the drafter is asked.
@@ -44,23 +45,37 @@ rule drafts:
         list(DRAFTS),
 
 
-if DRAFTS:
+rule draft_api:
+    output:
+        f"{OUT}/drafts/{{draft}}.yaml",
+    log:
+        f"{OUT}/logs/drafts/{{draft}}.log",
+    wildcard_constraints:
+        draft=".+" if WHERE == "api" else "none",
+    conda:
+        "../envs/core.yaml"
+    resources:
+        api=1,
+        python=PYTHON["core"],
+        home=str(HOME),
+        access=lambda wildcards: JOBS.access(DRAFTER),
+    params:
+        spec=lambda wildcards: SPECS.draft(
+            DRAFTS[f"{OUT}/drafts/{wildcards.draft}.yaml"]
+        ),
+    shell:
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/draft.py --spec - {resources.access} > {log:q} 2>&1"
 
-    rule draft:
-        output:
-            f"{OUT}/drafts/{{draft}}.yaml",
-        log:
-            f"{OUT}/logs/drafts/{{draft}}.log",
-        conda:
-            f"../envs/{stage(DRAFTER)}.yaml"
-        resources:
-            **needs(DRAFTER),
-            python=PYTHON[stage(DRAFTER)],
-            home=str(HOME),
-            access=access(DRAFTER),
-        params:
-            spec=lambda wildcards: SPECS.draft(
-                DRAFTS[f"{OUT}/drafts/{wildcards.draft}.yaml"]
-            ),
-        shell:
-            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/draft.py --spec - {resources.access} > {log:q} 2>&1"
+
+use rule draft_api as draft_gpu with:
+    wildcard_constraints:
+        draft=".+" if WHERE == "gpu" else "none",
+    conda:
+        "../envs/vllm.yaml"
+    resources:
+        python=PYTHON["vllm"],
+        home=str(HOME),
+        access=lambda wildcards: JOBS.access(DRAFTER),
+
+
+let_card_decide(lambda attempt, draft: JOBS.machine(DRAFTER, attempt), "draft_gpu")

@@ -44,10 +44,6 @@ STOPPED = (
     "Every reply that came is kept: none is asked for or paid again."
 )
 """What is said after Ctrl-C."""
-AT_MOST = """
-   (at most: what is asked above stands here again, and of the cells behind it a run scores only
-   those whose replies have changed)"""
-"""What a dry run says of the second of two calls, which it plans as if nothing had been asked."""
 
 
 def main() -> None:
@@ -93,25 +89,16 @@ def _passing(arguments: argparse.Namespace, passed: list[str]) -> int:
 
 
 def run(study: Path | None, passed: list[str]) -> int:
-    """Ask what is missing, then compute the rest; print the headline and the report's place.
-
-    Two calls, because Snakemake has no early cutoff within one: after the first, only cells whose
-    replies changed are scored again.
-    """
+    """Ask what is missing and compute the rest; print the headline and the report's place."""
     if "--unlock" in passed:
-        return snakemake(study, "asked", passed)
+        return snakemake(study, "all", passed)
     out = results_folder(study, passed)
     before = _stamp(out)
     dry = is_dry(passed)
-    bound = AT_MOST if dry else ""
     with nullcontext() if dry else reading(study or DEMO, passed, out):
-        for target, title in (("asked", "asking"), ("all", f"scoring, statistics, report{bound}")):
-            print(f"== {title}", flush=True)
-            status = snakemake(study, target, passed)
-            if status:
-                return status
-        if dry:
-            return 0
+        status = snakemake(study, "all", passed)
+        if status or dry:
+            return status
         from metajudge.summary import summary, unpriced
 
         warnings = unpriced(out, lambda: plan_of_study(study or DEMO, passed))
@@ -156,10 +143,9 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     out = out.with_name(out.name + PILOT)
     told = with_config(passed, f"study={out.name}", f"share={share}")
     with nullcontext() if is_dry(passed) else reading(study or DEMO, told, out):
-        for target in ("asked", "all"):
-            status = snakemake(study, target, told)
-            if status or is_dry(passed):
-                return status
+        status = snakemake(study, "all", told)
+        if status or is_dry(passed):
+            return status
     print(conclusions(out))
     if (plan := plan_of_study(study or DEMO, passed)).study.distill:
         judge = plan.distillation.judge

@@ -61,7 +61,7 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see metajudge.child
     told = vars(parser.parse_args())
     try:
-        main(_typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
+        main(typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -75,9 +75,9 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         sys.exit(1)
 
 
-def _typed(main: Callable[..., None], spec: Spec) -> Any:
+def typed(main: Callable[..., None], spec: Spec) -> Any:
     """Return the spec as the record that `main` takes, if it takes one."""
-    wanted = get_type_hints(main)["spec"]
+    wanted = get_type_hints(main).get("spec")
     if not hasattr(wanted, "__struct_fields__"):
         return spec
     from msgspec import convert

@@ -21,7 +21,7 @@ from types import FrameType
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_metajudge.asking import Asking
+from snakemake_logger_plugin_metajudge.asking import Asking, job_name
 from snakemake_logger_plugin_metajudge.planned import PlannedJobs
 from snakemake_logger_plugin_metajudge.reasons import end_of, killed, reason
 
@@ -99,7 +99,8 @@ class LogHandler(LogHandlerBase):
             self.jobs = told["stats"]
         elif event == LogEvent.JOB_INFO:
             self.rules[told["jobid"]] = told["rule_name"]
-            self.asking.begin(told["jobid"], told["rule_name"], told["log"] or [])
+            name = job_name(told["rule_name"], told.get("wildcards") or {})
+            self.asking.begin(told["jobid"], name, told["log"] or [])
         elif event == LogEvent.JOB_FINISHED:
             self.latest = self.rules.get(told["job_id"], "")
             self.finished[self.latest] = self.finished.get(self.latest, 0) + 1

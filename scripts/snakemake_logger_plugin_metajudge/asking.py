@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,11 @@ UNREAD = ".unread"
 """The suffix of the file beside a log that says how many replies cannot be read: see unread.py."""
 
 
+def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return what a job is called on the screen: its rule, and what it is about."""
+    return " ".join([rule.removeprefix("ask_"), *wildcards.values()])
+
+
 class _Job(NamedTuple):
     name: str
     log: Path
@@ -37,11 +42,11 @@ class Asking:
         self._told: dict[int, tuple[float, str]] = {}
         self._warned: set[str] = set()
 
-    def begin(self, job: int, rule: str, logs: Sequence[str]) -> None:
+    def begin(self, job: int, name: str, logs: Sequence[str]) -> None:
         """Note a job that was started."""
         if logs:
             Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
-            self._jobs[job] = _Job(rule.removeprefix("ask_"), Path(logs[0]))
+            self._jobs[job] = _Job(name, Path(logs[0]))
             self._told[job] = (self._clock(), "")
 
     def end(self, job: int) -> str | None:

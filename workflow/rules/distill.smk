@@ -1,33 +1,4 @@
-# A judge that learns from another: the texts, the examples, the training.
-
-
-for _dataset in PLAN.taught:
-    for _name in PLAN.new_sets(_dataset):
-        _model = _name.removeprefix(WRITTEN)
-
-        rule:
-            name:
-                f"write_new_{_dataset}_{_model}"
-            input:
-                f"{OUT}/items/{_dataset}.parquet",
-                learnt(_dataset, _model),
-                FIRST,
-            output:
-                f"{OUT}/targets/{_dataset}/{_name}.parquet",
-                f"{OUT}/made/{_dataset}/{_name}.parquet",
-            log:
-                f"{OUT}/logs/made/{_dataset}/{_name}.log",
-            conda:
-                f"../../envs/{stage(_model)}.yaml"
-            resources:
-                **needs(_model),
-                python=PYTHON[stage(_model)],
-                home=str(HOME),
-                access=access(_model),
-            params:
-                spec=new_spec(_dataset, _model),
-            shell:
-                "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/write_new.py --spec - {resources.access} > {log:q} 2>&1"
+# A judge that learns from another: the examples, the training.
 
 
 # Of a study that trains nothing these have no way to be asked for.
@@ -61,10 +32,9 @@ rule check_student:
     conda:
         "../../envs/train.yaml"
     resources:
-        **trainee_needs(),
         python=PYTHON["train"],
         home=str(HOME),
-        access=trainee_access(),
+        access=JOBS.trainee_access(),
     params:
         spec=lambda wildcards: SPECS.check_student(),
     shell:
@@ -74,7 +44,7 @@ rule check_student:
 rule export_distill:
     input:
         f"{OUT}/distill/sample.parquet",
-        [path for dataset in PLAN.taught for path in target_sets(dataset)],
+        [path for dataset in PLAN.taught for path in JOBS.targets(dataset)],
         SPECS.taught_cells() if PLAN.taught else [],
     output:
         f"{OUT}/distill/train.jsonl",
@@ -107,11 +77,13 @@ rule train_judge:
     conda:
         "../../envs/train.yaml"
     resources:
-        **trainee_needs(),
         python=PYTHON["train"],
         home=str(HOME),
-        access=trainee_access(checkpoints=True),
+        access=JOBS.trainee_access(checkpoints=True),
     params:
         spec=lambda wildcards: SPECS.train(),
     shell:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/train_judge.py --spec - {resources.access} > {log:q} 2>&1"
+
+
+let_card_decide(JOBS.trainee_machine, "check_student", "train_judge")

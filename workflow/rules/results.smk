@@ -10,7 +10,7 @@ rule statistics:
         f"{OUT}/collected/{{dataset}}/draws.parquet",
         f"{OUT}/collected/{{dataset}}/rationales.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
-        lambda wildcards: target_sets(wildcards.dataset),
+        lambda wildcards: JOBS.targets(wildcards.dataset),
         lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
         lambda wildcards: built_for(wildcards.table, wildcards.dataset),
         lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
@@ -113,7 +113,7 @@ rule judge_cards:
         expand(f"{OUT}/collected/{{dataset}}/scores.parquet", dataset=DATASETS),
         expand(f"{OUT}/collected/{{dataset}}/statuses.parquet", dataset=DATASETS),
         expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
-        [target_sets(dataset) for dataset in DATASETS],
+        [JOBS.targets(dataset) for dataset in DATASETS],
     output:
         JUDGE_CARDS,
     log:
@@ -132,8 +132,8 @@ rule judge_cards:
 # A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
 rule spotcheck:
     input:
-        [target_sets(dataset) for dataset in damaged(PLAN)],
-        [made_files(dataset, one_by_one(dataset)) for dataset in damaged(PLAN)],
+        [JOBS.targets(dataset) for dataset in damaged(PLAN)],
+        [JOBS.spotchecked(dataset) for dataset in damaged(PLAN)],
     output:
         report(
             f"{OUT}/report/texts.html",
@@ -160,7 +160,7 @@ rule explore:
     input:
         expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
         expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
-        [target_sets(dataset) for dataset in DATASETS],
+        [JOBS.targets(dataset) for dataset in DATASETS],
         expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
     output:
         f"{OUT}/report/explore.html",

@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metajudge.annotations.errors import Error, annotators, cells_of, errors_of, file_of, name_of
+from metajudge.annotations.errors import (
+    Error,
+    annotators,
+    cells_of,
+    errors_of,
+    file_of,
+    files_of,
+    name_of,
+)
 from metajudge.annotations.pages import LABELS, SPAN, WHY, page_id, questions_on
 from metajudge.ballot_pages import check_made
 from metajudge.ballot_tables import NUMBERS, Row, Table, numbers_of, write_tables, written
@@ -143,7 +151,7 @@ def _errors(plan: Plan, out: Path) -> list[Error]:
     made = [cell for cell in cells if file_of(plan, out, cell).is_file()]
     if not made:
         check_made(
-            [file_of(plan, out, cell) for cell in cells],
+            files_of(plan, out, cells),
             "judgments",
             "take the folder `results` with which the pages were made",
         )

@@ -113,6 +113,11 @@ def cells_of(plan: Plan, judges: Collection[str]) -> list[CellAspect]:
     return found
 
 
+def files_of(plan: Plan, out: Path, cells: Iterable[CellAspect]) -> list[Path]:
+    """Return where the judgments of cells lie, each file once."""
+    return list(dict.fromkeys(file_of(plan, out, cell) for cell in cells))
+
+
 def file_of(plan: Plan, out: Path, cell: CellAspect) -> Path:
     """Return where the judgments of a cell lie."""
     return Path(plan.file(out, "judgments", cell))

@@ -13,7 +13,7 @@ from metajudge.annotations.errors import (
     annotators,
     cells_of,
     errors_of,
-    file_of,
+    files_of,
     name_of,
 )
 from metajudge.ballot_draws import balanced
@@ -141,7 +141,7 @@ def make(
     check_numbers(errors=errors, voters=voters)
     cells = cells_of(plan, annotators(plan, judges))
     check_made(
-        [file_of(plan, out, cell) for cell in cells],
+        files_of(plan, out, cells),
         "judgments",
         "run the study first: metajudge run, with the study's file",
     )

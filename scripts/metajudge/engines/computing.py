@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from metajudge.canonical import canonical
 from metajudge.cells import by_cell, split
 from metajudge.data.rated import NO_NAMES
 from metajudge.engines import build
 from metajudge.engines.base import Answer, request_key
-from metajudge.engines.recorded import RecordedEngine
 from metajudge.engines.specs import EngineSpec
 from metajudge.engines.subjects import Subjects
 from metajudge.schema.cards import Judge, RatedAspect
 from metajudge.schema.loading import adapter
 from metajudge.schema.tables import read_table
 from metajudge.unseen import coded
+
+if TYPE_CHECKING:
+    from metajudge.engines.recorded import RecordedEngine
 
 Ratings = dict[tuple[str, str], list[float]]
 
@@ -82,9 +84,8 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     for notice in getattr(engine, "notices", []):
         print(coded(notice))  # it names what the data name
     if spec.joined:
-        assert isinstance(engine, RecordedEngine)
         shared = {name for name, judge in judges.items() if judge.share < 1}
-        joins = engine.checked_joins(shared, selected=spec.joined.selected)
+        joins = cast("RecordedEngine", engine).checked_joins(shared, selected=spec.joined.selected)
         path = Path(spec.joined.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(canonical(joins) + "\n", encoding="utf-8")

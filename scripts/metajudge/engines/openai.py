@@ -348,8 +348,9 @@ class _Run:
         tokens = len(request.prompt) // PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
         end, attempt, tries = 0.0, 0, 0
+        failure: Passing | None = None
         while True:
-            sent = await self.gate.enter(tokens)
+            sent = await self._enter(tokens, failure, end)
             end = end or monotonic() + self.limits.patience
             try:
                 if self.stop is not None:
@@ -369,6 +370,16 @@ class _Run:
             if failure.throttled:
                 self.gate.throttled(sent, pause=not failure.wait)
             await self._wait(failure, end, f"{request.key}{draws[0]}", tries)
+
+    async def _enter(self, tokens: int, failure: Passing | None, end: float) -> float:
+        """Wait at the gate; after a failure no longer than until the request's patience ends."""
+        if failure is None:
+            return await self.gate.enter(tokens)
+        try:
+            async with asyncio.timeout(end - monotonic()):
+                return await self.gate.enter(tokens)
+        except TimeoutError:
+            raise failure.final("patience is used up") from None
 
     def _answered(self, tokens: int, replies: list[Reply], nothing_left: float) -> list[Reply]:
         """Let the gate know what came."""

@@ -26,7 +26,7 @@ class Subjects:
         rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
         self.items = {row["item"]: row for row in rows}
         self.ratings = f"{out}/ratings/{dataset}.parquet"
-        self.analysed = f"{out}/analyses/{dataset}/{{}}.parquet"
+        self.analysed = f"{out}/construction/{dataset}/analyses.{{}}.parquet"
         self._report = Path(f"{out}/items/{dataset}.json")
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}

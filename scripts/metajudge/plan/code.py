@@ -13,14 +13,21 @@ PACKAGE = "metajudge"
 
 
 @cache
-def code_hash(scripts: Path, script: str, *modules: str) -> str:
+def code_hash(scripts: Path, script: str, *extra: str) -> str:
     """Return a hash of `scripts/<script>` and of every module of ours that it can import.
 
     Imports inside functions count. Modules that a registry loads by name are not seen by the
-    import graph and are given as `modules` (dotted names): only those that the job will load.
+    import graph and are given as `extra` (dotted names): only those that the job will load.
     """
+    reached = modules(scripts, script, *extra)
+    whole = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def modules(scripts: Path, script: str, *extra: str) -> dict[str, str]:
+    """Return module -> a hash of its meaning, of all that a job of a script can import."""
     reached: dict[str, str] = {}
-    waiting = [script.removesuffix(".py"), *modules]
+    waiting = [script.removesuffix(".py"), *extra]
     while waiting:
         name = waiting.pop()
         path = _file(scripts, name)
@@ -28,8 +35,7 @@ def code_hash(scripts: Path, script: str, *modules: str) -> str:
             continue
         reached[name], imported = _read(path)
         waiting += imported
-    whole = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
-    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+    return reached
 
 
 @cache

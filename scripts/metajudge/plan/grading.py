@@ -38,6 +38,10 @@ class GradedSpecs(TextSpecs):
         """Return where a part of a construction lies."""
         return f"{self.out}/construction/{dataset}/{name}.{part}.parquet"
 
+    def compared(self, dataset: str, name: str, part: str) -> str:
+        """Return where the comparisons of a part with anchors lie."""
+        return f"{self.out}/construction/{dataset}/{COMPARED}{name}.{part}.parquet"
+
     def candidates(self, dataset: str, name: str, part: str) -> str:
         """Return the spec that makes a part of a set's candidates, by rule or by a model."""
         card = graded(self.plan)[name]
@@ -82,7 +86,7 @@ class GradedSpecs(TextSpecs):
             "surplus": card.anchors.surplus,
             "classes": classes,
             "tried": self.construction(dataset, name, TRIAL),
-            "compared": self.construction(dataset, name, f"{TRIAL}-compared"),
+            "compared": self.compared(dataset, name, TRIAL),
         }
 
     def _known(self, dataset: str, name: str, part: str) -> dict[str, Any]:
@@ -167,7 +171,7 @@ class GradedSpecs(TextSpecs):
             "targets": f"{self.out}/targets/{dataset}/{SYSTEMS}.parquet",
             "anchors": self.construction(dataset, name, "anchors"),
             "candidates": None if part == REFEREE else self.construction(dataset, name, part),
-            "output": self.construction(dataset, name, f"{part}-compared"),
+            "output": self.compared(dataset, name, part),
             "replies": f"{self.out}/made/{dataset}/{COMPARED}{name}.{part}.parquet",
         }
         engine = ENGINES[self.plan.models[anchors.model].engine]
@@ -178,7 +182,7 @@ class GradedSpecs(TextSpecs):
         card = graded(self.plan)[name]
         parts = parts_of(card)
         by_errors = None if card.anchors else card.errors_per_rating
-        compared = [self.construction(dataset, name, f"{part}-compared") for part in parts]
+        compared = [self.compared(dataset, name, part) for part in parts]
         fields = {
             **self._known(dataset, name, "graded"),
             "aspect": self.lowered(dataset, name),
@@ -196,7 +200,7 @@ class GradedSpecs(TextSpecs):
         """Return what statistics need to know of a graded set."""
         built = graded(self.plan).get(name)
         anchored = built is not None and built.anchors is not None
-        compared = [self.construction(dataset, name, f"{part}-compared") for part in COMPARING]
+        compared = [self.compared(dataset, name, part) for part in COMPARING]
         return {
             "perturbation": name,
             "degree": DEGREE,

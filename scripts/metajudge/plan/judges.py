@@ -37,7 +37,7 @@ ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", 
 ACCESS |= {"batch", "timeout", "workers", "env"}
 ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
-ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime"}
+ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime", "parts"}
 """Keys of a model card that say where, how and for how much it is asked."""
 LATER = ("spotlight", "off_grid", "tie", "same_names", "kind", "stop", "cut")
 """Keys that came later: a card without them has the hash that it always had."""

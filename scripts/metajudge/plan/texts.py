@@ -60,9 +60,8 @@ class TextSpecs:
             "original": f"{self.out}/targets/{dataset}/{original}.parquet",
             "ratings": f"{self.out}/ratings/{dataset}.parquet",
             "report": f"{self.out}/items/{dataset}.json",
+            "spans": f"{self.out}/spans/{dataset}.parquet",
         }
-        if gold := self.gold(dataset):
-            output["spans"] = gold
         fields = {
             "dataset": card.model_dump(mode="json", exclude={"improve"}),
             "folder": self.plan.folders["dataset", dataset],
@@ -180,7 +179,7 @@ class TextSpecs:
     def written_references(self, dataset: str) -> str | None:
         """Return where the references lie that a model writes for a dataset, if it does."""
         written = isinstance(self.plan.improved(dataset), References)
-        return f"{self.out}/construction/{dataset}/references.parquet" if written else None
+        return f"{self.out}/construction/{dataset}/{ORIGINAL}.parquet" if written else None
 
     def _asking(self, model: str) -> dict[str, Any]:
         """Return what a job is told of a model that it asks."""
@@ -195,6 +194,10 @@ class TextSpecs:
         told |= {"argv", "sha256", "sees"}  # of a program
         return card.model_dump(mode="json", include=told)
 
+    def analysed(self, dataset: str, model: str) -> str:
+        """Return where the analyses by a model lie that judges of a dataset are shown."""
+        return f"{self.out}/construction/{dataset}/{ANALYSES}{model}.parquet"
+
     def analyse(self, dataset: str, model: str) -> str:
         """Return the spec of the analyses by a model that judges of a dataset are shown."""
         fields = {
@@ -205,7 +208,7 @@ class TextSpecs:
             "aspects": aspects_told(self.plan, dataset),
             "scales": scales_told(self.plan, dataset),
             "results": self.out,
-            "output": f"{self.out}/analyses/{dataset}/{model}.parquet",
+            "output": self.analysed(dataset, model),
             "replies": f"{self.out}/made/{dataset}/{ANALYSES}{model}.parquet",
         }
         return self._spec("analyse.py", fields, ENGINES[self.plan.models[model].engine])

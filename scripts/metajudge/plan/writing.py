@@ -159,16 +159,12 @@ class _Graded:
         """Yield what a model is asked for candidates, and what for comparisons."""
         card, anchors = self.card, self.card.anchors
         for part in parts_of(card) if card.model == model else []:
-            if not self._there(part):
+            if not Path(self.specs.construction(self.texts.dataset, self.name, part)).is_file():
                 yield self._candidates(part, model)
         if anchors and anchors.model == model:
             for part in (REFEREE, *parts_of(card)):
-                if not self._there(f"{part}-compared"):
+                if not Path(self.specs.compared(self.texts.dataset, self.name, part)).is_file():
                     yield self._comparisons(part, anchors)
-
-    def _there(self, part: str) -> bool:
-        place = self.specs.construction(self.texts.dataset, self.name, part)
-        return Path(place).is_file()
 
     def _each(self, part: str) -> tuple[float, int]:
         """Return the share of the items that have candidates in a part, and how many each."""

@@ -47,7 +47,8 @@ class Row:
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
         known = ((record.get(name), _EMPTY.get(name, "")) for name in cls.__slots__)
-        return cls(*(value if empty is None else value or empty for value, empty in known))
+        cells: list[Any] = [value if empty is None else value or empty for value, empty in known]
+        return cls(*cells)
 
     @property
     def place(self) -> Place:

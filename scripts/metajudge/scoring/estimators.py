@@ -21,6 +21,8 @@ def mode(values: Floats) -> Floats:
     (targets, draws) -> (targets,), NaN without any value. Source: methods.md 3 (paper 002 drew
     among them by an unseeded random number).
     """
+    if not values.size:
+        return np.full(len(values), np.nan)
     counts = np.zeros(values.shape, dtype=np.int32)
     for draw in values.T:
         counts += values == draw[:, None]

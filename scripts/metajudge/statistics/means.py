@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from metajudge.statistics.dot import dot
 from metajudge.statistics.estimate import NOTHING, Estimate
-from metajudge.statistics.jackknife import PLAIN, PROPORTION, Bounds, Scale
+from metajudge.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Bounds, Scale
 from metajudge.statistics.resampling import (
     NO_WIDTH,
     Replicated,
@@ -120,7 +120,8 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i - lo_i)²) / k.
 
     hi alike: the method of variance estimates recovery, which needs no replicates (Zou, Donner
-    2008). `n` is k. Undefined where one of them is; no interval where one has none.
+    2008). `n` is k. Undefined where one of them is; no interval where one has none, and the note
+    says of how many.
     """
     if nothing := _lost(each, of):
         return nothing
@@ -131,7 +132,7 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     mean, method = float(value.mean()), f"mean over {of}"
     down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
     if not np.isfinite(down + up):
-        return Estimate(mean, n=len(each), method=method)
+        return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
     method += "; variance estimates recovery"
     found = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
     return found.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
@@ -145,3 +146,14 @@ def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
     told = f"undefined on {len(notes)} of {len(each)} {of}"
     why = f": {notes[0]}" if len(set(notes)) == 1 else ""
     return Estimate.undefined(told + why, n=len(each) - len(notes))
+
+
+def _no_interval(each: Sequence[Estimate], of: str) -> str:
+    """Return the note of a mean where some have no interval, with the reason if it is one."""
+    reasons = [
+        next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
+        for one in each
+        if one.lo is None or one.hi is None
+    ]
+    why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
+    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {of}{why}"

@@ -204,6 +204,17 @@ ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
 
 
+Parts = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=1000,
+        description="So many jobs ask this model about a dataset, each with a part of the requests "
+        "and a journal of its own: for more GPUs or nodes at once. No reply depends on it.",
+    ),
+]
+
+
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
@@ -260,6 +271,7 @@ class OpenAIModel(Card):
         "tokens (needs the package tokenizers); default: by the replies so far.",
     )
     limits: Limits = Field(Limits(), description="How it is asked.")
+    parts: Parts = 1
 
     @field_validator("base_url")
     @classmethod
@@ -354,6 +366,7 @@ class CommandModel(Card):
         "PATH, HOME, those of language, temporary folder and GPU.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    parts: Parts = 1
     price: Price | None = Field(
         None, description="What tokens cost, where the program reports usage; default: nothing."
     )

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from metajudge.schema.cards.base import Card, Sha256, Slug
-from metajudge.schema.cards.models import Limits, Price
+from metajudge.schema.cards.models import Limits, Parts, Price
 
 SAMPLING = {
     *("frequency_penalty", "presence_penalty", "repetition_penalty", "min_p", "top_k"),
@@ -122,6 +122,7 @@ class VllmModel(Card):
     )
     price: Price | None = Field(None, description="What its tokens cost; default: not known.")
     limits: Limits = Field(Limits(concurrency=256), description="Mode served: how it is asked.")
+    parts: Parts = 1
 
     @model_validator(mode="after")
     def _known(self) -> Self:

@@ -4,12 +4,7 @@
 rule preflight:
     input:
         cards=CARDS,
-        files=[
-            path
-            for roles in FILES.values()
-            for paths in roles.values()
-            for path in paths
-        ],
+        files=[path for name in FILES for path in JOBS.files_of(name)],
     output:
         f"{OUT}/preflight.json",
     log:
@@ -36,10 +31,10 @@ rule check:
             if dataset not in UNREAD
             for path in [
                 f"{OUT}/items/{dataset}.parquet",
-                *target_sets(dataset, written=False),
+                *JOBS.targets(dataset, written=False),
             ]
         ],
-        [] if UNFETCHED else sampled(),
+        [] if UNFETCHED else JOBS.sample(),
     log:
         f"{OUT}/logs/check.log",
     conda:
@@ -55,17 +50,18 @@ rule check:
 
 rule ingest:
     input:
-        lambda wildcards: sum(FILES[wildcards.dataset].values(), []),
+        lambda wildcards: JOBS.files_of(wildcards.dataset),
     output:
         f"{OUT}/items/{{dataset}}.parquet",
         f"{OUT}/items/{{dataset}}.json",
         f"{OUT}/ratings/{{dataset}}.parquet",
         f"{OUT}/targets/{{dataset}}/systems.parquet",
+        f"{OUT}/spans/{{dataset}}.parquet",
         f"{OUT}/targets/{{dataset}}/original.parquet",
     log:
         f"{OUT}/logs/ingest/{{dataset}}.log",
     wildcard_constraints:
-        dataset=one_of(set(DATASETS) - set(IMPROVED) - SPANNED),
+        dataset=any_of(set(DATASETS) - set(IMPROVED)),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -84,57 +80,16 @@ use rule ingest as ingest_references with:
         f"{OUT}/items/{{dataset}}.json",
         f"{OUT}/ratings/{{dataset}}.parquet",
         f"{OUT}/targets/{{dataset}}/systems.parquet",
+        f"{OUT}/spans/{{dataset}}.parquet",
         f"{OUT}/targets/{{dataset}}/references.parquet",
     wildcard_constraints:
-        dataset=one_of(IMPROVED),
-
-
-# Where people marked the errors of texts, these are read along.
-use rule ingest as ingest_spans with:
-    output:
-        f"{OUT}/items/{{dataset}}.parquet",
-        f"{OUT}/items/{{dataset}}.json",
-        f"{OUT}/ratings/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/systems.parquet",
-        f"{OUT}/targets/{{dataset}}/original.parquet",
-        f"{OUT}/spans/{{dataset}}.parquet",
-    wildcard_constraints:
-        dataset=one_of(SPANNED),
-
-
-for _name, _card in IMPROVED.items():
-
-    rule:
-        name:
-            f"improve_{_name}"
-        input:
-            f"{OUT}/items/{_name}.parquet",
-            f"{OUT}/targets/{_name}/references.parquet",
-            FIRST,
-        output:
-            f"{OUT}/targets/{_name}/original.parquet",
-            f"{OUT}/made/{_name}/original.parquet",
-            references_for(_name),
-        log:
-            f"{OUT}/logs/made/{_name}/original.log",
-        conda:
-            f"../../envs/{stage(_card.model)}.yaml"
-        resources:
-            **needs(_card.model),
-            python=PYTHON[stage(_card.model)],
-            home=str(HOME),
-            script="write_references.py" if references_for(_name) else "make_texts.py",
-            access=access(_card.model),
-        params:
-            spec=improve_spec(_name),
-        shell:
-            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/{resources.script} --spec - {resources.access} > {log:q} 2>&1"
+        dataset=any_of(IMPROVED),
 
 
 rule perturb:
     input:
         f"{OUT}/targets/{{dataset}}/original.parquet",
-        lambda wildcards: meta_of(wildcards.dataset, wildcards.damage),
+        lambda wildcards: JOBS.meta(wildcards.dataset, wildcards.damage),
     output:
         f"{OUT}/targets/{{dataset}}/{{damage}}.{{degree}}.parquet",
     log:
@@ -155,14 +110,14 @@ rule perturb:
 # What a dataset brings is there as soon as it is read.
 rule take:
     input:
-        lambda wildcards: sum(FILES[wildcards.dataset].values(), []),
+        lambda wildcards: JOBS.files_of(wildcards.dataset),
         f"{OUT}/items/{{dataset}}.parquet",
     output:
         f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
     log:
         f"{OUT}/logs/take/{{dataset}}/{{given}}.log",
     wildcard_constraints:
-        given=given_in("local"),
+        given=JOBS.given("local"),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -179,38 +134,4 @@ use rule take as take_rated with:
         f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
         f"{OUT}/graded/{{dataset}}/{{given}}.single.parquet",
     wildcard_constraints:
-        given=given_in("global"),
-
-
-# One rule for each perturbation that a model writes: what a job needs depends on the model.
-for _name, _card in PLAN.perturbations.items():
-    if _card.method not in {"llm", "inject"}:
-        continue
-
-    rule:
-        name:
-            f"make_texts_{_name}"
-        input:
-            f"{OUT}/items/{{dataset}}.parquet",
-            f"{OUT}/targets/{{dataset}}/original.parquet",
-            FIRST,
-        output:
-            f"{OUT}/targets/{{dataset}}/{{writing}}.{{degree}}.parquet",
-            f"{OUT}/made/{{dataset}}/{{writing}}.{{degree}}.parquet",
-        log:
-            f"{OUT}/logs/made/{{dataset}}/{{writing}}.{{degree}}.log",
-        wildcard_constraints:
-            writing=_name,
-        conda:
-            f"../../envs/{stage(_card.model)}.yaml"
-        resources:
-            **needs(_card.model),
-            python=PYTHON[stage(_card.model)],
-            home=str(HOME),
-            access=access(_card.model),
-        params:
-            spec=lambda wildcards: SPECS.make_texts(
-                wildcards.dataset, wildcards.writing, wildcards.degree
-            ),
-        shell:
-            "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/make_texts.py --spec - {resources.access} > {log:q} 2>&1"
+        given=JOBS.given("global"),

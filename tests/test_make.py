@@ -1,0 +1,36 @@
+"""The targets of the Makefile: what `make` alone says."""
+
+import re
+import subprocess
+
+from running import HOME
+
+MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")
+
+
+def made(*arguments: str) -> str:
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=HOME,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+
+
+def test_make_alone_lists_every_target_with_a_line() -> None:
+    listed = dict(line.split(maxsplit=1) for line in made().splitlines())
+    lines = re.findall(r"^\.PHONY:(.*)", MAKEFILE, re.MULTILINE)
+    targets = {name for line in lines for name in line.split() if not name.startswith(".")}
+    assert listed.keys() == targets and len(targets) > 20
+    assert made("help") == made()
+
+
+def test_the_lanes_of_the_makefile_are_markers() -> None:
+    """A lane leaves out what another one runs: a name that no test has would leave out nothing."""
+    lanes = re.findall(r"^(?:APART|SLOWER) := (.*)", MAKEFILE, re.MULTILINE)
+    named = {name for lane in lanes for name in lane.split(" or ")}
+    declared = (HOME / "pyproject.toml").read_text(encoding="utf-8")
+    told = set(re.findall(r'^  "(\w+): ', declared, re.MULTILINE))
+    assert named == told and len(named) == 6

@@ -51,7 +51,7 @@ localrules:
     export_distill,
     collect,
     statistics,
-    table,
+    tables,
     report,
     judge_cards,
     spotcheck,

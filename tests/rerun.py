@@ -85,11 +85,11 @@ def scores(*judges: str, cells: int = 8) -> Jobs:
 ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
-TABLES = {"statistics": 18, "table": 9} | REPORT | CARDS
+TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | scores() | ALL_TABLES
 """What runs when the asking jobs run again: all cells of their judges."""
-ONE_DATASET = {"collect": 1, "statistics": 9, "table": 9} | REPORT | CARDS | EXPLORE
+ONE_DATASET = {"collect": 1, "statistics": 9, "tables": 1} | REPORT | CARDS | EXPLORE
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,13 @@ CHANGES = [
         "a judge's draws, from 1 to 3",
         lambda place: place.change("judges", "terse", draws=3),
         requests=2 * ALL,
-        jobs=CHECK | OF_MODEL | {"statistics": 20, "table": 10},
+        jobs=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
         executed=True,
     ),
     Change(
         "a model's price",
         lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
-        jobs=CHECK | {"statistics": 2, "table": 1} | REPORT | CARDS,
+        jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
@@ -159,7 +159,7 @@ CHANGES = [
         | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
         | {"compute control": 1, "compute lexical": 1}
         | scores(cells=4)
-        | {"collect": 1, "statistics": 10, "table": 9}
+        | {"collect": 1, "statistics": 10, "tables": 1}
         | REPORT
         | CARDS
         | EXPLORE
@@ -196,7 +196,7 @@ CHANGES = [
     Change(
         "a removed dataset",
         lambda place: place.study(datasets=["demo-dialogue"]),
-        jobs=CHECK | {"table": 9} | REPORT | CARDS | EXPLORE | TEXTS,
+        jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
     Change(

@@ -31,32 +31,36 @@ rule statistics:
         "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/estimate.py --spec - > {log:q} 2>&1"
 
 
-rule table:
+# All tables by one job: it takes longer to start than to join them.
+rule tables:
     input:
-        lambda wildcards: expand(
-            f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
-            table=wildcards.table,
-            dataset=SPECS.tabled(wildcards.table),
-        ),
+        [
+            f"{OUT}/statistics/{table}/{dataset}.parquet"
+            for table in SPECS.tables
+            for dataset in SPECS.tabled(table)
+        ],
     output:
-        f"{OUT}/tables/{{table}}.csv",
-        report(
-            f"{OUT}/tables/{{table}}.parquet",
-            caption="../report/captions/numbers.rst",
-            category="Numbers",
-            labels={"table": "{table}", "format": "Parquet"},
-        ),
+        expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
+        [
+            report(
+                f"{OUT}/tables/{table}.parquet",
+                caption="../report/captions/numbers.rst",
+                category="Numbers",
+                labels={"table": table, "format": "Parquet"},
+            )
+            for table in SPECS.tables
+        ],
     log:
-        f"{OUT}/logs/table/{{table}}.log",
+        f"{OUT}/logs/tables.log",
     conda:
         "../../envs/core.yaml"
     resources:
         python=PYTHON["core"],
         home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.table(wildcards.table),
+        spec=lambda wildcards: SPECS.joined_tables(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/table.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/tables.py --spec - > {log:q} 2>&1"
 
 
 rule report:

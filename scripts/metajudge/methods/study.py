@@ -77,6 +77,10 @@ class DatasetStudy:
         return {}
 
     @cached_property
+    def _signatures(self) -> dict[tuple[str, str, str], str]:
+        return {}
+
+    @cached_property
     def systems(self) -> "Panel":
         """Return the rated targets: the systems' texts."""
         return self.panel("systems")
@@ -219,6 +223,12 @@ class DatasetStudy:
 
     def signature(self, judge: str, statistic: str, level: str) -> str:
         """Return the string that says what reproduces a number (after the habit of sacreBLEU)."""
+        known = (judge, statistic, level)
+        if known not in self._signatures:
+            self._signatures[known] = self._signed(*known)
+        return self._signatures[known]
+
+    def _signed(self, judge: str, statistic: str, level: str) -> str:
         card = self.spec["judges"].get(judge, {})
         parts = {
             "judge": judge,

@@ -437,16 +437,19 @@ class Specs(DistilledSpecs):
             return self.plan.taught
         return [*self.plan.datasets] if table in COUNTS else self.plan.evaluated
 
-    def table(self, table: str) -> str:
-        """Return the spec that joins the datasets' parts of a result table."""
-        fields = {
-            "parts": [
-                f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
-            ],
-            "output": f"{self.out}/tables/{table}",
+    def joined_tables(self) -> str:
+        """Return the spec that joins the datasets' parts of every result table."""
+        tables = {
+            f"{self.out}/tables/{table}": {
+                "parts": [
+                    f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
+                ],
+                "across": ACROSS.get(table),
+            }
+            for table in self.tables
         }
-        across = ACROSS.get(table)
-        return self._spec("table.py", {**fields, "across": across}, *filter(None, [across]))
+        across = [ACROSS[table] for table in self.tables if table in ACROSS]
+        return self._spec("tables.py", {"tables": tables}, *across)
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""

@@ -6,19 +6,22 @@ from one pass, and no resample is written out. All sums are of whole numbers, ex
 """
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metajudge.statistics.coefficients import (
     CELLS,
+    Between,
     Codes,
     Floats,
     Statistic,
     centred,
+    counted,
     ratio,
     sign_products,
+    signs,
     unit_groups,
 )
 from metajudge.statistics.dot import dot
@@ -44,37 +47,26 @@ class Taken(NamedTuple):
 def taken_ranks(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[np.bool_]) -> Taken:
     """Return the sums over ranks that Spearman's rho and the ties of tau-b need.
 
-    x1, x2, y and unit (targets,), nothing missing; flips (rows, units), True where the unit's
-    scores are swapped. Memory: blocks of CELLS values.
+    Twice a midrank's deviation is the sum of the signs of its differences, so that `across` is
+    half the sum over pairs of sign(a_i - a_j) (b_i - b_j). x1, x2, y and unit (targets,), nothing
+    missing; flips (rows, units), True where the unit's scores are swapped; every unit has a target.
+    Memory: blocks of CELLS values.
     """
-    values = np.append(x1, x2)
-    order = np.argsort(values, kind="stable")
-    _, value, counts = np.unique(values[order], return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    edges = (ends[value], (ends - counts)[value]) if counts.max() > 1 else None
+    _, value, counts = np.unique(np.append(x1, x2), return_inverse=True, return_counts=True)
     shared = np.flatnonzero(counts > 1)
-    of_second, target = (order >= y.size)[None, :], unit[order % y.size]
-    b = np.tile(rank_deviations(y), 2)[order]
-    of_all = (2 * ends - counts)[value] - y.size  # the first judge's if it had every value
+    place = np.full(counts.size, shared.size)
+    place[shared] = np.arange(shared.size)
+    shape = flips.shape[1], shared.size + 1
+    first, second = (counted(unit, own, shape)[:, :-1] for own in np.split(place[value], 2))
     blocks = []
-    for start in range(0, len(flips), max(1, CELLS // order.size)):
-        part = flips[start : start + max(1, CELLS // order.size)]
-        first = (part.take(target, axis=1) == of_second).astype(np.float64)
-        upto = np.zeros((len(part), order.size + 1))
-        np.cumsum(first, axis=1, out=upto[:, 1:])
-        if edges is None:
-            both = upto[:, 1:] + upto[:, :-1]
-        else:
-            both = upto.take(edges[0], axis=1) + upto.take(edges[1], axis=1)
-        crossed = np.einsum("rt,rt,t->r", first, both, b)
-        one = crossed - y.size * dot(first, b)
-        other = crossed - dot(both, b) - dot(first, of_all * b) + float(dot(of_all, b))
-        tied = upto[:, ends[shared]] - upto[:, (ends - counts)[shared]]
+    for start in range(0, len(flips), max(1, CELLS // max(1, shared.size))):
+        part = flips[start : start + max(1, CELLS // max(1, shared.size))]
+        tied = first.sum(axis=0) + dot(part, second - first)
         rest = counts[shared] - tied
-        powers = [_powers(w, y.size, k) for k in (2, 3) for w in (tied, rest)]
-        blocks.append([one, other, *powers])
-    joined = [np.concatenate(each) for each in zip(*blocks, strict=True)]
-    return Taken((joined[0], joined[1]), (joined[2], joined[3]), (joined[4], joined[5]))
+        blocks.append([_powers(w, y.size, k) for k in (2, 3) for w in (tied, rest)])
+    squares, other_squares, cubes, other_cubes = map(np.concatenate, zip(*blocks, strict=True))
+    across = _products(x1, x2, rank_deviations(y), unit, flips, np.subtract)
+    return Taken((across[0] / 2, across[1] / 2), (squares, other_squares), (cubes, other_cubes))
 
 
 def _powers(tied: Floats, n: int, k: int) -> Floats:
@@ -82,34 +74,44 @@ def _powers(tied: Floats, n: int, k: int) -> Floats:
     return np.asarray(n - tied.sum(axis=1) + (tied**k).sum(axis=1))
 
 
-def rank_deviations(y: Floats) -> Floats:
+def rank_deviations(y: Floats) -> Codes:
     """Return twice the deviation of each midrank from the mean rank: (targets,)."""
     _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
-    return np.asarray(2 * np.cumsum(counts) - counts - y.size, dtype=np.float64)[code]
+    return np.asarray(2 * np.cumsum(counts) - counts - y.size)[code]
 
 
 def concordance(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[np.bool_]) -> Both:
-    """Return twice the concordant minus the discordant pairs of each judge in each permutation.
+    """Return twice the concordant minus the discordant pairs of each judge in each permutation."""
+    people = np.unique(y, return_inverse=True)[1]
+    return _products(x1, x2, people.astype(np.min_scalar_type(y.size)), unit, flips, signs)
+
+
+def _products(
+    x1: Floats,
+    x2: Floats,
+    y: NDArray[Any],
+    unit: Codes,
+    flips: NDArray[np.bool_],
+    between: Between,
+) -> Both:
+    """Return the sum over pairs of sign(a_i - a_j) g(y_i, y_j) of each judge in each permutation.
 
     With f = 1 where a unit is swapped and M_ab the sums over targets i of one unit and j of another
-    of sign(a_i - b_j) sign(y_i - y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
-    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. Arguments
-    as in `taken_ranks`; every unit has a target. Memory: blocks of CELLS pairs.
+    of sign(a_i - b_j) g(y_i, y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
+    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. g is
+    `between`, antisymmetric and whole; other arguments as in `taken_ranks`. Memory: blocks of CELLS
+    pairs.
     """
     order = np.argsort(unit, kind="stable")
-    (a, b), people = (
-        np.split(np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1], 2),
-        np.unique(y[order], return_inverse=True)[1],
-    )
-    small = np.min_scalar_type(2 * y.size)
-    a, b, people = (v.astype(small) for v in (a, b, people))
+    codes = np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1]
+    a, b = np.split(codes.astype(np.min_scalar_type(2 * y.size)), 2)
     starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
     rows = flips.astype(np.float64)
     square = np.zeros(len(rows))
     sums = np.zeros((2, 2, starts.size))  # M_ab 1, by unit
     for units in unit_groups(starts, order.size):
         pairs = [(v, w) for v in (a, b) for w in (a, b)]
-        matrices = np.array(sign_products(pairs, people, starts, units))
+        matrices = np.array(sign_products(pairs, y[order], starts, units, between))
         matrices = matrices.reshape(2, 2, *matrices.shape[1:])
         rest = slice(units.stop, None)
         inside = units.stop - units.start

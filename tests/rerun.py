@@ -23,7 +23,7 @@ def touch(place: Place) -> None:
 def comment(place: Place) -> None:
     """Add a comment to the code that parses, and to the workflow."""
     place.edit("scripts/metajudge/parsing/score.py", "\n\n", "\n# A remark.\n\n")
-    place.edit("workflow/rules/scoring.smk", "\n\n", "\n# A remark.\n\n")
+    place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
 
 
 def parser(place: Place) -> None:

@@ -11,6 +11,8 @@ import running
 from running import HOME
 
 RULE = re.compile(r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", re.M | re.S)
+NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
+"""The rule that another one is made of, and its own name."""
 ENVIRONMENT = re.compile(r"conda:\s+f?[\"'][./]*/envs/(.+)\.yaml[\"']")
 INTERPRETER = re.compile(r"python=PYTHON\[(.+?)\],\n")
 INFO = {
@@ -23,11 +25,13 @@ INFO = {
 @pytest.mark.parametrize("file", ["drafts.smk", *sorted(os.listdir(HOME / "workflow" / "rules"))])
 def test_the_environment_of_a_rule_is_that_of_its_interpreter(file: str) -> None:
     folder = HOME / "workflow" / ("" if file == "drafts.smk" else "rules")
+    known: dict[str, str] = {}
     for rule in RULE.findall((folder / file).read_text(encoding="utf-8")):
-        if (python := INTERPRETER.search(rule)) is not None:
-            conda = ENVIRONMENT.search(rule)
-            assert conda is not None, rule[:200]
-            assert _plain(conda[1]) == _plain(python[1]), rule[:200]
+        [(base, name)] = NAMES.findall(rule)
+        conda, python = ENVIRONMENT.search(rule), INTERPRETER.search(rule)
+        known[name] = _plain(conda[1]) if conda else known.get(base, "")
+        if python is not None:
+            assert known[name] == _plain(python[1]), rule[:200]
 
 
 def _plain(stage: str) -> str:
@@ -49,7 +53,7 @@ def test_jobs_call_the_interpreter_that_conda_has_activated(
     built = running.snakemake(*options, "--sdm", "conda", cwd=tmp_path)
     assert built.returncode == 0, built.stdout[-3000:]
     calls = re.findall(r"\| (\S+) \S+/scripts/(\w+)\.py --spec -", built.stdout)
-    assert {script for _, script in calls} >= {"ingest", "perturb", "score", "report"}
+    assert {script for _, script in calls} >= {"ingest", "perturb", "compute", "report"}
     assert {python for python, _ in calls} == {"python"}
     plain = running.snakemake(*options, cwd=tmp_path)
     calls = re.findall(r"\| (\S+) \S+/scripts/(\w+)\.py --spec -", plain.stdout)

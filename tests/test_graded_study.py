@@ -198,7 +198,7 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
         done = snakemake("--configfile", str(study), cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "graded"
-    kept = pq.read_table(results / "construction" / "neat" / "references.parquet").to_pylist()
+    kept = pq.read_table(results / "construction" / "neat" / "original.parquet").to_pylist()
     originals = pq.read_table(results / "targets" / "neat" / "original.parquet").to_pylist()
     assert len(kept) == 2 * ITEMS and len(originals) == ITEMS
     assert {one["target"].split(":")[1] for one in kept} == {"original", "written.1"}

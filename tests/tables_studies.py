@@ -71,7 +71,7 @@ def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int
     options = ["--config", *told] if told else []
     command = ["-m", "snakemake", "-s", str(HOME / "Snakefile"), "--configfile", str(study)]
     command += [*options, "--workflow-profile", str(HOME / "profiles" / "default")]
-    command += ["--until", "table", "-q", "progress"]
+    command += ["--until", "tables", "-q", "progress"]
     done = running.run(*command, cwd=folder, timeout=LONGEST)
     print(done.stdout[-4000:] if done.returncode else "", end="")
     return done.returncode

@@ -59,13 +59,13 @@ def plan_of(**keys: Any) -> Any:
 def test_every_aspect_is_judged_in_every_criterion() -> None:
     plan = plan_of(criteria=["term-only", "empty"])
     assert plan.plain_aspects("demo-dialogue") == ["naturalness", "coherence"]
-    cells = [cell.aspect for cell in plan.cells if cell.judge == "rules"]
+    cells = [cell.aspect for cell in plan.cell_aspects if cell.judge == "rules"]
     assert cells == [
         f"{a}.{c}" for a in ("naturalness", "coherence") for c in ("term-only", "empty")
     ]
     assert plan.aspect_of("demo-dialogue", "coherence.term-only").definition == ""
     assert plan.scale_of("demo-dialogue", "coherence.empty").max == 5
-    whole = [cell.aspect for cell in plan_of().cells if cell.judge == "rules"]
+    whole = [cell.aspect for cell in plan_of().cell_aspects if cell.judge == "rules"]
     assert whole == ["naturalness", "coherence"]
 
 

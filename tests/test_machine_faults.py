@@ -169,11 +169,11 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
 def test_a_table_that_finds_no_room_leaves_nothing_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: object, path: Path, **__: object) -> None:
-        path.write_bytes(b"PAR1")
+    def full(*_: object, **__: object) -> None:
+        assert list(tmp_path.iterdir())  # the file is open, and has its first bytes
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("metajudge.schema.tables.pq.write_table", full)
+    monkeypatch.setattr("metajudge.schema.tables.pq.ParquetWriter.write_table", full)
     with pytest.raises(OSError) as error:
         write_table("items", table_of("items", [row("items")]), tmp_path / "items.parquet")
     told = str(command.of_machine(error.value))

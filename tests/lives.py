@@ -57,7 +57,7 @@ STAGES = {
     "inject": Stage(("make_texts",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
     "score": Stage(("score", "compute"), 4),
-    "statistics": Stage(("collect", "estimate", "tables"), 9),
+    "statistics": Stage(("collect", "estimate", "tables"), 8),
     "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""

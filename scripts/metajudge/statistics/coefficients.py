@@ -324,8 +324,8 @@ def sign_products(
     first, last = starts[units][0], ends[units][-1]
     inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
     people, later = between(y[first:last, None], y[first:]), starts[units.start :] - first
-    small = np.min_scalar_type(-1 - max(end - start for start, end in inside))
-    small = small if people.dtype == np.int8 else people.dtype
+    most = int(max(people.max(initial=0), -people.min(initial=0)))
+    small = np.min_scalar_type(-1 - most * max(end - start for start, end in inside))
     found = []
     for v, w in pairs:
         agree = signs(v[first:last, None], w[first:]) * people

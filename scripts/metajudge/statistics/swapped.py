@@ -77,7 +77,8 @@ def _powers(tied: Floats, n: int, k: int) -> Floats:
 def rank_deviations(y: Floats) -> Codes:
     """Return twice the deviation of each midrank from the mean rank: (targets,)."""
     _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
-    return np.asarray(2 * np.cumsum(counts) - counts - y.size)[code]
+    found = 2 * np.cumsum(counts) - counts - y.size
+    return np.asarray(found.astype(np.min_scalar_type(-2 * y.size)))[code]
 
 
 def concordance(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[np.bool_]) -> Both:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 PACKAGES: dict[str, list[str]] = {
     "perturb.py": ["pyspellchecker", "typo"],
     "estimate.py": ["numpy", "rapidfuzz", "scipy"],
-    "lexical": ["nltk", "pyspellchecker", "rouge-score", "sacrebleu"],
+    "lexical": ["nltk", "pyspellchecker", "rapidfuzz", "rouge-score", "sacrebleu"],
     "control": ["numpy"],
     "openai": ["jinja2"],
     "spotcheck.py": ["jinja2", "numpy", "rapidfuzz"],

@@ -5,8 +5,9 @@
 Each study has about so many cells (see sized.py) and goes through the real Snakefile: a dry run;
 then, with every output there and noted as made, a run that finds nothing to do. One score job is
 `scripts/score.py` as the rule calls it, without and with 50,000 replies that all differ. Collecting
-is `scripts/collect.py` over the real tables of a dataset's cells, three replies each. Seconds are
-wall-clock and of the processor, which tells more where others use the machine, too.
+is `scripts/collect.py` over the real tables of a dataset's cells, with 3 replies on each aspect; of
+the first study also with 300. Seconds are wall-clock and of the processor, which tells more where
+others use the machine, too.
 """
 
 import os
@@ -34,6 +35,8 @@ SECONDS, MEGABYTES = 15, 600
 """What a dry run over LIMITED cells may take."""
 FIXED, PER_REPLY, REPLIES = 0.25, 20e-6, 50_000
 """Seconds of the processor that a score job may take, and those of each of its replies."""
+DRAWN, BYTES = (3, 300), 500
+"""Replies on an aspect of a cell that are collected, and the memory that one may take."""
 TOUCH = """
 import sys
 from snakemake.cli import main
@@ -147,28 +150,36 @@ def one_cell(folder: Path, specs: Specs, cell: Cell) -> None:
     )
 
 
-def collected(folder: Path, specs: Specs) -> None:
-    """Print what it takes to put a dataset's cells together."""
+def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
+    """Print what it takes to put a dataset's cells together, and with `memory` that of a reply."""
     plan = specs.plan
     dataset = next(iter(plan.datasets))
-    cells = plan.cells_of(dataset)
-    for cell in cells:
-        write_cell(cell, specs, folder)
-    spent = used(script("collect.py"), folder, specs.collect(dataset))
+    cells, aspects = plan.cells_of(dataset), len(plan.cell_aspects_of(dataset))
+    spent = []
+    for count in DRAWN if memory else DRAWN[:1]:
+        if not (child := os.fork()):  # a process starts with the peak of the one that starts it
+            for cell in cells:
+                write_cell(cell, specs, folder, count)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        spent.append(used(script("collect.py"), folder, specs.collect(dataset)))
     print(
-        f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent}, "
-        f"{spent.processor / len(cells) * 1e3:.1f} ms a cell",
+        f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent[0]}, "
+        f"{spent[0].processor / len(cells) * 1e3:.1f} ms a cell",
         flush=True,
     )
+    if memory:
+        each = (spent[1].peak - spent[0].peak) * 2**20 / (aspects * (DRAWN[1] - DRAWN[0]))
+        print(f"  and {each:.0f} bytes a reply, {each / BYTES:.2f} of {BYTES}", flush=True)
 
 
-def write_cell(cell: Cell, specs: Specs, folder: Path) -> None:
-    """Write what asking and scoring leave of a cell."""
+def write_cell(cell: Cell, specs: Specs, folder: Path, count: int) -> None:
+    """Write what asking and scoring leave of a cell, so many replies on each aspect."""
     plan = specs.plan
     member = getattr(plan.derived.get(cell.judge), "members", [cell.judge])[0]
     parts = []
     for aspect in plan.aspects_in(cell):
-        replies = table_of("answers", answers(CellAspect(*cell, aspect), 3))
+        replies = table_of("answers", answers(CellAspect(*cell, aspect), count))
         reading = specs.reading(cell.dataset, member, [aspect], cell.perturbation)
         about = {**cell._asdict(), "aspect": aspect}
         parts.append((replies, *score_part(replies, reading, cell=about)))
@@ -205,7 +216,7 @@ def main() -> None:
             f"{len(plan.cell_aspects):,} aspects of cells of {len(plan.models)} models:", flush=True
         )
         planned(folder, size == LIMITED)
-        collected(folder, specs)
+        collected(folder, specs, memory=place == 0)
 
 
 if __name__ == "__main__":

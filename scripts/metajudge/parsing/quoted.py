@@ -38,6 +38,8 @@ Spans = list[tuple[int, int]]
 def quotations(folded: str) -> Spans:
     """Return where a folded text quotes within a line; a line that is all in quotes does not."""
     found = Spans()
+    if not any(mark in folded for mark in "\"`'"):
+        return found
     for line in _LINE.finditer(folded):
         seen, at = _without_open(line[0]), line.start()
         own = [(at + one.start(), at + one.end()) for one in _QUOTATION.finditer(seen)]

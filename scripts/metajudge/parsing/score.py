@@ -88,9 +88,11 @@ def is_walk(matches: list[re.Match[str]], scale: Scale, forms: Grammar) -> bool:
     none. Verdicts on three things (`Fluency rating: 3`, `Overall rating: 4`) have labels that
     differ.
     """
+    if len(matches) < WALK:
+        return False
     last = matches[-WALK:]
     steps = [_place(_value(one, scale, forms), scale) for one in last]
-    if len(last) < WALK or None in steps or len(set(map(_label, last))) > 1:
+    if None in steps or len(set(map(_label, last))) > 1:
         return False
     differences = {b - a for a, b in pairwise(step for step in steps if step is not None)}
     return differences in ({1}, {-1})

@@ -1,0 +1,164 @@
+"""Aspects in one file of a cell do not mix: each is read, aggregated and derived by itself."""
+
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+import derive
+import score
+from cell_files import pairs
+from metajudge.parsing.judgment import Scale
+from metajudge.schema.tables import read_part, read_table, table_of, write_parts, write_table
+from metajudge.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoreSpec
+
+THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
+POINTS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Excellent"))
+SURE = [[("4", log(0.5)), ("5", log(0.5))]]
+TEXT = "It is the the cat."
+FOUND = (
+    'Error 1:\nLocation: "the the"\nExplanation: twice\nSeverity: 2\n'
+    "Overall score: Fair\nExplanation of the score: flawed"
+)
+COMMON: dict[str, Any] = {"code": "0", "versions": {}}
+
+
+def part(aspect: str, criterion: str | None, *replies: dict[str, Any]) -> Any:
+    about = {"judge": "j", "kind": "rate", "aspect": aspect, "criterion": criterion}
+    rows = [
+        {
+            "target": "t",
+            "draw": at,
+            "finish": "stop",
+            "status": "ok",
+            "key": f"{at}",
+            **about,
+            **one,
+        }
+        for at, one in enumerate(replies)
+    ]
+    return table_of("answers", rows)
+
+
+def reading(scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any) -> Reading:
+    told = {"parser": "score", "estimator": "mean"} | keys
+    return Reading(pairs=list(aspects), scale=scale, **told)
+
+
+def place(folder: Path, judge: str) -> Place:
+    files = {kind: str(folder / kind / f"{judge}.parquet") for kind in ("judgments", "scores")}
+    return Place(dataset="d", perturbation="systems", judge=judge, **files)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> ScoreSpec:
+    """A cell on five aspects, each read in another way, of replies with the same words."""
+    four = {"text": "4"}
+    replies = tmp_path / "replies" / "j.parquet"
+    parts = [
+        part("clarity", None, four, four),
+        part("clarity", "terse", four, {"text": "2"}),
+        part("errors", None, {"text": FOUND}, {"text": "Overall score: 4"}),
+        part("fluency", None, four, {"text": "9"}),
+        part("weighed", None, four | {"logprobs": SURE}),
+        part("weighed", "terse", four),
+    ]
+    write_parts("answers", parts, replies)
+    targets = [{"dataset": "d", "target": "t", "item": "i", "text": TEXT, "status": "ok"}]
+    write_table("targets", table_of("targets", targets), tmp_path / "targets.parquet")
+    weighed = {"estimator": "logprob_mean", "samples": True}
+    return ScoreSpec(
+        cell=place(tmp_path, "j"),
+        replies=str(replies),
+        targets=str(tmp_path / "targets.parquet"),
+        readings=[
+            reading(FIVE, ("weighed", None), ("weighed", "terse"), **weighed),
+            reading(FIVE, ("fluency", None), ("clarity", "terse")),
+            reading(THREE, ("clarity", None)),
+            reading(POINTS, ("errors", None), parser="annotation"),
+        ],
+        **COMMON,
+    )
+
+
+def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None, int, str]]:
+    rows = read_table("scores", path).to_pylist()
+    return {
+        (row["aspect"], row["criterion"]): (row["value"], row["n_missing"], row["estimator"])
+        for row in rows
+    }
+
+
+def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: ScoreSpec) -> None:
+    score.main(spec)
+    assert values(spec.cell.scores) == {
+        ("clarity", None): (None, 2, "mean"),
+        ("clarity", "terse"): (3.0, 0, "mean"),
+        ("errors", None): (3.5, 0, "mean"),
+        ("fluency", None): (4.0, 1, "mean"),
+        ("weighed", None): (pytest.approx(4.5), 0, "logprob_mean"),
+        ("weighed", "terse"): (4.0, 0, "mean"),
+    }
+    judged = read_table("judgments", spec.cell.judgments)
+    assert pairs(judged) == sorted(pairs(judged), key=lambda pair: (pair[0], pair[1] or ""))
+    alike = {row["status"] for row in judged.to_pylist() if row["aspect"] == "clarity"}
+    assert alike == {"out_of_range", "ok"}
+    spans = read_part("judgments", spec.cell.judgments, "errors", None)["spans"].to_pylist()
+    assert [one["start"] for one in spans[0]] == [6]
+
+
+def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: ScoreSpec, tmp_path: Path) -> None:
+    score.main(spec)
+    for one in spec.readings:
+        for pair in one.pairs:
+            alone = replace(
+                spec, readings=[replace(one, pairs=[pair])], cell=place(tmp_path / "alone", "j")
+            )
+            score.main(alone)
+            for kind in ("judgments", "scores"):
+                whole, own = (getattr(each.cell, kind) for each in (spec, alone))
+                assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
+
+
+def test_what_goes_wrong_names_the_aspect(spec: ScoreSpec) -> None:
+    broken = replace(spec, readings=[reading(None, ("clarity", "terse"))])
+    with pytest.raises(ValueError, match="needs a scale") as error:
+        score.main(broken)
+    assert error.value.__notes__ == ["d/systems/j, aspect clarity.terse"]
+
+
+def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
+    spec: ScoreSpec, tmp_path: Path
+) -> None:
+    score.main(spec)
+    other = part("fluency", None, {"text": "2"}), part("clarity", "terse", {"text": "5"})
+    write_parts("answers", other, tmp_path / "replies" / "k.parquet")
+    pairs_of_both: list[tuple[str, str | None]] = [("clarity", "terse"), ("fluency", None)]
+    score.main(
+        replace(
+            spec,
+            cell=place(tmp_path, "k"),
+            replies=str(tmp_path / "replies" / "k.parquet"),
+            readings=[reading(FIVE, *pairs_of_both)],
+        )
+    )
+    both = [place(tmp_path, name) for name in "jk"]
+    made = DeriveSpec(
+        cell=place(tmp_path, "both"),
+        pairs=pairs_of_both,
+        min_annotators=2,
+        members=[one.scores for one in both],
+        **COMMON,
+    )
+    derive.main(made)
+    assert {pair: value for pair, (value, _, _) in values(made.cell.scores).items()} == {
+        ("clarity", "terse"): 4.0,
+        ("fluency", None): 3.0,
+    }
+    lists = Errors(lists=[both[0].judgments] * 2, targets=str(spec.targets))
+    listed = replace(made, pairs=[("errors", None)], members=[both[0].scores] * 2, errors=lists)
+    derive.main(listed)
+    [row] = read_table("judgments", made.cell.judgments).to_pylist()
+    assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slurm
 
 TEXTS = 120
 WORKERS = int(FAST["concurrency"])
-ASKING = "rule_ask_api"
+ASKING = "rule_ask_api_wildcards_demo-dialogue_loop"
 LIMITS = {**FAST, "timeout": 300}
 """Held requests wait, and are not sent again for that."""
 ON_SLURM = (
@@ -163,7 +163,7 @@ def test_an_endpoint_is_asked_from_the_queue(
     assert not doubles(study)
     assert found(study) == expected
     new = [about for number, about in queue.jobs().items() if number not in before]
-    assert sorted(new) == [ASKING, "rule_compute"]
+    assert sorted(new) == [ASKING, "rule_compute_wildcards_demo-dialogue_control"]
     assert "nothing was run" in study.run(*ON_SLURM).stdout
     assert len(study.endpoint.asked) == TEXTS
 

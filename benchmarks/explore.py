@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser import Browser, browser
+from metajudge.cells import cell_file
 from metajudge.report.explore import render, write_shards
-from metajudge.schema.tables import table_of, write_table
+from metajudge.schema.tables import table_of, write_parts, write_table
 
 HOME = Path(__file__).resolve().parents[1]
 ITEMS, SYSTEMS, JUDGES, ASPECTS = 125, 10, 5, 8
@@ -55,26 +56,32 @@ def made(folder: Path) -> Row:
     ]
     write("targets", "targets/big/systems", texts)
     for judge in judges:
+        parts: dict[str, list[Any]] = {"judgments": [], "replies": [], "scores": []}
         for aspect in aspects:
             cell = {"judge": judge, "aspect": aspect}
             asked = [{**cell, "kind": "rate", "target": one["target"], "draw": 0} for one in texts]
             values = [float(rng.randint(1, 5)) for _ in texts]
             said = [{"status": "ok", "value": value, "rule": "labelled"} for value in values]
-            place = f"big/systems/{judge}/{aspect}"
             both = list(zip(asked, said, strict=True))
-            write("judgments", f"judgments/{place}", [a | b | {"parser": "x@1"} for a, b in both])
+            judged = [a | b | {"parser": "x@1"} for a, b in both]
+            parts["judgments"].append(table_of("judgments", judged))
             replies = [a | {"text": f"{words(40)} {b['value']}", "status": "ok"} for a, b in both]
-            write("answers", f"replies/{place}", replies)
+            parts["replies"].append(table_of("answers", replies))
             known = {**cell, "dataset": "big", "perturbation": "systems", "estimator": "mean"}
             counted = {"n_draws": 1, "n_missing": 0}
             scores = [
                 {**known, **counted, "target": a["target"], "value": b["value"]} for a, b in both
             ]
-            write("scores", f"scores/{place}", scores)
+            parts["scores"].append(table_of("scores", scores))
+        for kind, tables in parts.items():
+            path = cell_file(folder, kind, "big", "m", "systems", judge)
+            write_parts("answers" if kind == "replies" else kind, tables, path)
     data: Row = {"id": "big", "name": "Big", "ratings": "none", "sets": [["systems", "systems"]]}
     data |= {"aspects": [[one, one] for one in aspects], "cells": [[["systems"], judges, aspects]]}
     page = {"study": "big", "results": str(folder), "output": str(folder / "report/explore.html")}
-    return {**page, "datasets": [data], "judges": dict.fromkeys(judges, ""), "perturbations": {}}
+    models = dict.fromkeys(judges, "m")
+    own = {"judges": dict.fromkeys(judges, ""), "models": models, "perturbations": {}}
+    return {**page, "datasets": [data], **own}
 
 
 def peer(spec: Row, path: Path) -> None:

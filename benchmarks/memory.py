@@ -35,7 +35,7 @@ def asked(folder: Path, url: str, judges: int) -> tuple[float, float]:
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, "the job failed"
-    assert len(list(job.out.glob("replies/**/*.parquet"))) == judges * ASPECTS
+    assert len(list(job.out.glob("replies/**/*.parquet"))) == judges
     return time.perf_counter() - start, used.ru_maxrss / 1024
 
 

@@ -349,10 +349,10 @@ def test_the_example_of_the_guide(study: Study) -> None:
     values = [
         {
             row["value"]
-            for row in cell(study, "judgments", "systems/mine-terse")
+            for row in cell(study, "judgments", "mine/systems/mine-terse")
             if row["target"] == t
         }
-        for t in {row["target"] for row in cell(study, "judgments", "systems/mine-terse")}
+        for t in {row["target"] for row in cell(study, "judgments", "mine/systems/mine-terse")}
     ]
     share = sum(len(each) > 1 for each in values) / TEXTS
     assert (again["flip_rate"]["value"], again["flip_rate"]["n"]) == (share, TEXTS)

@@ -102,7 +102,7 @@ def test_every_reply_is_read_on_the_judges_own_scale(run: Study) -> None:
     for judge in JUDGES:
         found = [
             row
-            for path in run.folder.glob(f"results/asked/judgments/own/*/{judge}/*.parquet")
+            for path in run.folder.glob(f"results/asked/judgments/own/*/*/{judge}.parquet")
             for row in read_table("judgments", path).to_pylist()
         ]
         assert len(found) == 240 and {row["status"] for row in found} == {"ok"}

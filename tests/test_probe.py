@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 import llama
+import running
 from asking import Study
 from metajudge.engines.openai import OpenAIEngine
 from metajudge.engines.probe import FIELDS, Finding, Findings
@@ -174,9 +174,11 @@ def weighing(body: Body) -> Said:
     return told
 
 
+WEIGHED = "demo-dialogue/loop/systems/weighed"
+
+
 def estimators(study: Study) -> set[tuple[float, int, str]]:
-    folder = study.folder / "results/asked/scores/demo-dialogue/systems/weighed"
-    rows = pq.read_table(folder / "naturalness.parquet").to_pylist()
+    rows = running.cell(study.folder / "results/asked", "scores", WEIGHED, "naturalness")
     return {(row["value"], row["n_draws"], row["estimator"]) for row in rows}
 
 

@@ -123,7 +123,7 @@ def test_a_study_with_a_rubric(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout[-3000:]
     results = tmp_path / "results" / "asked"
     statuses: dict[str, int] = {}
-    for path in results.glob("judgments/demo-dialogue/*/terse/*.parquet"):
+    for path in results.glob("judgments/demo-dialogue/*/*/terse.parquet"):
         for row in read_table("judgments", path).to_pylist():
             statuses[row["status"]] = statuses.get(row["status"], 0) + 1
     assert statuses["ok"] >= len(endpoint.asked) > 0  # equal texts are asked about once

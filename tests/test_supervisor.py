@@ -110,7 +110,7 @@ def results(study: Study) -> Path:
 
 def table(study: Study, folder: str, judge: str) -> dict[str, Row]:
     """Return target -> the row of a judge."""
-    path = results(study) / folder / "demo-dialogue" / "systems" / judge / "naturalness.parquet"
+    [path] = results(study).glob(f"{folder}/demo-dialogue/*/systems/{judge}.parquet")
     return {row["target"]: row for row in pq.read_table(path).to_pylist()}
 
 

@@ -108,7 +108,7 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
     assert re.search(r"demo-dialogue +64 cells", done.stdout)
     assert "requests to models: 0" in done.stdout
     made = {path.name for path in (tmp_path / "results/small").iterdir()}
-    assert made == {"items", "logs", "preflight.json", "ratings", "targets"}
+    assert made == {"items", "logs", "preflight.json", "ratings", "spans", "targets"}
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +121,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
-    cell = "results/small/scores/demo-dialogue/reordering.minor/rules/naturalness.parquet"
-    done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", cell, cwd=small)
+    """Of computed judges the folder of their model has a name, of others each cell."""
+    model = "results/small/scores/demo-dialogue/lexical"
+    done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", model, cwd=small)
     assert "Nothing to be done" in done.stdout
+    assert (small / model / "reordering.minor/rules.parquet").is_file()
 
 
 def test_texts_of_every_damage_lie_beside_the_report(small: Path) -> None:

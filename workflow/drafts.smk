@@ -21,7 +21,7 @@ except UserError as error:
     raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
 SPECS = DraftSpecs(PLAN, HOME, OUT)
 DRAFTER = PLAN.study.drafter
-WHERE = executor(PLAN, DRAFTER) if DRAFTS else None
+WHERE = JOBS.executor(DRAFTER) if DRAFTS else None
 
 
 # In place of the guard of a run: of all models only the drafter is asked.

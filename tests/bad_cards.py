@@ -166,6 +166,19 @@ WORDS: list[Case] = [
         ["recall.yaml", "key rows.scroes", "nearest: scores"],
     ),
     (
+        "a parser for scores that are numbers",
+        {RECALLED: {"parser": "score"}},
+        ["judges/recalled.yaml, key parser", "got:     'score'", "leave `parser` out"],
+    ),
+    (
+        "a model with the id that judges made from others have in paths",
+        {
+            "config/models/derived.yaml": BASE[RECORDED] | {"model": "derived"},
+            RECALLED: {"model": "derived"},
+        },
+        ["models/derived.yaml, key model", "another id"],
+    ),
+    (
         "an unknown key of an ensemble",
         {ENSEMBLE: {"member": ["asked"]}},
         ["both.yaml", "key member", "nearest: members"],

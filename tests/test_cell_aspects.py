@@ -4,6 +4,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
@@ -162,3 +163,15 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
     derive.main(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()
     assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])
+
+
+@pytest.mark.parametrize("criteria", [(None, None), (None, "terse"), ("terse", "loose")])
+def test_a_file_that_mixes_aspects_is_not_read_in_parts(
+    tmp_path: Path, criteria: tuple[str | None, str | None]
+) -> None:
+    """What lies in one row group would else be passed over in silence."""
+    aspects = ("clarity", "fluency") if criteria == (None, None) else ("clarity", "clarity")
+    both = [part(*about, {"text": "4"}) for about in zip(aspects, criteria, strict=True)]
+    write_table("answers", pa.concat_tables(both).combine_chunks(), tmp_path / "mixed.parquet")
+    with pytest.raises(ValueError, match="several values"):
+        read_part("answers", tmp_path / "mixed.parquet", "clarity", None)

@@ -293,7 +293,7 @@ def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
     first = visible(whole.split("<nav")[0])
     assert "Study tiny" in first
     assert "2 datasets · 48 items · 240 rated texts · 4 judges and 4 controls" in first
-    assert "2 kinds of damage · 3\u202f456 judgments in 32 cells" in first
+    assert "2 kinds of damage · 3\u202f456 judgments in 16 cells" in first
 
 
 def test_discernment_marks_flags_and_lists(whole: str) -> None:

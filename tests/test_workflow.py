@@ -103,9 +103,9 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
     study = write_study(tmp_path)
     done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    # 5 judges x 2 aspects x (systems, original, 2 perturbations of 2 degrees), and the two controls
-    # that the study does not name, on the systems' texts
-    assert re.search(r"demo-dialogue +64 cells", done.stdout)
+    # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls that the
+    # study does not name, on the systems' texts
+    assert re.search(r"demo-dialogue +32 cells", done.stdout)
     assert "requests to models: 0" in done.stdout
     made = {path.name for path in (tmp_path / "results/small").iterdir()}
     assert made == {"items", "logs", "preflight.json", "ratings", "spans", "targets"}

@@ -1,6 +1,15 @@
 """Which judge can judge which targets at all, known from the cards alone."""
 
-from metajudge.schema.cards import COMPARE, ORACLE, DamageKind, Dataset, Judge, Model, RecordedModel
+from metajudge.schema.cards import (
+    ASKED,
+    COMPARE,
+    ORACLE,
+    DamageKind,
+    Dataset,
+    Judge,
+    Model,
+    RecordedModel,
+)
 
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the very targets they judge."""
@@ -41,3 +50,9 @@ def not_applicable(
     if judge.form == COMPARE and perturbation != "systems" and kind != "row":
         return "not applicable: one text per item, nothing to compare"
     return None
+
+
+def computes(card: Model) -> bool:
+    """Return whether a model gives scores without any reply that has to be parsed."""
+    replays = isinstance(card, RecordedModel) and card.rows.reply is not None
+    return card.engine not in ASKED and not replays

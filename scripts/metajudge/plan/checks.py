@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from metajudge.plan.applicability import computes
 from metajudge.plan.attacks import check_attacks
 from metajudge.schema.cards import (
     ASKED,
@@ -177,6 +178,14 @@ def check_judge(
             todo="leave `spotlight` out",
         )
     _check_stop(judge, model, where)
+    if computes(model) and judge.parser not in {None, "number"}:
+        raise UserError(
+            "this judge gives numbers, which no parser reads",
+            where=f"{where}, key parser",
+            got=judge.parser,
+            todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
+            f"(`reply`) in models/{model.model}.yaml",
+        )
     _check_aspects(judge.aspects, datasets, where)
     _check_direction(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)

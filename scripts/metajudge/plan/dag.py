@@ -36,7 +36,7 @@ from metajudge.plan.writers import (
     waiting,
     writer_of,
 )
-from metajudge.schema.cards import RecordedModel, References, VllmModel
+from metajudge.schema.cards import AskedModel, RecordedModel, References, VllmModel
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
@@ -274,11 +274,12 @@ class Dag:
 
     def asked(self, *executors: Executor, parts: bool = False) -> str:
         """Return the constraint of the models that jobs ask, whole or in parts, on executors."""
-        cards = {name: self.plan.models[name] for name in filter(self.plan.is_asked, self._judging)}
+        cards = ((name, self.plan.models[name]) for name in self._judging)
         return any_of(
             name
-            for name, card in cards.items()
-            if self.executor(name) in executors and (getattr(card, "parts", 1) > 1) == parts
+            for name, card in cards
+            if isinstance(card, AskedModel)
+            if self.executor(name) in executors and (card.parts > 1) == parts
         )
 
     def unasked(self, *, computes: bool, recorded: bool) -> str:
@@ -319,7 +320,9 @@ class Dag:
 
     def parts(self, dataset: str, model: str) -> list[str]:
         """Return the notes of the parts in which a model is asked about a dataset."""
-        count = getattr(self.plan.models[model], "parts", 1)
+        card = self.plan.models[model]
+        assert isinstance(card, AskedModel)
+        count = card.parts
         place = f"{self.out}/asked/{dataset}/{model}"
         return [f"{place}/{number}-of-{count}.json" for number in range(1, count + 1)]
 

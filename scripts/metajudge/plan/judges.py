@@ -87,7 +87,7 @@ def engine_of(plan: Plan, judge: str) -> str:
 
 
 def parser_of(plan: Plan, judge: str) -> str:
-    """Return the judge's parser: its card's, else `score` for replies in words."""
+    """Return the judge's parser: its card's, else `score` for replies and `number` for values."""
     card = plan.judges[judge]
     model = plan.models[card.model]
     if card.annotates:
@@ -98,8 +98,7 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "choice"
     if model.engine in PROMPTED:
         return "score"
-    words = card.form == "rules" or (model.engine == "recorded" and model.rows.reply)
-    return "score" if words else "number"
+    return "number" if plan.computes(card.model) else "score"
 
 
 def off_grid_of(plan: Plan, judge: str) -> OffGrid:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from metajudge.cells import DERIVED
 from metajudge.plan.bars import check_bars
 from metajudge.plan.caps import check_caps
 from metajudge.plan.checks import (
@@ -85,6 +86,13 @@ def load_plan(
     wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
     known = {name: cards.read("model", name, where=w) for name, w in (drafter | wanted).items()}
+    if DERIVED in known:
+        raise UserError(
+            "no model can have this id: files of judges that are made from others have it",
+            where=f"models/{DERIVED}.yaml, key model",
+            got=DERIVED,
+            todo="give the model card another id",
+        )
     models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
     judges = {
         name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)

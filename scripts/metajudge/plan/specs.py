@@ -85,10 +85,10 @@ class Specs(DistilledSpecs):
             "cards": {f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
             "owners": owners,
             "data": plan.study.data,
-            "cells": {name: len(plan.cell_aspects_of(name)) for name in plan.datasets},
+            "cells": {name: len(plan.cells_of(name)) for name in plan.datasets},
             "judges": {name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
             "asked": {
-                name: sum(len(plan.cell_aspects_of(dataset, name)) for dataset in plan.datasets)
+                name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
                 for name in plan.models
                 if plan.is_asked(name)
             },

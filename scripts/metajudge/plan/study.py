@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.cells import DERIVED, cell_file, in_order, joined, split
-from metajudge.plan.applicability import not_applicable
+from metajudge.plan.applicability import computes, not_applicable
 from metajudge.plan.writers import SYSTEMS, WRITTEN
 from metajudge.prompts import Templates
 from metajudge.schema.cards import (
@@ -33,7 +33,6 @@ from metajudge.schema.cards import (
     MadePerturbation,
     Model,
     RatedAspect,
-    RecordedModel,
     Study,
     Weights,
 )
@@ -358,9 +357,7 @@ class Plan:
 
     def computes(self, model: str) -> bool:
         """Return whether a model's judges give scores without any reply that has to be parsed."""
-        card = self.models[model]
-        replays = isinstance(card, RecordedModel) and card.rows.reply is not None
-        return not self.is_asked(model) and not replays
+        return computes(self.models[model])
 
 
 def is_selected(plan: Plan, dataset: str) -> bool:

@@ -106,7 +106,7 @@ def chart_spec(
     place = _Place(list(labels.values()), [one.name for one in series], values, x)
     layers = [*(place.mark(one) for one in series), place.line(line), place.whiskers()]
     chart = alt.layer(*layers).properties(**_frame(groups, series))
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = spec_of(chart)
     return {**spec, "config": LOOK}
 
 
@@ -134,7 +134,7 @@ def box_spec(
     place = _Place(list(labels.values()), [one.name for one in series], values, x)
     layers = [place.line(line), place.whiskers("least", "most"), *map(place.box, series)]
     chart = alt.layer(*layers, place.ticks("median")).properties(**_frame(groups, series))
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = spec_of(chart)
     return {**spec, "config": LOOK}
 
 
@@ -149,11 +149,23 @@ def _frame(groups: Sequence[str], series: Sequence[Series]) -> dict[str, Any]:
     }
 
 
+_checks = True
+"""Whether figures are compared with their schema, and each of their parts."""
+
+
 def unchecked() -> None:
-    """Let altair make parts of figures without comparing each with its schema: the whole is."""
+    """Let jobs draw figures without comparing them with their schema, which tests do."""
     from altair.utils.schemapi import disable_debug_mode
 
+    global _checks
+    _checks = False
     disable_debug_mode()
+
+
+def spec_of(chart: Any) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart of altair's."""
+    spec: dict[str, Any] = chart.to_dict(validate=_checks)
+    return spec
 
 
 def svg(spec: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metajudge.report.charts import GRID, LOOK, SOFT, TOP
+from metajudge.report.charts import GRID, LOOK, SOFT, TOP, spec_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,7 +37,7 @@ def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> dict[str, Any]:
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     )
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = spec_of(chart)
     beside = {"minExtent": LEFT - 24, "maxExtent": LEFT - 24}
     return {**spec, "config": {**LOOK, "axisY": {**_AXIS, **beside}}}
 

@@ -18,6 +18,7 @@ from metajudge.report.charts import (
     WIDTH,
     Series,
     label_of,
+    spec_of,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def histogram_spec(
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     )
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = spec_of(chart)
     return {**spec, "config": LOOK}
 
 

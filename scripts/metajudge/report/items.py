@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from metajudge.cells import cell_file, split
 from metajudge.perturb.edits import Edit, undone_edits
 from metajudge.schema.tables import read_part, read_table
+from metajudge.scoring.computed import COMPUTED
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]
@@ -154,15 +154,14 @@ def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
     perturbation, judge, aspect = cell
     name, criterion = split(aspect)
 
-    def rows(kind: str, columns: list[str] | None = None) -> list[Row]:
+    def rows(table: str, kind: str, columns: list[str] | None = None) -> list[Row]:
         path = cell_file(texts.out, kind, texts.dataset, model, perturbation, judge)
-        if kind == "replies" and not Path(path).is_file():
-            return []  # computed, or made from other judges
-        table = "answers" if kind == "replies" else kind
         found: list[Row] = read_part(table, path, name, criterion, columns).to_pylist()
         return found
 
-    scores, draws = rows("scores"), _draws(rows("judgments"), rows("replies", [*_ASKED, "text"]))
+    scores, judgments = rows("scores", "scores"), rows("judgments", "judgments")
+    replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in judgments)
+    draws = _draws(judgments, rows("answers", "replies", [*_ASKED, "text"]) if replied else [])
     told, ratings = texts.of(perturbation), texts.ratings(name)
     for row in scores:
         pair = row["target"], row["target_b"]

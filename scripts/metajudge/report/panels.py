@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from metajudge.report.charts import BLUE, GREEN, GRID, INK, LOOK, RED, SOFT, label_of
+from metajudge.report.charts import BLUE, GREEN, GRID, INK, LOOK, RED, SOFT, label_of, spec_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -149,7 +149,7 @@ def framed(layers: "list[alt.Chart]", width: int, height: int) -> dict[str, Any]
         autosize=alt.AutoSizeParams(type="none"),
         padding={"left": 0, "right": 0, "top": 0, "bottom": 0},
     )
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = spec_of(chart)
     return {**spec, "config": LOOK}
 
 

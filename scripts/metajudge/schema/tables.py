@@ -370,28 +370,36 @@ def read_part(
 ) -> pa.Table:
     """Read what a cell's table says on one aspect in one criterion: one of its row groups.
 
-    The table is empty where it says nothing. Raises UserError as `read_table` does.
+    The table is empty where it says nothing. Raises UserError as `read_table` does, and ValueError
+    for a file whose row groups do not hold one aspect and criterion each.
     """
 
     def read(file: pq.ParquetFile) -> pa.Table:
-        groups = [
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        wanted = [
             number
-            for number in range(file.num_row_groups)
-            if _about(file.metadata.row_group(number)) == (aspect, criterion)
+            for number, group in enumerate(groups)
+            if group.num_rows and _about(group) == (aspect, criterion)
         ]
-        return file.read_row_groups(groups, columns)
+        return file.read_row_groups(wanted, columns)
 
     return _read(name, path, read)
 
 
 def _about(group: Any) -> tuple[str | None, ...]:
-    """Return the aspect and the criterion of a row group, by its statistics; both are one value."""
-    known = {}
+    """Return the aspect and the criterion of a row group, by its statistics.
+
+    Raises ValueError where rows of several are in it, or its statistics are not known.
+    """
+    known: dict[str, str | None] = {}
     for number in range(group.num_columns):
         column = group.column(number)
-        if column.path_in_schema in PART:
-            told = column.statistics
-            known[column.path_in_schema] = told.min if told and told.has_min_max else None
+        name, told = column.path_in_schema, column.statistics
+        if name not in PART:
+            continue
+        if told is None or (told.has_min_max and (told.min != told.max or told.null_count)):
+            raise ValueError(f"a row group holds several values of {name}")
+        known[name] = told.min if told.has_min_max else None
     return tuple(known[name] for name in PART)
 
 

@@ -45,7 +45,11 @@ def measured(report: Report) -> str:
     controls = sum(judge.control for judge in report.judges)
     known = {set_.id for set_ in report.datasets}
     of_these = [row for row in report.rows("coverage") if row.dataset in known]
-    judged = sum(row.value is not None for row in of_these if row.statistic == "coverage")
+    cells = {
+        (row.dataset, row.perturbation, row.degree, row.judge)
+        for row in of_these
+        if row.statistic == "coverage" and row.value is not None
+    }
     replies = sum(row.value or 0 for row in of_these if row.statistic == "count_ok")
     rated = sum(set_.found["targets"] for set_ in report.datasets)
     kinds = {damage.name for damage in report.damages}
@@ -55,7 +59,7 @@ def measured(report: Report) -> str:
         plural(rated, "rated text") if rated else "",
         f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
         plural(len(kinds), "kind of damage", "kinds of damage") if kinds else "",
-        f"{plural(round(replies), 'judgment')} in {plural(judged, 'cell')}",
+        f"{plural(round(replies), 'judgment')} in {plural(len(cells), 'cell')}",
     ]
     return " · ".join(part for part in counts if part)
 

@@ -14,13 +14,13 @@ from metajudge.engines.asking import asking, settled
 from metajudge.replies.asking import complete
 from metajudge.replies.budget import spending
 from metajudge.replies.found import Found
-from metajudge.replies.hashes import write_hashes
 from metajudge.replies.notes import write_note
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.probing import read_findings, try_out
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import Wanted
 from metajudge.schema.cards import OpenAIModel
+from metajudge.schema.hashes import write_hashes
 from metajudge.schema.loading import read_card
 from metajudge.schema.tables import table_of, write_parts
 

@@ -4,6 +4,7 @@ from metajudge.cells import unpack
 from metajudge.command import run
 from metajudge.engines.computing import cells_of
 from metajudge.engines.specs import ComputeSpec
+from metajudge.schema.hashes import write_hashes
 from metajudge.schema.tables import write_parts
 from metajudge.scoring.computed import computed_part
 
@@ -11,6 +12,7 @@ from metajudge.scoring.computed import computed_part
 def main(spec: ComputeSpec) -> None:
     """Read items, targets and ratings; write judgments and scores of every cell of the model."""
     scales = {place: one.scale for one in spec.read for place in unpack(one.cells)}
+    paths = {}
     for parts in cells_of(spec):
         first = parts[0]
         made = [
@@ -30,8 +32,12 @@ def main(spec: ComputeSpec) -> None:
             for part in parts
         ]
         name = f"{first.perturbation}/{first.judge.judge}"
-        write_parts("judgments", (one for one, _ in made), spec.judgments.format(name))
-        write_parts("scores", (one for _, one in made), spec.scores.format(name))
+        places = {kind: getattr(spec, kind).format(name) for kind in ("judgments", "scores")}
+        for (kind, path), tables in zip(places.items(), zip(*made, strict=True), strict=True):
+            write_parts(kind, tables, path)
+            paths[f"{kind}/{name}"] = path
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)
 
 
 if __name__ == "__main__":

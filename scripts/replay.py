@@ -3,7 +3,7 @@
 from metajudge.command import run
 from metajudge.engines.computing import Part, cells_of
 from metajudge.engines.specs import ReplaySpec
-from metajudge.replies.hashes import write_hashes
+from metajudge.schema.hashes import write_hashes
 from metajudge.schema.tables import table_of, write_parts
 
 

@@ -40,7 +40,7 @@ class Place:
         self.card("judges", "wordy", model="loop", form="rate-explain")
         for name in ("dialogue", "news"):
             self.change("datasets", f"demo-{name}", select={"n": 6})
-        told = {"study": "changing", "datasets": ["demo-dialogue", "demo-news"], "seed": 5}
+        told = {"study": "changing", "datasets": ["demo-news", "demo-dialogue"], "seed": 5}
         told |= {"aspects": ["coherence", "fluency"], "judges": ["terse", "wordy", "rules"]}
         told |= {"perturbations": ["reordering"], "methods": ["agreement", "discernment"]}
         self._study.write_text(yaml.safe_dump(told), encoding="utf-8")

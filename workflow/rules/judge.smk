@@ -1,5 +1,6 @@
 # What judges say: one job for each dataset and model. What is asked is kept in the store; the job
-# writes a file of replies for each cell, and one with their hashes that stands for all of them.
+# writes a file for each cell, and one with the hashes of all. Jobs wait for that one: a folder has no
+# content for Snakemake, only a time, which a copy changes.
 
 
 rule ask_api:
@@ -121,6 +122,7 @@ rule compute:
     output:
         directory(f"{OUT}/judgments/{{dataset}}/{{model}}"),
         directory(f"{OUT}/scores/{{dataset}}/{{model}}"),
+        f"{OUT}/scores/{{dataset}}/{{model}}.json",
     log:
         f"{OUT}/logs/ask/{{dataset}}/{{model}}.log",
     wildcard_constraints:
@@ -140,6 +142,7 @@ use rule compute as compute_recorded with:
     output:
         directory(f"{OUT}/judgments/{{dataset}}/{{model}}"),
         directory(f"{OUT}/scores/{{dataset}}/{{model}}"),
+        f"{OUT}/scores/{{dataset}}/{{model}}.json",
         f"{OUT}/joined/{{dataset}}/{{model}}.json",
     wildcard_constraints:
         model=JOBS.unasked(computes=True, recorded=True),

@@ -38,6 +38,8 @@ class EngineSpec(JobSpec, frozen=True, kw_only=True):
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
     """Set of texts -> the `most` errors that one has, and whether they come `in_classes`."""
     joined: Joined | None = None
+    hashes: str | None = None
+    """Where the hashes of the files are written."""
 
 
 class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
@@ -45,8 +47,6 @@ class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
 
     replies: str
     """Where a cell's file lies; `{}` stands for its set of texts and judge."""
-    hashes: str | None = None
-    """Where the hashes of the files are written."""
 
 
 class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -332,25 +332,20 @@ class Dag:
 
     def answered(self, dataset: str) -> list[str]:
         """Return what stands for the replies about a dataset, and for what is computed."""
-        return [
-            f"{self.out}/scores/{dataset}/{name}"
-            if self.plan.computes(name)
-            else self.specs.hashes(dataset, name)
-            for name in self._judging
-            if self.plan.cells_of(dataset, name)
-        ]
+        names = (name for name in self._judging if self.plan.cells_of(dataset, name))
+        return [self.specs.hashes(dataset, name) for name in names]
 
     def judged(self, dataset: str) -> list[str]:
-        """Return the judgments and scores of a dataset's cells, or the folders of computed ones."""
+        """Return a dataset's judgments and scores, or what stands for those that are computed."""
         cells, kinds = self.plan.cells_of(dataset), ("judgments", "scores")
         files = [self._file(kind, cell) for cell in cells for kind in kinds]
         return list(dict.fromkeys(files))
 
     def _file(self, kind: str, cell: Cell) -> str:
-        """Return what holds a kind of file of a cell: the file, or the folder that a job writes."""
+        """Return a cell's file of a kind, or what stands for all that its model's job writes."""
         model = self.plan.model_of(cell.judge)
         if model != DERIVED and self.plan.computes(model):
-            return f"{self.out}/{kind}/{cell.dataset}/{model}"
+            return self.specs.hashes(cell.dataset, model)
         return self.plan.file(self.out, kind, cell)
 
     def scored_from(self, dataset: str, model: str, perturbation: str, judge: str) -> list[str]:

@@ -130,19 +130,20 @@ class Specs(DistilledSpecs):
         path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
         told = self._computing(dataset, model, cells)
         told["joined"] = Joined(path=path, selected=selected) if path else None
+        told["hashes"] = self.hashes(dataset, model)
         engine = self.plan.models[model].engine
         extra, packages = ENGINES[engine], engine
         if not self.plan.computes(model):
             told["replies"] = self._of_cells("replies", dataset, model)
-            told["hashes"] = self.hashes(dataset, model)
             return self._record(ReplaySpec, "replay.py", extra, packages=packages, **told)
         told |= {kind: self._of_cells(kind, dataset, model) for kind in ("judgments", "scores")}
         told |= {"read": self._read(cells), "missing": self._missing}
         return self._record(ComputeSpec, "compute.py", extra, packages=packages, **told)
 
     def hashes(self, dataset: str, model: str) -> str:
-        """Return the file that stands for all reply files of a model and dataset."""
-        return f"{self.out}/replies/{dataset}/{model}.json"
+        """Return the file that stands for all that one job writes of a model and dataset."""
+        kind = "scores" if self.plan.computes(model) else "replies"
+        return f"{self.out}/{kind}/{dataset}/{model}.json"
 
     def joined(self, dataset: str, model: str) -> str | None:
         """Return where a recorded model's job tells how many of its rows were joined."""

@@ -1,4 +1,7 @@
-"""The reply files of one model and dataset, which one job writes: what stands for all of them."""
+"""The folder of cells that one job writes: one file stands for all files in it.
+
+Snakemake compares files by their content, and folders by their times alone.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +12,7 @@ from metajudge.command import write_text
 
 
 def write_hashes(paths: Mapping[str, str], place: str) -> None:
-    """Write the hash of every file, by its cell: the same bytes as long as the replies are."""
+    """Write the hash of every file, by its name: the same bytes as long as the files are."""
     hashes = {
         cell: hashlib.sha256(Path(path).read_bytes()).hexdigest() for cell, path in paths.items()
     }

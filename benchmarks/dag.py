@@ -6,10 +6,11 @@ Each study has about so many cells (see sized.py) and goes through the real Snak
 then, with every output there and noted as made, a run that finds nothing to do. One score job is
 `scripts/score.py` as the rule calls it, without and with 50,000 replies that all differ. Collecting
 is `scripts/collect.py` over the real tables of a dataset's cells, with 3 replies on each aspect; of
-the first study also with 300. Seconds are wall-clock and of the processor, which tells more where
-others use the machine, too.
+the first study also with 300 and 1,500, between which memory is counted. Seconds are wall-clock and
+of the processor, which tells more where others use the machine, too.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -35,7 +36,16 @@ SECONDS, MEGABYTES = 15, 600
 """What a dry run over LIMITED cells may take."""
 FIXED, PER_REPLY, REPLIES = 0.25, 20e-6, 50_000
 """Seconds of the processor that a score job may take, and those of each of its replies."""
-DRAWN, BYTES = (3, 300), 500
+SMALL = """
+import json, os, sys
+child = os.spawnv(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(child, 0)
+with open(sys.argv[1], "w") as file:
+    json.dump([usage.ru_utime + usage.ru_stime, usage.ru_maxrss], file)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Runs a command from a small process: a child's peak of memory is at least that of its parent."""
+DRAWN, BYTES = (3, 300, 1500), 500
 """Replies on an aspect of a cell that are collected, and the memory that one may take."""
 TOUCH = """
 import sys
@@ -61,16 +71,17 @@ class Used(NamedTuple):
 
 def used(command: Sequence[str], folder: Path, told: str | None = None) -> Used:
     """Run a command with `told` on its standard input; return what it took."""
-    with tempfile.TemporaryFile("w+") as spec, (folder / "output.txt").open("w") as output:
-        spec.write(told or "")
-        spec.seek(0)
-        start = time.perf_counter()
-        process = subprocess.Popen(command, cwd=folder, stdin=spec, stdout=output, stderr=output)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, (folder / "output.txt").read_text()[-2000:]
-    return Used(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    place = folder / "used.json"
+    small = [sys.executable, "-I", "-S", "-c", SMALL, str(place), *command]
+    start = time.perf_counter()
+    with (folder / "output.txt").open("w") as output:
+        done = subprocess.run(
+            small, cwd=folder, input=told or "", stdout=output, stderr=output, text=True
+        )
+    wall = time.perf_counter() - start
+    assert done.returncode == 0, (folder / "output.txt").read_text()[-2000:]
+    processor, peak = json.loads(place.read_text())
+    return Used(wall, processor, peak / 1024)
 
 
 def snakemake(folder: Path, *options: str, code: str | None = None) -> Used:
@@ -157,11 +168,8 @@ def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
     cells, aspects = plan.cells_of(dataset), len(plan.cell_aspects_of(dataset))
     spent = []
     for count in DRAWN if memory else DRAWN[:1]:
-        if not (child := os.fork()):  # a process starts with the peak of the one that starts it
-            for cell in cells:
-                write_cell(cell, specs, folder, count)
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
+        for cell in cells:
+            write_cell(cell, specs, folder, count)
         spent.append(used(script("collect.py"), folder, specs.collect(dataset)))
     print(
         f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent[0]}, "
@@ -169,7 +177,7 @@ def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
         flush=True,
     )
     if memory:
-        each = (spent[1].peak - spent[0].peak) * 2**20 / (aspects * (DRAWN[1] - DRAWN[0]))
+        each = (spent[2].peak - spent[1].peak) * 2**20 / (aspects * (DRAWN[2] - DRAWN[1]))
         print(f"  and {each:.0f} bytes a reply, {each / BYTES:.2f} of {BYTES}", flush=True)
 
 

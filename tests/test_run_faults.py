@@ -123,7 +123,7 @@ def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "scores/demo-dialogue/original/terse/naturalness.parquet",
+        "scores/demo-dialogue/loop/original/terse.parquet",
         "targets/demo-dialogue/random-typos.minor.parquet",
     ],
 )

@@ -98,7 +98,8 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "choice"
     if model.engine in PROMPTED:
         return "score"
-    return "number" if plan.computes(card.model) else "score"
+    replays_words = not plan.computes(card.model) and model.engine not in ASKED
+    return "score" if replays_words else "number"
 
 
 def off_grid_of(plan: Plan, judge: str) -> OffGrid:

@@ -11,14 +11,15 @@ SLOWER := slow or heavy or simulation
 .PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
 .PHONY: lint licences env env-vllm env-train env-slurm generated lock lock-vllm clean
 
+# What is compiled is kept: each job of each study would compile all that it imports otherwise.
+test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
+
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
 
 demo: .venv/core ## the shipped study, whole, with a report: what a new user runs
 	$(BIN)/python -m metajudge run
 
-# What is compiled is kept: collecting the tests is a third of this lane otherwise.
-test-fast: export PYTHONDONTWRITEBYTECODE =
 test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
 	$(BIN)/python -m pytest -n auto --dist loadfile --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
 

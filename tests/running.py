@@ -44,7 +44,7 @@ def copy_demo(to: Path) -> None:
 def environment(home: Path = HOME) -> dict[str, str]:
     """Return the environment of a user who works with the checkout at `home`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def run(

@@ -6,7 +6,12 @@ changed string below a constant or a field.
 
 import ast
 import hashlib
+import json
+import os
+import sys
+from contextlib import suppress
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 PACKAGE = "metajudge"
@@ -49,8 +54,39 @@ def _file(scripts: Path, module: str) -> Path | None:
 
 @cache
 def _read(path: Path) -> tuple[str, list[str]]:
-    """Return the hash of a module's meaning and the names of ours that it imports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """Return the hash of a module's meaning and the names of ours that it imports.
+
+    Both are kept beside the module's bytecode: to parse all modules takes seconds.
+    """
+    source = path.read_bytes()
+    digest = hashlib.sha256(_own_source() + source).hexdigest()
+    place = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
+    with suppress(OSError, ValueError):
+        kept, meaning, imported = json.loads(place.read_bytes())
+        if kept == digest:
+            return meaning, imported
+    meaning, imported = _parsed(source)
+    if not sys.dont_write_bytecode:
+        _keep(place, json.dumps([digest, meaning, imported]))
+    return meaning, imported
+
+
+@cache
+def _own_source() -> bytes:
+    return Path(__file__).read_bytes()
+
+
+def _keep(place: Path, text: str) -> None:
+    """Write a file as Python writes bytecode: whole or not at all, and without it all works."""
+    with suppress(OSError):
+        place.parent.mkdir(exist_ok=True)
+        new = place.with_name(f"{place.name}.{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(place)
+
+
+def _parsed(source: bytes) -> tuple[str, list[str]]:
+    tree = ast.parse(source)
     imported: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

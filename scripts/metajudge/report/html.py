@@ -5,8 +5,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from jinja2 import FileSystemLoader, StrictUndefined
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from metajudge.unseen import UNSEEN, coded
 
@@ -18,9 +17,9 @@ CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
-def environment_of(templates: Path) -> SandboxedEnvironment:
+def environment_of(templates: Path) -> Environment:
     """Return what fills the templates of a folder; whatever is put in is escaped."""
-    return SandboxedEnvironment(
+    return Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,

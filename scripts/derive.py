@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from metajudge.command import run
-from metajudge.lean import hide_pandas
 from metajudge.schema.tables import read_part, read_table, texts_of, write_parts
 from metajudge.scoring.annotators import Listed, by_rule, by_supervisor, heard
 from metajudge.scoring.derived import derive_part
@@ -52,5 +51,4 @@ def _errors(
 
 
 if __name__ == "__main__":
-    hide_pandas()
     run(main)

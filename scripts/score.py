@@ -1,7 +1,6 @@
 """Parse the replies of one cell and aggregate them to scores."""
 
 from metajudge.command import run
-from metajudge.lean import hide_pandas
 from metajudge.schema.tables import write_parts
 from metajudge.scoring.cell import score_cell
 from metajudge.scoring.specs import ScoreSpec
@@ -15,5 +14,4 @@ def main(spec: ScoreSpec) -> None:
 
 
 if __name__ == "__main__":
-    hide_pandas()
     run(main)

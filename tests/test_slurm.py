@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slurm
 TEXTS = 120
 WORKERS = int(FAST["concurrency"])
 ASKING = "rule_ask_api_wildcards_demo-dialogue_loop"
+ASKING_A_GPU = ASKING.replace("api", "gpu")
 LIMITS = {**FAST, "timeout": 300}
 """Held requests wait, and are not sent again for that."""
 ON_SLURM = (
@@ -129,8 +130,8 @@ def doubles(study: Study) -> set[str]:
     return {prompt for prompt, count in counts.items() if count > 1}
 
 
-def asking_jobs(queue: Cluster, state: str = "all") -> list[str]:
-    return [number for number, about in queue.jobs(state).items() if about == ASKING]
+def asking_jobs(queue: Cluster, state: str = "all", rule: str = ASKING) -> list[str]:
+    return [number for number, about in queue.jobs(state).items() if about == rule]
 
 
 def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
@@ -285,7 +286,7 @@ def test_a_model_gets_the_gpu_that_its_card_names(
     assert done.returncode == 0, done.stdout
     assert asked.read_text("utf-8").split() == ["0"] * TEXTS
     assert found(study) == here
-    facts = queue.facts(asking_jobs(queue)[-1])
+    facts = queue.facts(asking_jobs(queue, rule=ASKING_A_GPU)[-1])
     assert facts["TresPerJob"] == f"gres:gpu:{slurm.GPU}:1"
     assert (facts["MinMemoryNode"], facts["TimeLimit"]) == ("1500M", "00:07:00")
 

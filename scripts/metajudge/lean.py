@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -19,12 +20,13 @@ class _Absent:
 
 
 def hide_pandas() -> None:
-    """Let pyarrow believe that there is no pandas.
+    """Let pyarrow believe that there is no pandas, unless torch is there, which looks for it.
 
     It would import pandas, where it is installed, at the first list that becomes a column, to see
     whether that is a Series: longer than all that a small job does.
     """
-    sys.meta_path.insert(0, _Absent("pandas"))
+    if find_spec("torch") is None:
+        sys.meta_path.insert(0, _Absent("pandas"))
 
 
 @contextmanager

@@ -1,5 +1,10 @@
 """The hash of the code that a job reaches: what changes it, and what does not."""
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,11 +37,17 @@ def enough(n: int) -> bool:
     return n == len("abc")
 '''
 """Every kind of string that documents, and one that does something."""
+KEEPING = """
+import sys
+from pathlib import Path
+from metajudge.plan.code import code_hash
+print(code_hash(Path(sys.argv[1]), "job.py"))
+"""
 
 
 def hashed(folder: Path, module: str) -> str:
     package = folder / "metajudge"
-    package.mkdir(parents=True)
+    package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").write_text("")
     (package / "part.py").write_text(module, encoding="utf-8")
     (folder / "job.py").write_text("from metajudge.part import enough\n")
@@ -81,3 +92,30 @@ def test_what_the_code_does_is_in_the_hash(tmp_path: Path, old: str, new: str) -
     assert old in MODULE
     before = hashed(tmp_path / "before", MODULE)
     assert hashed(tmp_path / "after", MODULE.replace(old, new)) != before
+
+
+def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(tmp_path: Path) -> None:
+    """Hashes lie beside the bytecode; another source, a torn file or no room changes none."""
+    command = [sys.executable, "-c", KEEPING, str(tmp_path)]
+    keeping = {**os.environ, "PYTHONPATH": str(HOME / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
+
+    def found() -> str:
+        return subprocess.run(
+            command, check=True, env=keeping, capture_output=True, text=True
+        ).stdout
+
+    first = hashed(tmp_path, MODULE)
+    assert found().strip() == first
+    [kept] = (tmp_path / "metajudge").rglob("part.*.meaning.json")
+    digest, meaning, imported = json.loads(kept.read_text("utf-8"))
+    kept.write_text(json.dumps([digest, meaning[::-1], imported]), encoding="utf-8")
+    assert found().strip() != first, "what is kept is not read"
+    part = tmp_path / "metajudge" / "part.py"
+    part.write_text(MODULE.replace("LEAST = 3", "LEAST = 4"), encoding="utf-8")
+    changed = found().strip()
+    assert changed == hashed(tmp_path / "anew", part.read_text("utf-8")) != first
+    kept.write_text(kept.read_text("utf-8")[:20], encoding="utf-8")
+    assert found().strip() == changed
+    shutil.rmtree(kept.parent)
+    kept.parent.write_text("a file where the folder should be", encoding="utf-8")
+    assert found().strip() == changed

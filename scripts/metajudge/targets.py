@@ -5,7 +5,6 @@ The scores come back through a model of engine `recorded` that joins its rows by
 
 import csv
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from metajudge.plan import Plan
 from metajudge.plan.writers import waiting
 from metajudge.prompts import rated
 from metajudge.schema.errors import UserError
+from metajudge.schema.files import whole
 
 Row = dict[str, Any]
 
@@ -60,12 +60,8 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     `made`: with the texts that models write. The file appears under its name only when it is whole.
     """
     rows = list(_rows(plan, out, made))
-    whole = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        WRITERS[path.suffix.lower()](rows, whole)
-        os.replace(whole, path)
-    finally:
-        whole.unlink(missing_ok=True)
+    with whole(path) as part:
+        WRITERS[path.suffix.lower()](rows, part)
     told = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
     left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:

@@ -1,11 +1,9 @@
-"""Files that are written whole or not at all, and never over another one unasked."""
+"""Files that never replace another one unasked."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from metajudge.schema.errors import UserError
+from metajudge.schema.files import whole
 
 
 def check_new(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
@@ -23,17 +21,6 @@ def check_new(path: Path, *, force: bool, suffixes: tuple[str, ...]) -> None:
         raise UserError(
             "this file is there already", where=str(path), todo="another name, or --force"
         )
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Give a name to write to; what was written gets the file's own name where all went well."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write(path: Path, text: str) -> None:

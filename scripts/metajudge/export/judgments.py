@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 
 from metajudge.cells import split
 from metajudge.export.dictionary import schema
-from metajudge.export.files import whole
 from metajudge.plan import Plan
 from metajudge.plan.judges import engine_of, scale_of
 from metajudge.plan.study import Cell, CellAspect
 from metajudge.report.items import Texts
 from metajudge.schema.errors import UserError
+from metajudge.schema.files import whole
 from metajudge.schema.tables import TEXT, read_part
 
 Row = dict[str, Any]

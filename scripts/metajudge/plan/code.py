@@ -7,12 +7,13 @@ changed string below a constant or a field.
 import ast
 import hashlib
 import json
-import os
 import sys
 from contextlib import suppress
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
+
+from metajudge.schema.files import whole
 
 PACKAGE = "metajudge"
 
@@ -67,22 +68,16 @@ def _read(path: Path) -> tuple[str, list[str]]:
             return meaning, imported
     meaning, imported = _parsed(source)
     if not sys.dont_write_bytecode:
-        _keep(place, json.dumps([digest, meaning, imported]))
+        with suppress(OSError):  # as Python does, where it cannot keep bytecode
+            place.parent.mkdir(exist_ok=True)
+            with whole(place) as part:
+                part.write_text(json.dumps([digest, meaning, imported]), encoding="utf-8")
     return meaning, imported
 
 
 @cache
 def _own_source() -> bytes:
     return Path(__file__).read_bytes()
-
-
-def _keep(place: Path, text: str) -> None:
-    """Write a file as Python writes bytecode: whole or not at all, and without it all works."""
-    with suppress(OSError):
-        place.parent.mkdir(exist_ok=True)
-        new = place.with_name(f"{place.name}.{os.getpid()}")
-        new.write_text(text, encoding="utf-8")
-        new.replace(place)
 
 
 def _parsed(source: bytes) -> tuple[str, list[str]]:

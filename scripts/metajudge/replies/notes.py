@@ -4,7 +4,6 @@ By it, another process reads the replies as they come; the job itself knows no p
 """
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from metajudge.replies.planning import Cell, Job
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import KEY, Counts, Keys
+from metajudge.schema.files import whole
 
 SUFFIX = ".note"
 KEYS, CELLS = ".keys.npy", ".cells.npy"
@@ -52,9 +52,8 @@ def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
     np.save(log.with_suffix(CELLS), job.cell_numbers())
     start = store.shard / store.start
     told = {"dataset": dataset, "start": str(start), "cells": list(job.cells)}
-    whole = log.with_name(f".{log.stem}{SUFFIX}.{os.getpid()}")
-    whole.write_text(json.dumps(told), encoding="utf-8")
-    os.replace(whole, log.with_suffix(SUFFIX))
+    with whole(log.with_suffix(SUFFIX)) as part:
+        part.write_text(json.dumps(told), encoding="utf-8")
 
 
 def read_note(path: Path) -> Note:

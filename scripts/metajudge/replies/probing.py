@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from metajudge.engines.probe import FIELDS, Findings, works
 from metajudge.replies.store import Store
 from metajudge.schema.cards import Judge, OpenAIModel
 from metajudge.schema.errors import UserError
+from metajudge.schema.files import whole
 
 VERSION = 1
 """Another one where the probe itself changes."""
@@ -42,10 +42,8 @@ def try_out(store: Store, card: OpenAIModel, budget: Budget | None = None) -> Fi
     """Find out what an endpoint can do, keep it, all or nothing, and say it."""
     store.ready()
     findings = OpenAIEngine(card, budget=budget).findings()
-    path = place(store, card)
-    whole = path.with_name(f".{path.name}.{os.getpid()}")
-    whole.write_text(canonical(findings) + "\n", encoding="utf-8")
-    os.replace(whole, path)
+    with whole(place(store, card)) as part:
+        part.write_text(canonical(findings) + "\n", encoding="utf-8")
     told = ", ".join(f"{field} {finding}" for field, finding in findings.items())
     print(f"the endpoint was tried out: {told}", flush=True)
     return findings

@@ -4,7 +4,6 @@ Column order is the contract (design.md 4): keys first. `KEYS` names the columns
 is unique in a table.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from metajudge.schema.errors import UserError
+from metajudge.schema.files import whole
 
 TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 
@@ -333,24 +333,19 @@ def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with pq.ParquetWriter(
-            whole, SCHEMAS[name], compression="zstd", write_statistics=PART.copy()
-        ) as file:
-            for table in parts:
-                if not table.schema.equals(SCHEMAS[name]):
-                    raise ValueError(
-                        f"not a table of {name}: {table.schema} instead of {SCHEMAS[name]}"
-                    )
-                _check_keys(name, table)
-                file.write_table(table, row_group_size=max(1, len(table)))
-        os.replace(whole, path)
-    except BaseException as error:  # a full disk: what is half written would only fill it
-        whole.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(path)
-        raise
+    with (
+        whole(path) as part,
+        pq.ParquetWriter(
+            part, SCHEMAS[name], compression="zstd", write_statistics=PART.copy()
+        ) as file,
+    ):
+        for table in parts:
+            if not table.schema.equals(SCHEMAS[name]):
+                raise ValueError(
+                    f"not a table of {name}: {table.schema} instead of {SCHEMAS[name]}"
+                )
+            _check_keys(name, table)
+            file.write_table(table, row_group_size=max(1, len(table)))
 
 
 def read_table(name: str, path: str | Path, columns: list[str] | None = None) -> pa.Table:

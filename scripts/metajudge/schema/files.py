@@ -1,0 +1,23 @@
+"""Files that are written whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a name to write to; what was written gets the file's own name where all went well.
+
+    An OSError of the block names the file itself.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        part.unlink(missing_ok=True)

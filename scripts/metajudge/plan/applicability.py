@@ -54,5 +54,9 @@ def not_applicable(
 
 def computes(card: Model) -> bool:
     """Return whether a model gives scores without any reply that has to be parsed."""
-    replays = isinstance(card, RecordedModel) and card.rows.reply is not None
-    return card.engine not in ASKED and not replays
+    return card.engine not in ASKED and not replays(card)
+
+
+def replays(card: Model) -> bool:
+    """Return whether a model's replies are recorded, and not its scores alone."""
+    return isinstance(card, RecordedModel) and card.rows.reply is not None

@@ -178,14 +178,7 @@ def check_judge(
             todo="leave `spotlight` out",
         )
     _check_stop(judge, model, where)
-    if computes(model) and judge.parser not in {None, "number"}:
-        raise UserError(
-            "this judge gives numbers, which no parser reads",
-            where=f"{where}, key parser",
-            got=judge.parser,
-            todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
-            f"(`reply`) in models/{model.model}.yaml",
-        )
+    _check_parser(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
     _check_direction(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)
@@ -195,6 +188,17 @@ def check_judge(
     if "perspectives" not in methods:
         for scale in judge.scales:
             _check_scale(scale, datasets, where)
+
+
+def _check_parser(judge: Judge, model: Model, where: str) -> None:
+    if computes(model) and judge.parser not in {None, "number"}:
+        raise UserError(
+            "this judge gives numbers, which no parser reads",
+            where=f"{where}, key parser",
+            got=judge.parser,
+            todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
+            f"(`reply`) in models/{model.model}.yaml",
+        )
 
 
 def _check_stop(judge: Judge, model: Model, where: str) -> None:

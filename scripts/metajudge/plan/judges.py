@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from metajudge.canonical import canonical
 from metajudge.cells import split
 from metajudge.parsing.judgment import OffGrid
-from metajudge.plan.applicability import uses_references
+from metajudge.plan.applicability import replays, uses_references
 from metajudge.plan.study import Plan
 from metajudge.plan.writers import COMPARED, ORIGINAL, analyses_of, made_of, spender
 from metajudge.prompts.spotlight import Spotlight
@@ -96,10 +96,7 @@ def parser_of(plan: Plan, judge: str) -> str:
         return card.parser
     if model.engine in ASKED and card.form == COMPARE:
         return "choice"
-    if model.engine in PROMPTED:
-        return "score"
-    replays_words = not plan.computes(card.model) and model.engine not in ASKED
-    return "score" if replays_words else "number"
+    return "score" if model.engine in PROMPTED or replays(model) else "number"
 
 
 def off_grid_of(plan: Plan, judge: str) -> OffGrid:

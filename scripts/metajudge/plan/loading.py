@@ -85,14 +85,7 @@ def load_plan(
     new = study.distill.write if study.distill else None
     wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
-    known = {name: cards.read("model", name, where=w) for name, w in (drafter | wanted).items()}
-    if DERIVED in known:
-        raise UserError(
-            "no model can have this id: files of judges that are made from others have it",
-            where=f"models/{DERIVED}.yaml, key model",
-            got=DERIVED,
-            todo="give the model card another id",
-        )
+    known = _models(cards, drafter | wanted)
     models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
     judges = {
         name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
@@ -125,6 +118,19 @@ def load_plan(
         check_graded(plan)
         rehearse(plan)
     return plan
+
+
+def _models(cards: Cards, wanted: Mapping[str, str]) -> dict[str, Model]:
+    """Return model -> its card; `wanted` says where each is named."""
+    known = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
+    if DERIVED in known:
+        raise UserError(
+            "no model can have this id: files of judges that are made from others have it",
+            where=f"models/{DERIVED}.yaml, key model",
+            got=DERIVED,
+            todo="give the model card another id",
+        )
+    return known
 
 
 def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:

@@ -1,5 +1,6 @@
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,21 @@ def test_a_job_leaves_pandas_alone() -> None:
     )
     command = [sys.executable, "-c", code, "--spec", "-"]
     subprocess.run(command, check=True, cwd=HOME / "scripts", input="{}", text=True)
+
+
+@pytest.mark.heavy
+def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
+    """torch looks for pandas when it is imported."""
+    (tmp_path / "torch.py").touch()
+    code = (
+        "from importlib.util import find_spec; from metajudge.command import run\n"
+        "def main(spec: dict) -> None:\n"
+        "    assert find_spec('pandas')\n"
+        "run(main)"
+    )
+    command = [sys.executable, "-c", code, "--spec", "-"]
+    environment = {**os.environ, "PYTHONPATH": f"{HOME / 'scripts'}{os.pathsep}{tmp_path}"}
+    subprocess.run(command, check=True, env=environment, input="{}", text=True)
 
 
 def test_what_a_job_does_without_is_back_when_it_is_done() -> None:

@@ -170,13 +170,7 @@ def check_judge(
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
         )
-    if judge.spotlight and model.engine not in PROMPTED:
-        raise UserError(
-            "only what a model reads in a prompt can be marked there",
-            where=f"{where}, key spotlight",
-            got=f"{judge.model} (engine {model.engine})",
-            todo="leave `spotlight` out",
-        )
+    _check_spotlight(judge, model, where)
     _check_stop(judge, model, where)
     _check_parser(judge, model, where)
     _check_aspects(judge.aspects, datasets, where)
@@ -198,6 +192,16 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
             got=judge.parser,
             todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
             f"(`reply`) in models/{model.model}.yaml",
+        )
+
+
+def _check_spotlight(judge: Judge, model: Model, where: str) -> None:
+    if judge.spotlight and model.engine not in PROMPTED:
+        raise UserError(
+            "only what a model reads in a prompt can be marked there",
+            where=f"{where}, key spotlight",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `spotlight` out",
         )
 
 

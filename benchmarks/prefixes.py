@@ -10,7 +10,6 @@ many data sets come; and each draw by itself, all of one draw before the next, a
 around a loop over the file does.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from metajudge.engines.openai import OpenAIEngine
 from metajudge.plan import load_plan
 from metajudge.plan.specs import Specs
 from metajudge.replies.planning import planned
+from metajudge.replies.specs import ask_spec
 from metajudge.replies.store import Store
 from metajudge.schema.cards import OpenAIModel
 
@@ -70,7 +70,7 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     subprocess.run(ingest, input=specs.ingest(name), text=True, check=True)
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)
-    job = planned(json.loads(specs.ask(name, "it")), model)
+    job = planned(ask_spec(specs.ask(name, "it")), model)
     found = Store(Path("store"), "it").find(job.wanted)
     draws = tuple(range(DRAWS))
     asked = [

@@ -5,7 +5,6 @@ With `--part 2-of-8`, ask one of so many parts of it, and write only a note of w
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 from metajudge.canonical import canonical
 from metajudge.cells import by_cell
@@ -17,6 +16,7 @@ from metajudge.replies.found import Found
 from metajudge.replies.notes import write_note
 from metajudge.replies.planning import Job, planned
 from metajudge.replies.probing import read_findings, try_out
+from metajudge.replies.specs import AskSpec
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import Wanted
 from metajudge.schema.cards import OpenAIModel
@@ -25,10 +25,10 @@ from metajudge.schema.loading import read_card
 from metajudge.schema.tables import table_of, write_parts
 
 
-def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str) -> None:
+def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str) -> None:
     """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
-    model = read_card("model", Path(card)).model_copy(update=spec["model"])
-    model = settled(model, Path(spec["folder"]), Path(spec["data"]), spec.get("trained"))
+    model = read_card("model", Path(card)).model_copy(update=spec.model)
+    model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
     endpoint = model if isinstance(model, OpenAIModel) else None
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
@@ -41,11 +41,11 @@ def main(spec: dict[str, Any], *, card: str, store: str, budget: str, part: str)
                 found = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
-                log = Path(f"{spec['output']}/logs/ask/{spec['dataset']}/{name}.log")
-                write_note(log, spec["dataset"], job, shard)
+                log = Path(f"{spec.output}/logs/ask/{spec.dataset}/{name}.log")
+                write_note(log, spec.dataset, job, shard)
             complete(found, job.work(found), shard, asking(model, allowed), model.price)
         if part:
-            _note(f"{spec['output']}/asked/{spec['dataset']}/{model.model}/{part}.json", found)
+            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", found)
         else:
             _write(spec, job, found)
 
@@ -61,19 +61,19 @@ def _note(path: str, found: Found) -> None:
     write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
 
 
-def _write(spec: dict[str, Any], job: Job, found: Found) -> None:
+def _write(spec: AskSpec, job: Job, found: Found) -> None:
     """Write the replies of every cell, and what stands for all of them."""
     paths = {}
-    for (perturbation, judge), aspects in by_cell(spec["cells"]).items():
+    for (perturbation, judge), aspects in by_cell(spec.cells).items():
         cell = f"{perturbation}/{judge}"
-        paths[cell] = spec["replies"].format(cell)
+        paths[cell] = spec.replies.format(cell)
         tables = (
             table_of("answers", job.rows((perturbation, judge, aspect), found))
             for aspect in aspects
         )
         write_parts("answers", tables, paths[cell])
-    if "hashes" in spec:
-        write_hashes(paths, spec["hashes"])
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)
 
 
 if __name__ == "__main__":

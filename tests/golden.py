@@ -39,6 +39,7 @@ from metajudge.plan.writers import (
     supervisors,
 )
 from metajudge.replies.planning import planned
+from metajudge.replies.specs import ask_spec
 from metajudge.schema.cards import AskedModel, MadePerturbation
 from metajudge.schema.tables import read_table
 from running import HOME
@@ -164,12 +165,12 @@ class Run:
                     self._keep(f"judges/{name}", key)
 
     def _planned(self, dataset: str, model: str) -> Iterator[tuple[str, str]]:
-        spec = json.loads(self.specs.ask(dataset, model))
+        spec = ask_spec(self.specs.ask(dataset, model))
         card = self.plan.models[model]
         assert isinstance(card, AskedModel)
         folder = Path(self.plan.folders["model", model])
-        card = settled(card, folder, Path(self.plan.study.data), spec.get("trained"))
-        subjects = Subjects(self.out, dataset, self.plan.study.seed, spec.get("sample"))
+        card = settled(card, folder, Path(self.plan.study.data), spec.trained)
+        subjects = Subjects(self.out, dataset, self.plan.study.seed, spec.sample)
         for cell, asked in planned(spec, card, None, subjects).cells.items():
             perturbation, judge, aspect = cell
             for number in range(min(EACH, len(asked))):

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec.json import encode
 
 from metajudge.cells import pack
 from metajudge.prompts import load
+from metajudge.replies.specs import AskSpec
 from metajudge.schema.cards import Decoding, OpenAIModel
 from metajudge.schema.tables import table_of, write_table
 
@@ -51,37 +53,39 @@ class Job:
         place = self.out / "targets" / "d" / "systems.parquet"
         write_table("targets", table_of("targets", targets), place)
 
-    def spec(self, judges: int = 1, aspects: int = 1, **keys: Any) -> dict[str, Any]:
+    def spec(self, judges: int = 1, aspects: int = 1, **keys: Any) -> AskSpec:
         """Return the spec of the job of so many judges on so many aspects."""
         names = [f"j{number}" for number in range(judges)]
         rated = [f"a{number}" for number in range(aspects)]
         asked = {"model": "static", "form": "score-only", **Decoding().model_dump(), **keys}
         told = {"engine", "model", "name", "revision", "variant", "extra_body", "spelling"}
-        return {
-            "dataset": "d",
-            "folder": str(self.folder),
-            "data": str(self.folder),
-            "seed": 1,
-            "model": self.model.model_dump(mode="json", include=told),
-            "templates": {"score-only": load("score-only", [HOME / "config"], where="")},
-            "aspects": {
+        return AskSpec(
+            code="",
+            versions={},
+            dataset="d",
+            folder=str(self.folder),
+            data=str(self.folder),
+            seed=1,
+            model=self.model.model_dump(mode="json", include=told),
+            templates={"score-only": load("score-only", [HOME / "config"], where="")},
+            aspects={
                 name: {"aspect": name, "name": name, "definition": "How well it reads."}
                 for name in rated
             },
-            "judges": {
+            judges={
                 name: {**asked, "judge": name, "max_tokens": 100 + number}
                 for number, name in enumerate(names)
             },
-            "scales": {name: {"min": 1, "max": 5, "step": 1} for name in rated},
-            "cells": pack(("systems", name, aspect) for name in names for aspect in rated),
-            "output": str(self.out),
-            "replies": f"{self.out}/replies/d/{{}}.parquet",
-        }
+            scales={name: {"min": 1, "max": 5, "step": 1} for name in rated},
+            cells=pack(("systems", name, aspect) for name in names for aspect in rated),
+            output=str(self.out),
+            replies=f"{self.out}/replies/d/{{}}.parquet",
+        )
 
-    def start(self, spec: dict[str, Any], **streams: Any) -> "subprocess.Popen[bytes]":
+    def start(self, spec: AskSpec, **streams: Any) -> "subprocess.Popen[bytes]":
         """Start the job."""
         place = self.folder / "spec.json"
-        place.write_text(json.dumps(spec), encoding="utf-8")
+        place.write_bytes(encode(spec))
         command = [sys.executable, str(HOME / "scripts" / "ask.py"), "--spec", str(place)]
         command += ["--card", str(self.card), "--store", str(self.folder / "store")]
         command += ["--budget", json.dumps({"study": "s", "caps": []})]

@@ -16,6 +16,7 @@ from metajudge.prompts import annotating, load, rated
 from metajudge.replies.judging import Questions, shown
 from metajudge.replies.planning import planned as job_of
 from metajudge.replies.programs import ProgramQuestions
+from metajudge.replies.specs import ask_spec
 from metajudge.schema.cards import (
     Annotation,
     Aspect,
@@ -257,7 +258,7 @@ class Texts:
 
 def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     plan = plan_of("annotator", aspects=["naturalness"])
-    spec = json.loads(Specs(plan, HOME, "r").ask("demo-dialogue", "judge"))
+    spec = ask_spec(Specs(plan, HOME, "r").ask("demo-dialogue", "judge"))
     model = plan.models["judge"]
     assert isinstance(model, OpenAIModel)
     job = job_of(spec, model, subjects=cast(Subjects, Texts()))

@@ -1,6 +1,5 @@
 """A judge whose scale differs by aspect: what it is asked, how it is read, what is refused."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from golden import Run
 from golden_studies import GoldenStudy, judge
 from metajudge.plan.judges import scale_of
 from metajudge.replies.planning import planned
+from metajudge.replies.specs import ask_spec
 from metajudge.schema.cards import Judge, OpenAIModel
 from metajudge.schema.errors import UserError
 
@@ -35,7 +35,7 @@ def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(tmp_path: Path
     run.texts()
     model = run.plan.models["judge"]
     assert isinstance(model, OpenAIModel)
-    cells = planned(json.loads(run.specs.ask("golden-news", "judge")), model).cells
+    cells = planned(ask_spec(run.specs.ask("golden-news", "judge")), model).cells
     prompts = {(name, aspect): cell[0].prompt for (_, name, aspect), cell in cells.items()}
     assert "in steps of 0.5" in prompts["own", "coherence"]
     assert "in steps of 0.5" not in prompts["plain", "coherence"]

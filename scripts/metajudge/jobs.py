@@ -1,6 +1,5 @@
 """A study's asking jobs, planned from the texts that are on disk."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
@@ -17,6 +17,7 @@ from metajudge.plan.specs import Specs
 from metajudge.plan.writers import ANALYSES, made_files, made_of
 from metajudge.replies.planning import Cell, Job, planned
 from metajudge.replies.probing import read_findings
+from metajudge.replies.specs import ask_spec
 from metajudge.replies.store import Store
 from metajudge.replies.wanted import KEY, Keys
 from metajudge.schema.cards import AskedModel, OpenAIModel
@@ -50,15 +51,14 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
         for name, card in plan.models.items():
             if not isinstance(card, AskedModel) or not plan.cell_aspects_of(dataset, name):
                 continue
-            spec = json.loads(specs.ask(dataset, name))
-            cells = list(unpack(spec["cells"]))
+            spec = ask_spec(specs.ask(dataset, name))
+            cells = list(unpack(spec.cells))
             later = {cell: what for cell in cells if (what := _waits_for(cell, there, unwritten))}
-            spec["cells"] = pack(cell for cell in cells if cell not in later)
+            spec = replace(spec, cells=pack(cell for cell in cells if cell not in later))
             counts = Counter(later.values())
             store = Store(Path(plan.study.store), card.served_name)
             findings = read_findings(store, card) if isinstance(card, OpenAIModel) else None
-            places = (Path(spec["folder"]), Path(spec["data"]), spec.get("trained"))
-            model = settled(card, *places)
+            model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
             yield StudyJob(dataset, card, planned(spec, model, findings), counts)
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import orjson
+from msgspec.structs import replace
 
 from metajudge.cells import pack, unpack
 from metajudge.engines.asking import settled
@@ -35,6 +35,7 @@ from metajudge.replies.pricing import (
     tokenizer,
 )
 from metajudge.replies.probing import read_findings
+from metajudge.replies.specs import AskSpec, ask_spec
 from metajudge.replies.store import Store
 from metajudge.schema.cards import (
     AskedModel,
@@ -84,14 +85,14 @@ class Estimate:
         unwritten = {judge for judges in left.values() for judge in judges}
         if not self.plan.cell_aspects_of(dataset, self.model):
             return
-        spec = orjson.loads(self.specs.ask(dataset, self.model))
-        cells = list(unpack(spec["cells"]))
+        spec = ask_spec(self.specs.ask(dataset, self.model))
+        cells = list(unpack(spec.cells))
         for bound in (False, True):
             own = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
             if own:
-                yield from self._judged({**spec, "cells": pack(own)}, texts, bound=bound)
+                yield from self._judged(replace(spec, cells=pack(own)), texts, bound=bound)
 
-    def _judged(self, spec: dict[str, Any], texts: Imagined, *, bound: bool) -> Iterator[Asked]:
+    def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
         """Yield what each judge has to be asked about targets, made or to be made."""
         endpoint = self.card if isinstance(self.card, OpenAIModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None

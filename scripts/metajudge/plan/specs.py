@@ -41,6 +41,7 @@ from metajudge.plan.judges import (
 from metajudge.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
 from metajudge.plan.study import Cell, CellAspect, is_selected
 from metajudge.plan.writers import SYSTEMS, analyses_of, graded, made_of, spender
+from metajudge.replies.specs import AskSpec
 from metajudge.schema.cards import (
     COMPARE,
     FOLDERS,
@@ -217,19 +218,24 @@ class Specs(DistilledSpecs):
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
         asked |= {"pairs", *Decoding.model_fields}
         shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
-        fields = {
-            "dataset": dataset,
-            "model": self._identity(model),
-            "folder": plan.folders["model", model],
-            "data": plan.study.data,
-            "seed": plan.study.seed,
-            "templates": {
+        engine = plan.models[model].engine
+        return self._record(
+            AskSpec,
+            "ask.py",
+            ENGINES[engine],
+            packages=engine,
+            dataset=dataset,
+            model=self._identity(model),
+            folder=plan.folders["model", model],
+            data=plan.study.data,
+            seed=plan.study.seed,
+            templates={
                 judge.form: plan.templates[judge.form]
                 for judge in judges.values()
                 if plan.is_prompted(model)
             },
-            "aspects": aspects_told(self.plan, dataset),
-            "judges": {
+            aspects=aspects_told(plan, dataset),
+            judges={
                 name: judge.model_dump(
                     mode="json",
                     include=asked | {name for name in NAMED_IF_SET if getattr(judge, name)},
@@ -237,18 +243,16 @@ class Specs(DistilledSpecs):
                 )
                 for name, judge in judges.items()
             },
-            **({"analysts": shown} if shown else {}),
+            analysts=shown,
             **self._annotated(dataset, judges.values()),
             **self.sampled(dataset),
             **self.trained(model),
-            "scales": scales_told(self.plan, dataset),
-            "cells": pack(one[1:] for one in cells),
-            "output": self.out,
-            "replies": place,
-            **({"hashes": hashes} if hashes else {}),
-        }
-        engine = plan.models[model].engine
-        return self._spec("ask.py", fields, ENGINES[engine], packages=engine)
+            scales=scales_told(plan, dataset),
+            cells=pack(one[1:] for one in cells),
+            output=self.out,
+            replies=place,
+            hashes=hashes,
+        )
 
     def _annotated(self, dataset: str, judges: Iterable[Judge]) -> dict[str, str]:
         """Return the task of which annotators are told."""

@@ -22,6 +22,7 @@ from metajudge.replies.judging import Questions, Shown, needs_reference, rows, s
 from metajudge.replies.probing import able
 from metajudge.replies.programs import ProgramQuestions
 from metajudge.replies.shots import Demonstrations, rated_texts
+from metajudge.replies.specs import AskSpec
 from metajudge.replies.wanted import KEY, Counts, Keys, Wanted
 from metajudge.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 from metajudge.statistics.hints import hint
@@ -176,7 +177,7 @@ class Job:
 
 
 def planned(
-    spec: Mapping[str, Any],
+    spec: AskSpec,
     model: AskedModel,
     findings: Findings | None = None,
     subjects: Subjects | None = None,
@@ -187,12 +188,11 @@ def planned(
     `subjects` stand in for targets where some are not there yet. Raises UserError for a judge that
     the endpoint cannot answer.
     """
-    judges = {name: able(Judge(**told), findings or {}) for name, told in spec["judges"].items()}
-    aspects = {name: Aspect(**told) for name, told in spec["aspects"].items()}
-    scales = {name: RatedAspect(**told) for name, told in spec["scales"].items()}
+    judges = {name: able(Judge(**told), findings or {}) for name, told in spec.judges.items()}
+    aspects = {name: Aspect(**told) for name, told in spec.aspects.items()}
+    scales = {name: RatedAspect(**told) for name, told in spec.scales.items()}
     asking: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
-    analysts = spec.get("analysts", {})
-    place = (spec["output"], spec["dataset"], spec["seed"], spec.get("sample"))
+    place = (spec.output, spec.dataset, spec.seed, spec.sample)
     texts = _Shown(subjects or Subjects(*place))
 
     def cell(perturbation: str, name: str, aspect: str) -> Questions:
@@ -204,16 +204,16 @@ def planned(
             aspects[aspect],
             scale,
             texts.of(perturbation, judge, model, aspect, hints),
-            spec["templates"].get(judge.form, {}),
-            spec["seed"],
+            spec.templates.get(judge.form, {}),
+            spec.seed,
             split(aspect)[1],
-            texts.demonstrations(judge, aspect, scale, analysts.get(name)),
+            texts.demonstrations(judge, aspect, scale, spec.analysts.get(name)),
             texts.beside(perturbation, judge, model, aspect, hints),
             hints,
-            spec.get("task", ""),
+            spec.task,
         )
 
-    return Job({place: cell(*place) for place in unpack(spec["cells"])})
+    return Job({place: cell(*place) for place in unpack(spec.cells)})
 
 
 class _Shown:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import landau
 
 from metajudge.statistics.combination import (
+    LN_TAIL,
     average,
     discernment,
     log_harmonic_mean,
@@ -195,3 +196,12 @@ def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_no
     paper, exact = np.mean(fired, axis=0)
     assert 0.23 <= paper <= 0.31
     assert 0.035 <= exact <= 0.065
+
+
+@given(arrays(np.float64, 5, elements=st.floats(-700, 0)), st.integers(2, 50))
+def test_landau_is_that_of_scipy_to_the_bit(log_h: Floats, n_aspects: int) -> None:
+    location = math.log(n_aspects) + 1 - np.euler_gamma - math.log(2 / math.pi)
+    x = np.exp(-np.maximum(log_h, LN_TAIL))
+    theirs = np.log(landau.sf(x, loc=location, scale=math.pi / 2))
+    expected = np.where(log_h < LN_TAIL, log_h, theirs)
+    assert log_landau(log_h, n_aspects).tolist() == expected.tolist()

@@ -79,12 +79,13 @@ def log_landau(log_hmp: ArrayLike, n_aspects: int) -> NDArray[np.float64]:
     function of x is 1/x. log_hmp: (...). At L = 1 the p itself is exact, not this. Source: Wilson
     2019.
     """
-    from scipy.stats import landau
+    # What scipy.stats.landau calls, to the bit; importing scipy.stats takes a second in each job.
+    from scipy.special._ufuncs import _landau_sf
 
     log_h = np.asarray(log_hmp, np.float64)
     location = math.log(n_aspects) + 1 - np.euler_gamma - math.log(2 / math.pi)
-    p = landau.sf(np.exp(-np.maximum(log_h, LN_TAIL)), loc=location, scale=math.pi / 2)
-    return np.where(log_h < LN_TAIL, log_h, np.log(p))
+    x = (np.exp(-np.maximum(log_h, LN_TAIL)) - location) / (math.pi / 2)
+    return np.where(log_h < LN_TAIL, log_h, np.log(_landau_sf(x, 0, 1)))
 
 
 def average(

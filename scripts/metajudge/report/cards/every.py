@@ -98,17 +98,19 @@ def _fold(report: Report, dataset: Dataset, judge: Judge, name: str, rows: list[
     order = [*plain, AVERAGE, OVERALL]
     order += sorted(found - {*order})
     aspects = [aspect for aspect in order if aspect in found]
-    bodies = []
-    for statistic in dict.fromkeys(row.statistic for row in rows):
-        lines: dict[Where, dict[str, Row]] = {}
-        for row in rows:
-            if row.statistic == statistic:
-                lines.setdefault(Where.of(row), {})[row.aspect] = row
-        each = [
-            Line(place.told(judge), [number(told.get(aspect)) for aspect in aspects])
-            for place, told in lines.items()
-        ]
-        bodies.append(Body(each, label(statistic)))
+    found_at: dict[str, dict[Where, dict[str, Row]]] = {}
+    for row in rows:
+        found_at.setdefault(row.statistic, {}).setdefault(Where.of(row), {})[row.aspect] = row
+    bodies = [
+        Body(
+            [
+                Line(place.told(judge), [number(told.get(aspect)) for aspect in aspects])
+                for place, told in lines.items()
+            ],
+            label(statistic),
+        )
+        for statistic, lines in found_at.items()
+    ]
     columns = [Column(_aspect(report, aspect)) for aspect in aspects]
     table = Table(
         f"{dataset.name}: {spoken(name)}.",

@@ -46,8 +46,8 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
-        known = ((record.get(name), _EMPTY.get(name, "")) for name in cls.__slots__)
-        cells: list[Any] = [value if empty is None else value or empty for value, empty in known]
+        told = record.get
+        cells: list[Any] = [told(name) if e is None else told(name) or e for name, e in FIELDS]
         return cls(*cells)
 
     @property
@@ -72,6 +72,10 @@ class Row:
         """Return the letters of a rank: judges that share one are not told apart by a test."""
         told = [part for part in self.note.split("; ") if part.startswith(GROUP)]
         return told[0].removeprefix(GROUP) if told else ""
+
+
+FIELDS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row.__slots__]
+"""Each column of a row with what stands for null."""
 
 
 class Rows:

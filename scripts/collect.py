@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from metajudge.cells import by_cell, cell_file, joined
 from metajudge.command import run, write_text
 from metajudge.data.tables import SYSTEMS
 from metajudge.schema.tables import (
-    KEYS,
     SCHEMAS,
     TEXT,
     read_table,
@@ -54,16 +53,7 @@ def main(spec: CollectSpec) -> None:
     write_parts("rationales", said, f"{out}/rationales.parquet")
     counted = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
     write_table("statuses", table_of("statuses", counted), f"{out}/statuses.parquet")
-    read = [
-        _bought(cell.replies, cell.judge, None)
-        for cell in cells
-        if cell.replies and cell.judge in spec.asked
-    ]
-    made = [
-        _bought(f"{spec.results}/made/{spec.dataset}/{name}.parquet", None, writer)
-        for name, writer in spec.made.items()
-    ]
-    write_table("bought", _once([*read, *made]), f"{out}/bought.parquet")
+    write_parts("bought", _bought(spec, cells), f"{out}/bought.parquet")
     write_text(Path(f"{out}/cells.sha256"), _sum_of(cells) + "\n")
 
 
@@ -152,26 +142,36 @@ def _served(path: str) -> dict[str, set[str]]:
     return {aspect: names - {""} for aspect, names in found.items()}
 
 
-def _bought(path: str, judge: str | None, writer: str | None) -> pa.Table:
-    """Return the replies behind a cell, or behind what a model wrote, with their usage."""
-    answers = read_table("answers", path, ["key", "draw", "usage"])
+def _bought(spec: CollectSpec, cells: Sequence[Cell]) -> Iterator[pa.Table]:
+    """Yield the replies of each judge, then of each model that wrote texts, with their usage."""
+    asked: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.replies and cell.judge in spec.asked:
+            asked.setdefault(cell.judge, []).append(cell.replies)
+    for judge, paths in sorted(asked.items()):
+        yield _once(paths, judge=judge, perturbation=None)
+    made: dict[str, list[str]] = {}
+    for name, writer in spec.made.items():
+        made.setdefault(writer, []).append(f"{spec.results}/made/{spec.dataset}/{name}.parquet")
+    for writer, paths in sorted(made.items()):
+        yield _once(paths, judge=None, perturbation=writer)
+
+
+def _once(paths: Iterable[str], **about: str | None) -> pa.Table:
+    """Return every reply in some files once: it may stand behind several cells."""
+    answers = pa.concat_tables(
+        read_table("answers", one, ["key", "draw", "usage"]) for one in paths
+    )
     answers = answers.filter(pc.is_valid(answers["key"]))  # what was not asked was not bought
-    known = {"judge": judge, "perturbation": writer}
-    columns = {name: pa.repeat(pa.scalar(told, TEXT), len(answers)) for name, told in known.items()}
-    columns |= {name: answers[name] for name in ("key", "draw")}
-    columns |= {name: pc.struct_field(answers["usage"], name) for name in TOKENS}
+    tokens = {name: pc.struct_field(answers["usage"], name) for name in TOKENS}
+    found = pa.table({"key": answers["key"], "draw": answers["draw"], **tokens})
+    found = found.group_by(["key", "draw"]).aggregate([(name, "max") for name in TOKENS])
+    found = found.sort_by([("key", "ascending"), ("draw", "ascending")])
+    columns = {name: pa.repeat(pa.scalar(told, TEXT), len(found)) for name, told in about.items()}
+    columns |= {name: found[name] for name in ("key", "draw")}
+    columns |= {name: found[f"{name}_max"] for name in TOKENS}
     schema = SCHEMAS["bought"]
-    return pa.table([columns[name] for name in schema.names], schema=schema)
-
-
-def _once(bought: list[pa.Table]) -> pa.Table:
-    """Return every reply of a judge once: it may stand behind several cells."""
-    keys, schema = KEYS["bought"], SCHEMAS["bought"]
-    found = pa.concat_tables([schema.empty_table(), *bought])
-    found = found.group_by(keys).aggregate([(name, "max") for name in TOKENS])
-    found = found.rename_columns([name.removesuffix("_max") for name in found.column_names])
-    ordered = found.select(schema.names).sort_by([(name, "ascending") for name in keys])
-    return ordered.cast(schema)
+    return pa.table([columns[name] for name in schema.names], schema.names).cast(schema)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,36 +142,35 @@ def _served(path: str) -> dict[str, set[str]]:
     return {aspect: names - {""} for aspect, names in found.items()}
 
 
-def _bought(spec: CollectSpec, cells: Sequence[Cell]) -> Iterator[pa.Table]:
+def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
     """Yield the replies of each judge, then of each model that wrote texts, with their usage."""
-    asked: dict[str, list[str]] = {}
+    files: dict[tuple[str | None, str | None], list[str]] = {}
     for cell in cells:
         if cell.replies and cell.judge in spec.asked:
-            asked.setdefault(cell.judge, []).append(cell.replies)
-    for judge, paths in sorted(asked.items()):
-        yield _once(paths, judge=judge, perturbation=None)
-    made: dict[str, list[str]] = {}
-    for name, writer in spec.made.items():
-        made.setdefault(writer, []).append(f"{spec.results}/made/{spec.dataset}/{name}.parquet")
-    for writer, paths in sorted(made.items()):
-        yield _once(paths, judge=None, perturbation=writer)
+            files.setdefault((cell.judge, None), []).append(cell.replies)
+    for name, model in spec.made.items():
+        path = f"{spec.results}/made/{spec.dataset}/{name}.parquet"
+        files.setdefault((None, model), []).append(path)
+    for judge, writer in sorted(files, key=lambda bought_by: (bought_by[0] is None, bought_by)):
+        yield _once(files[judge, writer], judge, writer)
 
 
-def _once(paths: Iterable[str], **about: str | None) -> pa.Table:
+def _once(paths: Iterable[str], judge: str | None, writer: str | None) -> pa.Table:
     """Return every reply in some files once: it may stand behind several cells."""
-    answers = pa.concat_tables(
-        read_table("answers", one, ["key", "draw", "usage"]) for one in paths
-    )
-    answers = answers.filter(pc.is_valid(answers["key"]))  # what was not asked was not bought
-    tokens = {name: pc.struct_field(answers["usage"], name) for name in TOKENS}
-    found = pa.table({"key": answers["key"], "draw": answers["draw"], **tokens})
-    found = found.group_by(["key", "draw"]).aggregate([(name, "max") for name in TOKENS])
+    replies = pa.concat_tables(map(_usage, paths)).group_by(["key", "draw"])
+    found = replies.aggregate([(name, "max") for name in TOKENS])
     found = found.sort_by([("key", "ascending"), ("draw", "ascending")])
-    columns = {name: pa.repeat(pa.scalar(told, TEXT), len(found)) for name, told in about.items()}
-    columns |= {name: found[name] for name in ("key", "draw")}
-    columns |= {name: found[f"{name}_max"] for name in TOKENS}
-    schema = SCHEMAS["bought"]
-    return pa.table([columns[name] for name in schema.names], schema.names).cast(schema)
+    columns = [pa.repeat(pa.scalar(name, TEXT), len(found)) for name in (judge, writer)]
+    columns += [found[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
+    return pa.table(columns, schema=SCHEMAS["bought"])
+
+
+def _usage(path: str) -> pa.Table:
+    """Return what the replies in a file cost; what was not asked was not bought."""
+    answers = read_table("answers", path, ["key", "draw", "usage"])
+    answers = answers.filter(pc.is_valid(answers["key"]))
+    columns = {name: answers[name] for name in ("key", "draw")}
+    return pa.table(columns | {name: pc.struct_field(answers["usage"], name) for name in TOKENS})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def test_a_reply_behind_several_cells_is_bought_once_and_what_was_not_asked_neve
     paths = [str(tmp_path / f"{number}.parquet") for number in range(2)]
     for path, rows in zip(paths, cells, strict=True):
         write_table("answers", table_of("answers", rows), path)
-    bought = collect._once(paths, judge="it", perturbation=None)
+    bought = collect._once(paths, "it", None)
     assert bought.schema.equals(SCHEMAS["bought"])
     assert bought.select(["key", "draw"]).to_pydict() == {
         "key": ["aa", "bb", "bb"],

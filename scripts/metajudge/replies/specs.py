@@ -1,4 +1,4 @@
-"""What the job is told that asks a model."""
+"""The spec of the job that asks a model."""
 
 from typing import Any
 
@@ -10,40 +10,41 @@ from metajudge.schema.specs import JobSpec
 
 
 class AskSpec(JobSpec, frozen=True, kw_only=True):
-    """All that a study wants to know of one model about one dataset."""
+    """Everything that a study asks one model about one dataset."""
 
     dataset: str
     model: dict[str, Any]
-    """What of the model's card changes its replies."""
+    """The keys of the model's card that its replies depend on."""
     folder: str
-    """The folder of the model's card, which its files are relative to."""
+    """The folder of the model's card; the paths in the card are relative to it."""
     data: str
+    """The folder that `{data}` stands for in paths."""
     seed: int
     templates: dict[str, dict[str, str]]
-    """Form -> file -> template; of a model that reads prompts."""
+    """Form -> file name -> template; empty if the model reads no prompts."""
     aspects: dict[str, dict[str, Any]]
-    """Aspect -> what prompts can tell of it."""
+    """Aspect -> the keys of its card that prompts can show."""
     judges: dict[str, dict[str, Any]]
-    """Id -> what of the judge's card changes its requests."""
+    """Judge -> the keys of its card that its requests depend on."""
     scales: dict[str, dict[str, Any]]
-    """Aspect -> how people rated it."""
+    """Aspect -> the scale on which people rated it."""
     cells: list[Block]
     output: str
     """The folder of the study's results."""
     replies: str
-    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
+    """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
     analysts: dict[str, str] = field(default_factory=dict)
-    """Judge -> the model that wrote the analyses that it is shown, if it is shown any."""
+    """Judge -> the model that wrote the analyses in its prompts."""
     task: str = ""
-    """The dataset's task, where a judge is told it."""
+    """The dataset's task, for judges that annotate errors; empty without them."""
     sample: str | None = None
-    """The file of those texts that are judged, where it is not all."""
+    """The file that lists the texts to judge, if not all of them are judged."""
     trained: str | None = None
-    """The folder of the model's adapter, where the study trains it."""
+    """The folder of the model's adapter, if the study trains one."""
     hashes: str | None = None
-    """Where the hashes of the files are written."""
+    """The file for the hashes of the written replies."""
 
 
 def ask_spec(text: str) -> AskSpec:
-    """Return the record in the JSON of a spec."""
+    """Decode a spec. Raises msgspec.ValidationError if a field is missing, unknown or mistyped."""
     return decode(text, type=AskSpec)

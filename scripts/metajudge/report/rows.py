@@ -46,8 +46,8 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
         """Return the row of a record of a result table; null counts are 0, null texts empty."""
-        told = record.get
-        cells: list[Any] = [told(name) if e is None else told(name) or e for name, e in FIELDS]
+        values = ((record.get(name), empty) for name, empty in _COLUMNS)
+        cells: list[Any] = [value if empty is None else value or empty for value, empty in values]
         return cls(*cells)
 
     @property
@@ -74,7 +74,7 @@ class Row:
         return told[0].removeprefix(GROUP) if told else ""
 
 
-FIELDS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row.__slots__]
+_COLUMNS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row.__slots__]
 """Each column of a row with what stands for null."""
 
 

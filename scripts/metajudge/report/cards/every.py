@@ -98,19 +98,16 @@ def _fold(report: Report, dataset: Dataset, judge: Judge, name: str, rows: list[
     order = [*plain, AVERAGE, OVERALL]
     order += sorted(found - {*order})
     aspects = [aspect for aspect in order if aspect in found]
-    found_at: dict[str, dict[Where, dict[str, Row]]] = {}
+    statistics: dict[str, dict[Where, dict[str, Row]]] = {}
     for row in rows:
-        found_at.setdefault(row.statistic, {}).setdefault(Where.of(row), {})[row.aspect] = row
-    bodies = [
-        Body(
-            [
-                Line(place.told(judge), [number(told.get(aspect)) for aspect in aspects])
-                for place, told in lines.items()
-            ],
-            label(statistic),
-        )
-        for statistic, lines in found_at.items()
-    ]
+        statistics.setdefault(row.statistic, {}).setdefault(Where.of(row), {})[row.aspect] = row
+    bodies = []
+    for statistic, places in statistics.items():
+        lines = [
+            Line(place.told(judge), [number(by_aspect.get(aspect)) for aspect in aspects])
+            for place, by_aspect in places.items()
+        ]
+        bodies.append(Body(lines, label(statistic)))
     columns = [Column(_aspect(report, aspect)) for aspect in aspects]
     table = Table(
         f"{dataset.name}: {spoken(name)}.",

@@ -16,11 +16,12 @@ def score(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
-    text = f"{100 * value:.0f}"
-    if 0 < value < 1 and text in ("0", "100"):
+    text = f"{100 * value + 0.0:.0f}"  # no minus on zero
+    if 0 < abs(value) < 1 and text.lstrip("-") in ("0", "100"):
         text = f"{100 * value:.1f}"
-        text = {"0.0": "<0.1", "100.0": ">99.9"}.get(text, text)
-    return f"{text}{THIN}%"
+        bounds = {"0.0": "<0.1", "100.0": ">99.9", "-0.0": ">-0.1", "-100.0": "<-99.9"}
+        text = bounds.get(text, text)
+    return f"{text.replace('-', MINUS)}{THIN}%"
 
 
 def p_value(value: float) -> str:

@@ -206,7 +206,7 @@ WORDS: list[Case] = [
     (
         "a needed key of the study",
         {STUDY: {"methods": None}},
-        ["a needed key is missing", "study.yaml", "'methods'"],
+        ["a needed key is missing", "study.yaml", "allowed: agreement, ", "'methods'"],
     ),
     (
         "an unknown engine",

@@ -6,7 +6,7 @@ from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -72,7 +72,11 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
         ) from None
     except yaml.YAMLError as error:
         # without the lines themselves, and without a cause that shows them: they may hold a key
-        raise UserError(f"this is not YAML in UTF-8: {_fault(error)}", where=str(path)) from None
+        raise UserError(
+            f"this is not YAML in UTF-8: {_fault(error)}",
+            where=str(path),
+            todo="check the indentation, brackets and quotes of that line and of the one above",
+        ) from None
 
 
 def _load(path: Path, kind: Any) -> tuple[Any, dict[Place, int]]:
@@ -241,7 +245,12 @@ def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> Use
         allowed = _keys_at(KINDS[kind], place[:-1])
         return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
     if fault == "missing":
-        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
+        return UserError(
+            "a needed key is missing",
+            where=where,
+            allowed=_values_of(kind, place) or None,
+            todo=f"add {place[-1]!r}",
+        )
     if fault in {"literal_error", "union_tag_invalid"}:
         expected = issue["ctx"].get("expected", issue["ctx"].get("expected_tags", ""))
         allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
@@ -288,6 +297,19 @@ def _keys_at(annotation: Any, place: Place) -> list[str]:
         elif not model.model_fields:
             continue
     return sorted(keys) or (_keys_at(annotation, place[1:]) if place else [])
+
+
+def _values_of(kind: str, place: Place) -> list[str]:
+    """Return the values that a key of a card allows, none where they are not a list of words."""
+    fields = [model.model_fields.get(str(place[0])) for model in _models(KINDS[kind])]
+    found = [value for field in fields if field for value in _words(field.annotation)]
+    return list(dict.fromkeys(found)) if len(place) == 1 else []
+
+
+def _words(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [str(value) for value in get_args(annotation)]
+    return [word for part in get_args(annotation) for word in _words(part)]
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -21,12 +21,12 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from metajudge.methods import comparison
-from metajudge.methods.study import DatasetStudy
-from metajudge.scoring.estimators import scores
-from metajudge.statistics.correlation import LEVELS, correlations
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.permutation import flips_of, kappa_test, permutation_tests
+from judgescope.methods import comparison
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.scoring.estimators import scores
+from judgescope.statistics.correlation import LEVELS, correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests
 
 WMT = (1912, 9, 8)
 """Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208 texts."""

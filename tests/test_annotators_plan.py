@@ -6,18 +6,19 @@ from typing import Any, cast
 
 import pytest
 
-from metajudge.engines.base import Subject
-from metajudge.engines.subjects import Subjects
-from metajudge.parsing.annotation import VERDICTS
-from metajudge.plan import Plan, load_plan
-from metajudge.plan.judges import aspects_told, facts_of, parser_of, robust_of, scale_of
-from metajudge.plan.specs import Specs
-from metajudge.prompts import annotating, load, rated
-from metajudge.replies.judging import Questions, shown
-from metajudge.replies.planning import planned as job_of
-from metajudge.replies.programs import ProgramQuestions
-from metajudge.replies.specs import ask_spec
-from metajudge.schema.cards import (
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.engines.subjects import Subjects
+from judgescope.parsing.annotation import VERDICTS
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.judges import aspects_told, facts_of, parser_of, robust_of, scale_of
+from judgescope.plan.specs import Specs
+from judgescope.prompts import annotating, load, rated
+from judgescope.replies.judging import Questions, shown
+from judgescope.replies.planning import planned as job_of
+from judgescope.replies.programs import ProgramQuestions
+from judgescope.replies.specs import ask_spec
+from judgescope.schema.cards import (
     Annotation,
     Aspect,
     CommandModel,
@@ -25,9 +26,8 @@ from metajudge.schema.cards import (
     OpenAIModel,
     RatedAspect,
 )
-from metajudge.schema.cards.annotation import OVERALL, PERCENT
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
+from judgescope.schema.cards.annotation import OVERALL, PERCENT
+from judgescope.schema.loading import read_card
 from running import HOME
 from test_annotators import ASPECT, VARIANTS
 from test_prompts import CONFIG, FIVE, FORMS, filled

@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import bars
-from metajudge.methods.claims.base import verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.plan.bars import bars_of, check_bars
-from metajudge.schema.cards import Study
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.proportion import clopper_pearson
-from metajudge.statistics.registry import statistic
-from metajudge.statistics.required import (
+from judgescope.cli.summary import summary
+from judgescope.core.errors import UserError
+from judgescope.methods.claims import bars
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.plan.bars import bars_of, check_bars
+from judgescope.schema.cards import Study
+from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.proportion import clopper_pearson
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.required import (
     LESS_IS_BETTER,
     effective_cases,
     has_bar,
     more_needed,
     on_bar,
 )
-from metajudge.statistics.verdict import Outcome
-from metajudge.summary import summary
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import Outcome
 from test_methods import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL

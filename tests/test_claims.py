@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.methods.claims import agreement, order, rating
-from metajudge.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
+from judgescope.methods.claims import agreement, order, rating
+from judgescope.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.schema.tables import table_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]

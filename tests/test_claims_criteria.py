@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import criteria
-from metajudge.methods.claims.base import INDEX, Claim, verdict_rows
-from metajudge.methods.claims.criteria import Apart
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.statistics.verdict import Outcome, verdicts
+from judgescope.methods.claims import criteria
+from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
+from judgescope.methods.claims.criteria import Apart
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome, verdicts
 from test_confusion_rows import ITEMS, NAN, Row, Scores, judge, one, study
 
 N = len(ITEMS)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods import discernment, verdicts
-from metajudge.methods.claims import damage
-from metajudge.methods.claims.base import Claim, verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.statistics.verdict import Outcome
+from judgescope.methods import discernment, verdicts
+from judgescope.methods.claims import damage
+from judgescope.methods.claims.base import Claim, verdict_rows
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome
 from test_discernment import ASPECTS, ITEMS, NAN, Row, one, scored, study
 
 Scores = dict[str, dict[str, np.ndarray]]

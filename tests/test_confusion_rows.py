@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import yaml
 
-from metajudge.cells import split
-from metajudge.methods import confusion, criteria, drops
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.cards import Expectations
-from metajudge.schema.tables import table_of
+from judgescope.core.cells import split
+from judgescope.methods import confusion, criteria, drops
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.schema.cards import Expectations
+from judgescope.schema.tables import table_of
 from running import HOME
 from test_confusion import TABLE, Floats
 

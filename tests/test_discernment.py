@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.methods import discernment, perturbations, responses
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.shares import share_of
-from metajudge.statistics import combination, wilcoxon
-from metajudge.statistics.multiple import holm
-from metajudge.statistics.resampling import NO_WIDTH
+from judgescope.core.sampling import share_of
+from judgescope.methods import discernment, perturbations, responses
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.schema.tables import table_of
+from judgescope.statistics import combination, wilcoxon
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.resampling import NO_WIDTH
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import golden
-from metajudge.plan.judges import card_hash
-from metajudge.schema.loading import validate_card
+from judgescope.plan.judges import card_hash
+from judgescope.schema.loading import validate_card
 
 SCALE = {"min": 1, "max": 5, "step": 1}
 JUDGE = {"judge": "j", "model": "m", "form": "f"}
@@ -66,5 +66,5 @@ def test_there_are_keys_of_every_way_to_ask(written: golden.Keys) -> None:
 
 @pytest.mark.parametrize(("kind", "card", "before"), HASHES)
 def test_no_hash_of_a_card_has_changed(kind: str, card: dict[str, Any], before: str) -> None:
-    """A new key that is not set stands in no signature (see `LATER` in metajudge.plan.judges)."""
+    """A new key that is not set stands in no signature (see `LATER` in judgescope.plan.judges)."""
     assert card_hash(validate_card(kind, card, "x.yaml", {})) == before

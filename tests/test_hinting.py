@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import hints
-from metajudge.methods.claims.base import verdict_rows
-from metajudge.methods.hinting import hint_pairs
-from metajudge.methods.rationales import Rationales
-from metajudge.methods.study import DatasetStudy
-from metajudge.plan.hint_notices import fewest_items
-from metajudge.schema.tables import table_of, write_table
-from metajudge.scoring.estimators import scores
-from metajudge.statistics.tango import tango, tango_corrected_low
+from judgescope.methods.claims import hints
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.hinting import hint_pairs
+from judgescope.methods.rationales import Rationales
+from judgescope.plan.hint_notices import fewest_items
+from judgescope.schema.tables import table_of, write_table
+from judgescope.scoring.estimators import scores
+from judgescope.statistics.tango import tango, tango_corrected_low
 from test_methods import ASPECTS, TARGETS, study
 
 Values = list[float | None]

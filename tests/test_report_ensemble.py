@@ -10,11 +10,11 @@ import pytest
 import report_study
 import test_ensemble_rows as made
 import test_ensemble_student as taught
-from metajudge.report.charts import GREEN, LONGEST_LABEL, svg
-from metajudge.report.elements import Figure, Fold, Section, Table, Text
-from metajudge.report.panels import COLUMNS, HIGH, WIDE, Panel, panels_spec
-from metajudge.report.report import Report
-from metajudge.report.sections import ensemble, judges
+from judgescope.report.charts import GREEN, LONGEST_LABEL, svg
+from judgescope.report.elements import Figure, Fold, Section, Table, Text
+from judgescope.report.panels import COLUMNS, HIGH, WIDE, Panel, panels_spec
+from judgescope.report.report import Report
+from judgescope.report.sections import ensemble, judges
 from test_methods import ASPECTS, CONSTANT, one
 
 Row = dict[str, Any]

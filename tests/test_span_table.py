@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from metajudge.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import SCHEMAS, table_of, write_table
-from metajudge.statistics.annotated import ANNOTATED
-from metajudge.statistics.estimate import NO_CATEGORIES, NOTHING
-from metajudge.statistics.spans import Span
+from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
+from judgescope.schema.tables import SCHEMAS, table_of, write_table
+from judgescope.statistics.annotated import ANNOTATED
+from judgescope.statistics.result import NO_CATEGORIES, NOTHING
+from judgescope.statistics.spans import Span
 
 Row = dict[str, Any]
 TEXTS = {

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.base import Subject
-from metajudge.plan.checks import check_judge
-from metajudge.plan.judges import card_hash
-from metajudge.prompts import load, spotlight
-from metajudge.prompts.spotlight import Spotlight
-from metajudge.replies.judging import Questions, shown
-from metajudge.replies.shots import Demonstrations, Rated
-from metajudge.schema.cards import Aspect, Judge, LexicalModel, OpenAIModel, RatedAspect
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import Cards
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.plan.checks import check_judge
+from judgescope.plan.judges import card_hash
+from judgescope.prompts import load, spotlight
+from judgescope.prompts.spotlight import Spotlight
+from judgescope.replies.few_shot import Demonstrations, Rated
+from judgescope.replies.judging import Questions, shown
+from judgescope.schema.cards import Aspect, Judge, LexicalModel, OpenAIModel, RatedAspect
+from judgescope.schema.loading import Cards
 from running import HOME
 
 CONFIG = HOME / "config"

@@ -10,7 +10,7 @@ import yaml
 
 from judgescope.core.cells import split
 from judgescope.methods import confusion, criteria, drops
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.cards import Expectations
 from judgescope.schema.tables import table_of
 from running import HOME
@@ -35,7 +35,7 @@ def study(
     aspects: tuple[str, ...] = ASPECTS,
     ends: tuple[float, float] | None = (1.0, 5.0),
     **spec: Any,
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a dataset of 30 items with a text of one system each."""
     perturbed = spec.get("perturbed", PERTURBED)
     sets = ["systems", "original", *(f"{name}.{degree}" for name, degree, _ in perturbed)]
@@ -45,7 +45,7 @@ def study(
         **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
     }
     own = {"dataset": "d"}
-    return DatasetStudy(
+    return EvaluationData(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd"},
             **{"ratings": "human" if people else "none", "reference_systems": []},

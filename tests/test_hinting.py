@@ -8,7 +8,7 @@ import pytest
 
 from judgescope.methods.claims import hints
 from judgescope.methods.claims.base import verdict_rows
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.hinting import hint_pairs
 from judgescope.methods.rationales import Rationales
 from judgescope.plan.hint_notices import fewest_items
@@ -22,7 +22,7 @@ Values = list[float | None]
 
 def hinted(
     folder: Path, first: Values, second: Values | None, told: Values, hint: float = 5
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a study of judge `told`, held against `base`: what each said of the first texts."""
     said: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, told)]
     said += [("base", 1, second)] if second is not None else []
@@ -42,7 +42,7 @@ def hinted(
     return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
 
-def pairs(own: DatasetStudy) -> Any:
+def pairs(own: EvaluationData) -> Any:
     return hint_pairs(own, Rationales(own), "told", ASPECTS[0])
 
 
@@ -94,7 +94,7 @@ def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     assert rationales.draw("base", ASPECTS[0], 2) is None
 
 
-def verdict(own: DatasetStudy) -> tuple[str, list[str]]:
+def verdict(own: EvaluationData) -> tuple[str, list[str]]:
     rows = list(verdict_rows(own, hints.claims(own)))
     [row] = [row for row in rows if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")

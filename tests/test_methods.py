@@ -15,7 +15,7 @@ from judgescope import __version__
 from judgescope.methods import agreement, comparison, pairwise, repeatability
 from judgescope.methods.agreement import BIASES, below_controls
 from judgescope.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
-from judgescope.methods.evaluation_data import WITHOUT_REFERENCES, DatasetStudy
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES, EvaluationData
 from judgescope.methods.measures import (
     AVERAGE,
     LARGEST_CEILING,
@@ -87,7 +87,7 @@ def study(
     texts: bool = True,
     values: list[float] | None = FIVE,
     **spec: Any,
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return 15 items of 4 systems: scores (60,) and ratings (raters, 60) by aspect, NaN = none."""
     own = {"dataset": "d"}
     card: dict[str, Any] = {
@@ -104,7 +104,7 @@ def study(
         }
         for name in (*scores, *(cards or {}))
     }
-    return DatasetStudy(
+    return EvaluationData(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
@@ -811,7 +811,7 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
 # Systems that are the references
 
 
-def referred(**spec: Any) -> DatasetStudy:
+def referred(**spec: Any) -> EvaluationData:
     cards = {"metric": {"references": True}}
     judges = clear(metric=GOOD["clear"], plain=FAIR["clear"])
     return study(judges, cards=cards, reference_systems=["s3"], comparison=PEARSON, **spec)

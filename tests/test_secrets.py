@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import judgescope
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import print_exception
-from judgescope.core.redaction import SHORTEST, Hidden
+from judgescope.core.redaction import SHORTEST, Redactor
 from judgescope.core.secrets import masked
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply
@@ -138,20 +138,20 @@ def test_what_is_no_secret_is_shown(text: str) -> None:
 
 @given(st.text(st.characters(codec="ascii", min_codepoint=33), min_size=SHORTEST, max_size=30))
 def test_a_secret_is_taken_out_in_every_spelling(key: str) -> None:
-    hidden = Hidden({"\0": key})
+    hidden = Redactor({"\0": key})
     around = [f"{before}:{key}:after" for before in ("", "a", "ab", "abc")]
     coded = [base64.b64encode(text.encode()).decode() for text in around]
     coded += [base64.urlsafe_b64encode(text.encode()).decode() for text in around]
     small = re.sub("%..", lambda sign: sign[0].lower(), quote(key))
     for text in [*around, *coded, json.dumps({"said": key}), quote(key, safe=""), small]:
-        cleaned = hidden.out_of(text)
+        cleaned = hidden.redact(text)
         assert "\0" in cleaned and key not in cleaned
 
 
 def test_a_placeholder_is_no_secret_and_the_longer_of_two_goes_first() -> None:
-    assert not Hidden({"<key>": "test", "<other>": ""})
-    both = Hidden({"<a>": "abcdefgh", "<b>": "abcdefgh-longer"})
-    assert both.out_of("abcdefgh-longer and abcdefgh") == "<b> and <a>"
+    assert not Redactor({"<key>": "test", "<other>": ""})
+    both = Redactor({"<a>": "abcdefgh", "<b>": "abcdefgh-longer"})
+    assert both.redact("abcdefgh-longer and abcdefgh") == "<b> and <a>"
 
 
 def engine(key: str) -> OpenAIEngine:

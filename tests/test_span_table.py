@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.annotated import ANNOTATED
@@ -68,7 +68,7 @@ JUDGED = [
 
 def study(
     folder: Path, judged: list[Row], gold: bool = True, copies: int = 1, share: float = 1.0
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a study of the texts, so many times over."""
 
     def repeated(told: list[Row], *names: str) -> list[Row]:
@@ -97,7 +97,7 @@ def study(
     }
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
-    return DatasetStudy(
+    return EvaluationData(
         spec=told,
         items=table_of("items", repeated(items, "item")),
         targets=table_of("targets", repeated(targets, "target", "item")),

@@ -21,8 +21,8 @@ def print_exception() -> None:
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    from judgescope.core.redaction import Hidden  # of no use to a job that ends well
+    from judgescope.core.redaction import Redactor  # of no use to a job that ends well
 
     named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
     text = "".join(traceback.format_exception(kind, error, trace))
-    print(masked(Hidden(named).out_of(text)), end="", file=sys.stderr)
+    print(masked(Redactor(named).redact(text)), end="", file=sys.stderr)

@@ -17,7 +17,7 @@ SHORTEST = 8
 PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
-class Hidden:
+class Redactor:
     """Secrets, and what stands for each of them in a text."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
@@ -35,7 +35,7 @@ class Hidden:
         """Return whether there is anything to hide."""
         return bool(self._told)
 
-    def out_of(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return a text in which every secret has been replaced, in whatever form it stands."""
         for form, place in self._told:
             text = text.replace(form, place)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.redaction import Hidden
+from judgescope.core.redaction import Redactor
 from judgescope.data.files import resolve
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import TOKENS, Failure, Keep, Reply, Request, Work, is_count
@@ -121,7 +121,7 @@ class CommandEngine:
                 )
         seen = {name for name in os.environ if name in SEEN or name.startswith("LC_")}
         self.environment = SET | {name: os.environ[name] for name in {*seen, *card.env}}
-        self.hidden = Hidden({f"<{name}>": os.environ[name] for name in card.env})
+        self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
@@ -154,7 +154,7 @@ class CommandEngine:
 
     def clean(self, text: str) -> str:
         """Return what a program said without the values of its variables and half characters."""
-        return self.hidden.out_of(text).encode("utf-8", "replace").decode()
+        return self.redactor.redact(text).encode("utf-8", "replace").decode()
 
     def safe(self, text: str) -> str:
         """Return the end of what a program said, on one line, fit for a terminal."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from judgescope.core.canonical import canonical
 from judgescope.jobs.run import run
 from judgescope.methods import METHODS
-from judgescope.methods.evaluation_data import DatasetStudy, turned
+from judgescope.methods.evaluation_data import EvaluationData, turned
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
@@ -28,7 +28,7 @@ def main(spec: dict[str, Any]) -> None:
         for judge, own in turns["scores"].items()
         for aspect, total in own.items()
     }
-    study = DatasetStudy(
+    study = EvaluationData(
         spec={**spec, "data_sha": _data_sha(f"{out}/items/{dataset}.json")},
         items=read_table("items", f"{out}/items/{dataset}.parquet"),
         targets=pa.concat_tables(targets),

@@ -1,6 +1,6 @@
 """The methods: each turns a dataset's scores into rows of one result table.
 
-A method module has one function `rows(study: DatasetStudy) -> list[dict]`; `METHODS` names them.
+A method module has one function `rows(study: EvaluationData) -> list[dict]`; `METHODS` names them.
 """
 
 METHODS = {

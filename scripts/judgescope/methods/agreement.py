@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
     Place,
@@ -35,7 +35,7 @@ BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preferenc
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec["aspects"] if len(study.systems.ratings(name))]
     found: list[Row] = []
@@ -51,7 +51,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [_hinted(study, row) for row in below_controls(study, found, beside)]
 
 
-def _hinted(study: DatasetStudy, row: Row) -> Row:
+def _hinted(study: EvaluationData, row: Row) -> Row:
     """Say of a judge that is given a rating of the very text that this is no agreement."""
     hint = study.spec["judges"].get(row["judge"], {}).get("hint")
     if not hint:
@@ -60,7 +60,7 @@ def _hinted(study: DatasetStudy, row: Row) -> Row:
     return row | {"note": "; ".join(filter(None, [row["note"], said]))}
 
 
-def _controls_of(study: DatasetStudy, share: float, aspects: list[str]) -> Iterator[Row]:
+def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Iterator[Row]:
     """Yield the rows of the controls on a share of the items, to hold its judges against."""
     cards = study.spec["judges"]
     named = next(name for name, card in cards.items() if card["share"] == share)
@@ -71,7 +71,9 @@ def _controls_of(study: DatasetStudy, share: float, aspects: list[str]) -> Itera
                     yield row | {"systems": systems, "share": share}
 
 
-def _judge_rows(study: DatasetStudy, panel: Panel, judge: str, aspects: list[str]) -> Iterator[Row]:
+def _judge_rows(
+    study: EvaluationData, panel: TargetSet, judge: str, aspects: list[str]
+) -> Iterator[Row]:
     over_aspects: dict[tuple[str | None, Place], list[Replicated]] = defaultdict(list)
     for aspect in aspects:
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
@@ -111,7 +113,7 @@ def _degenerate(scores: Floats) -> str:
     return f"degenerate: {share:.1%} of the scores are {values[counts.argmax()]:.4g}"
 
 
-def _warned(estimate: Estimate, level: str, panel: Panel) -> Estimate:
+def _warned(estimate: Estimate, level: str, panel: TargetSet) -> Estimate:
     """Warn where a mean over sources leaves out more than a tenth of them."""
     planned = np.unique(panel.source).size
     if level != "by_source" or estimate.value is None or estimate.n >= THIN * planned:
@@ -119,7 +121,9 @@ def _warned(estimate: Estimate, level: str, panel: Panel) -> Estimate:
     return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
 
 
-def below_controls(study: DatasetStudy, found: list[Row], beside: Sequence[Row] = ()) -> list[Row]:
+def below_controls(
+    study: EvaluationData, found: list[Row], beside: Sequence[Row] = ()
+) -> list[Row]:
     """Note on every judge's number which control ranks above it, with the control's value.
 
     By point estimate; the best control of each statistic on the same texts, the first of equals.

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.drops import HEADLINES, Drops
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
 
 Row = dict[str, Any]
@@ -20,7 +20,7 @@ POINTS = ("s_t_mean", "s_f_mean")
 """What is in points of a judge's scale: of judges with other scales, these are no differences."""
 
 
-def change_rows(study: DatasetStudy, known: Mapping[Wording, Drops | Estimate]) -> Iterator[Row]:
+def change_rows(study: EvaluationData, known: Mapping[Wording, Drops | Estimate]) -> Iterator[Row]:
     """Yield what every judge has more than the next, and every wording than the first one."""
     judges = dict.fromkeys(judge for judge, _ in known)
     criteria = list(dict.fromkeys(criterion for _, criterion in known))
@@ -37,7 +37,7 @@ def change_rows(study: DatasetStudy, known: Mapping[Wording, Drops | Estimate]) 
 
 
 def _rows(
-    study: DatasetStudy,
+    study: EvaluationData,
     pair: tuple[Drops | Estimate, Drops | Estimate],
     why: str,
     judge: str,

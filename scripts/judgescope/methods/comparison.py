@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
     Place,
@@ -58,7 +58,7 @@ class _Pair(NamedTuple):
 class _Field:
     """All judges of one aspect on one panel; what is computed for a judge is kept."""
 
-    def __init__(self, study: DatasetStudy, panel: Panel, aspect: str, flips: Flips) -> None:
+    def __init__(self, study: EvaluationData, panel: TargetSet, aspect: str, flips: Flips) -> None:
         self.study, self.panel, self.flips = study, panel, flips
         self.wanted = study.spec["comparison"]
         ratings = panel.ratings(aspect)
@@ -169,7 +169,7 @@ class _Field:
         return own.get(self.wanted["permute"], np.arange(len(self.panel.targets)))
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
     systems, panel = study.shared_panel(_judges(study))
     flips = _flips(study, panel)
@@ -197,7 +197,7 @@ class _Gap(NamedTuple):
     place: Place
 
 
-def _averages(study: DatasetStudy, gaps: Mapping[_Gap, list[Replicated]]) -> Iterator[Row]:
+def _averages(study: EvaluationData, gaps: Mapping[_Gap, list[Replicated]]) -> Iterator[Row]:
     """Yield the mean over aspects of two judges' differences, where there are several aspects."""
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
@@ -207,7 +207,7 @@ def _averages(study: DatasetStudy, gaps: Mapping[_Gap, list[Replicated]]) -> Ite
             yield study.row(judge, aspect, name, level, mean, judge_b=other)
 
 
-def _judges(study: DatasetStudy) -> list[str]:
+def _judges(study: EvaluationData) -> list[str]:
     """Return the judges that are compared: none that is given a rating of the very text."""
     wanted = study.spec["comparison"]["judges"]
     return [
@@ -217,7 +217,7 @@ def _judges(study: DatasetStudy) -> list[str]:
     ]
 
 
-def _flips(study: DatasetStudy, panel: Panel) -> Flips:
+def _flips(study: EvaluationData, panel: TargetSet) -> Flips:
     """Return the assignments that all pairs of a dataset share."""
     permute, count = (study.spec["comparison"][key] for key in ("permute", "permutations"))
     pairs = comb(len(_judges(study)), 2)
@@ -228,7 +228,7 @@ def _flips(study: DatasetStudy, panel: Panel) -> Flips:
 
 
 def _rows(
-    study: DatasetStudy,
+    study: EvaluationData,
     field: _Field,
     aspect: str,
     place: Place,
@@ -264,7 +264,7 @@ def _rows(
 
 
 def _ranks(
-    study: DatasetStudy,
+    study: EvaluationData,
     field: _Field,
     aspect: str,
     place: Place,
@@ -290,7 +290,7 @@ def _ranks(
 
 
 def _of_pair(
-    study: DatasetStudy,
+    study: EvaluationData,
     pair: _Pair,
     place: Place,
     p_values: list[float],

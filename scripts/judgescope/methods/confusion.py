@@ -15,7 +15,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.methods.changes import Wording, change_rows
 from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import Ends, ends, excluded, reasons
 from judgescope.statistics.confusion import items_needed, p_equivalence
@@ -63,7 +63,9 @@ class Cell:
 class Confusing:
     """All cells of one judge, in one wording of the aspects."""
 
-    def __init__(self, study: DatasetStudy, found: Ends, judge: str, criterion: str | None) -> None:
+    def __init__(
+        self, study: EvaluationData, found: Ends, judge: str, criterion: str | None
+    ) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: Method = table_method(len(study.item_order))
         aspects = [name for name in study.spec["aspects"] if split(name)[1] == criterion]
@@ -223,7 +225,7 @@ def _undefined(used: Sequence[Cell], gaps: Sequence[Cell]) -> Estimate:
     )
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of confusion.csv."""
     if not study.spec["perturbed"]:
         return []

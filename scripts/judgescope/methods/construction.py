@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from judgescope.methods.cost import estimates, priced
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.perturb.grading import UNRESOLVED
 from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.anchors import comparator_accuracy
@@ -24,7 +24,7 @@ NEIGHBOURS, ALL = "neighbours", "all"
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of construction.csv."""
     found = list[Row]()
     for told in study.spec["graded"]:
@@ -35,13 +35,15 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [*found, *_costs(study)]
 
 
-def _row(study: DatasetStudy, told: Mapping[str, Any], name: str, one: Estimate, **at: Any) -> Row:
+def _row(
+    study: EvaluationData, told: Mapping[str, Any], name: str, one: Estimate, **at: Any
+) -> Row:
     place = {key: told[key] for key in ("perturbation", "degree")}
     level = at.pop("level", "")
     return study.row("", told["aspect"], name, level, one, **place, **at)
 
 
-def _ratings(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+def _ratings(study: EvaluationData, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
     """Yield how many texts have each rating, how many errors those have, and what was left out."""
     chosen = [row for row in graded if row["status"] == CHOSEN]
     for k, rating in enumerate(told["classes"], start=1):
@@ -61,7 +63,7 @@ def _ratings(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) ->
         yield _row(study, told, f"share_{name}", one)
 
 
-def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+def _anchored(study: EvaluationData, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
     """Yield where the chosen texts lie among the anchors, and how often several ratings were best.
 
     Source: paper 002, table 8.
@@ -88,7 +90,7 @@ def _anchored(study: DatasetStudy, told: Mapping[str, Any], graded: list[Row]) -
 
 
 def _mean(
-    study: DatasetStudy,
+    study: EvaluationData,
     rows: list[Row],
     values: Floats,
     of: str,
@@ -101,7 +103,7 @@ def _mean(
     return share(values[known], ones, source, study.weights, missing, of=of, ends=ends)
 
 
-def _comparator(study: DatasetStudy, told: Mapping[str, Any]) -> Iterator[Row]:
+def _comparator(study: EvaluationData, told: Mapping[str, Any]) -> Iterator[Row]:
     """Yield how often the comparator names the better of two anchors (paper 002, table 6)."""
     anchors = read_table("anchors", told["anchors"]).to_pylist()
     rating = {row["target"]: told["classes"].index(row["rating"]) for row in anchors}
@@ -115,7 +117,7 @@ def _comparator(study: DatasetStudy, told: Mapping[str, Any]) -> Iterator[Row]:
         yield _row(study, told, "comparator_accuracy", one, level=level)
 
 
-def _costs(study: DatasetStudy) -> Iterator[Row]:
+def _costs(study: EvaluationData) -> Iterator[Row]:
     """Yield what every step cost: its replies, tokens and price (paper 002, table 9).
 
     The column judge has the model that was asked, `form` the step.

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.reserved_names import ASKED
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.tables import read_table
 from judgescope.statistics.result import Estimate
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 Priced = Mapping[str, float | None] | None
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of cost.csv: per judge, per writer of texts, and of all replies together.
 
     A judge's row counts each of its replies once, and so what it would cost alone. The row of all
@@ -46,7 +46,7 @@ def rows(study: DatasetStudy) -> list[Row]:
 
 
 def _of_judge(
-    study: DatasetStudy, bought: pa.Table, judge: str, replies: int, judgments: int
+    study: EvaluationData, bought: pa.Table, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield what a judge's judgments cost; of a derived one, what those of its members did."""
     cards = study.spec["judges"]
@@ -110,7 +110,7 @@ def _dollars(tokens: Mapping[str, int], price: Mapping[str, float | None]) -> fl
     return nanodollars(tokens, Price.model_validate(price)) / 1e9
 
 
-def _of_all(study: DatasetStudy, tables: list[pa.Table]) -> Iterator[Row]:
+def _of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
     """Yield the rows of all replies that no dataset before this one has bought."""
     *before, own = (one.append_column("reply", _named(one)) for one in tables)
     known = pa.concat_arrays([chunk for one in before for chunk in one["reply"].chunks] or [_NONE])

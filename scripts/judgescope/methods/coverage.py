@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from judgescope.statistics.result import Estimate
 
@@ -11,7 +11,7 @@ EXPLAINED = 6
 """So many rules or reasons are named in a note."""
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of coverage.csv: per cell the share parsed and the count of each status."""
     cells: dict[tuple[str, str, str], dict[str, dict[str, int]]] = defaultdict(
         lambda: defaultdict(dict)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.result import Estimate
@@ -17,7 +17,7 @@ HUMAN, SYSTEMS, TEXTS = "human", "systems", "all"
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of criteria.csv: Pearson's r of every two aspects, or wordings of one."""
     found: list[Row] = []
     rated = SYSTEMS in study.spec["targets"] and study.spec["ratings"] != "none"
@@ -35,28 +35,28 @@ def rows(study: DatasetStudy) -> list[Row]:
     return found
 
 
-def people(panel: Panel) -> dict[str, Floats]:
+def people(panel: TargetSet) -> dict[str, Floats]:
     """Return aspect -> people's mean ratings, each aspect once whatever its wordings."""
     names = dict.fromkeys(split(name)[0] for name in panel.study.spec["aspects"])
     return {name: mean_rating(panel.ratings(name)) for name in names if len(panel.ratings(name))}
 
 
-def scores(panel: Panel, judge: str) -> dict[str, Floats]:
+def scores(panel: TargetSet, judge: str) -> dict[str, Floats]:
     """Return aspect -> a judge's scores of a panel's targets."""
     told = {name: panel.scores(judge, name) for name in panel.study.spec["aspects"]}
     return {name: values for name, values in told.items() if values is not None}
 
 
-def texts(study: DatasetStudy) -> Panel:
+def texts(study: EvaluationData) -> TargetSet:
     """Return originals and all their damage as one panel."""
     import pyarrow as pa
 
     damaged = [f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"]]
     panels = [study.panel(name) for name in ("original", *damaged)]
-    return Panel(study, TEXTS, pa.concat_tables([one.rows for one in panels]).sort_by("target"))
+    return TargetSet(study, TEXTS, pa.concat_tables([one.rows for one in panels]).sort_by("target"))
 
 
-def _of_texts(panel: Panel, judge: str) -> dict[str, Floats]:
+def _of_texts(panel: TargetSet, judge: str) -> dict[str, Floats]:
     """Return aspect -> scores of originals and damage, whose cells are files of their own."""
     study = panel.study
     sets = ["original", *(f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"])]
@@ -70,7 +70,7 @@ def _of_texts(panel: Panel, judge: str) -> dict[str, Floats]:
 
 
 def _pairs(
-    study: DatasetStudy, panel: Panel, judge: str, own: Mapping[str, Floats], which: str
+    study: EvaluationData, panel: TargetSet, judge: str, own: Mapping[str, Floats], which: str
 ) -> Iterator[Row]:
     """Yield r of every two aspects in one wording, and of every two wordings of one aspect."""
     for one, other in combinations(own, 2):
@@ -83,7 +83,7 @@ def _pairs(
 
 
 def _with_people(
-    study: DatasetStudy, panel: Panel, judge: str, own: Mapping[str, Floats]
+    study: EvaluationData, panel: TargetSet, judge: str, own: Mapping[str, Floats]
 ) -> Iterator[Row]:
     """Yield r of every aspect of the judge with every one of people, and how many go astray."""
     rated = people(panel)
@@ -105,7 +105,7 @@ def _with_people(
         yield study.row(judge, "", "follows_other", "pooled", found, **place, **own_place)
 
 
-def _pearson(panel: Panel, x: Floats, y: Floats) -> Estimate:
+def _pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
     found = correlations(
         x,
         y,

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from judgescope.core.cells import joined
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE, floored
 from judgescope.methods.undefined import excluded
 from judgescope.statistics.comparison import difference
@@ -13,7 +13,7 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import UNDEFINED_JUDGE
 
 
-def compared(study: DatasetStudy, texts: str = "original") -> Iterator[tuple[str, str]]:
+def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
     """Yield every two judges of a set of texts that the study compares, in its order."""
     wanted, never = study.spec["compared"], excluded(study, texts)
     judges = (name for name in study.spec["judges"] if name not in never)
@@ -21,7 +21,7 @@ def compared(study: DatasetStudy, texts: str = "original") -> Iterator[tuple[str
 
 
 def difference_rows(
-    study: DatasetStudy,
+    study: EvaluationData,
     judge: str,
     first: Mapping[str, Replicated],
     second: Mapping[str, Replicated],
@@ -47,7 +47,7 @@ Means = Mapping[tuple[str | None, str], Replicated]
 
 
 def mean_rows(
-    study: DatasetStudy, means: Callable[..., Means], level: str
+    study: EvaluationData, means: Callable[..., Means], level: str
 ) -> Iterator[dict[str, Any]]:
     """Yield means(judge) of every judge, and of every two that are compared the differences.
 

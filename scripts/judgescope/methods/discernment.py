@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import ends, excluded, reasons
 from judgescope.statistics.combination import average, discernment, minimum
@@ -80,7 +80,7 @@ class Tests:
 class Discerning:
     """All discernment of one dataset; equal differences (of aspects, say) are tested once."""
 
-    def __init__(self, study: DatasetStudy) -> None:
+    def __init__(self, study: EvaluationData) -> None:
         self.study = study
         self.planned: list[list[str]] = study.spec["perturbed"]
         self.method: Method = table_method(len(study.item_order))
@@ -335,7 +335,7 @@ class Discerning:
         )
 
 
-def aspect_weights(study: DatasetStudy, perturbation: str) -> tuple[Floats, str, bool]:
+def aspect_weights(study: EvaluationData, perturbation: str) -> tuple[Floats, str, bool]:
     """Return the weights of the aspects, which these are, and whether experts gave them.
 
     They are uniform where none are given.
@@ -384,7 +384,7 @@ def _replicated(
     return found
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of discernment.csv."""
     if not study.spec["perturbed"]:
         return []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
@@ -36,7 +36,7 @@ class Drops:
     those of the judge's scale, cell by cell; `note` tells of planned cells that are not there.
     """
 
-    study: DatasetStudy
+    study: EvaluationData
     judge: str
     places: Sequence[Place]
     values: Floats

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, POOLED, Place, against, mean_rating, on_their_scale
 from judgescope.methods.undefined import excluded
 from judgescope.statistics.comparison import difference
@@ -72,7 +72,7 @@ class Ensemble:
     members: Sequence[str]
     least: int
     mixed: Sequence[str]
-    panel: Panel
+    panel: TargetSet
     student: str | None = None
 
     @cached_property
@@ -130,13 +130,13 @@ class View:
         }
 
 
-def correlated(panel: Panel, x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+def correlated(panel: TargetSet, x: Floats, y: Floats) -> Mapping[Place, Replicated]:
     """Return the correlations of two scores of a panel's targets, on the dataset's resamples."""
     found = correlations(x, y, panel.source, panel.system, weights=panel.study.weights)
     return {(statistic, level): one for (statistic, level), one in found.items()}
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
     never, found = excluded(study, "systems"), list[Row]()
     for judge, told in study.spec["ensembles"].items():
@@ -149,7 +149,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return found
 
 
-def _absent(study: DatasetStudy, judge: str, members: Sequence[str], why: str) -> Iterator[Row]:
+def _absent(study: EvaluationData, judge: str, members: Sequence[str], why: str) -> Iterator[Row]:
     """Yield the rows of a whole ensemble that cannot judge these texts."""
     place = {"judge_b": TOGETHER.join(members), "k": len(members)}
     for level in LEVELS:
@@ -157,7 +157,7 @@ def _absent(study: DatasetStudy, judge: str, members: Sequence[str], why: str) -
             yield study.row(judge, "", statistic, level, Estimate.undefined(why), **place)
 
 
-def _rows(study: DatasetStudy, own: Ensemble) -> Iterator[Row]:
+def _rows(study: EvaluationData, own: Ensemble) -> Iterator[Row]:
     """Yield an ensemble's rows, then those of the judge that it taught."""
     views = _views(study, own)
     one_scale = all(view.one_scale for view in views.values())  # else their mean were of two kinds
@@ -172,7 +172,9 @@ def _rows(study: DatasetStudy, own: Ensemble) -> Iterator[Row]:
         yield from _averaged(study, shared, taught)
 
 
-def _averaged(study: DatasetStudy, own: Ensemble, each: Mapping[str, list[Told]]) -> Iterator[Row]:
+def _averaged(
+    study: EvaluationData, own: Ensemble, each: Mapping[str, list[Told]]
+) -> Iterator[Row]:
     """Yield what is told, aspect by aspect, then the means over aspects in each wording."""
     averaged: dict[str | None, dict[Where, list[Told]]] = defaultdict(dict)
     for aspect, told in each.items():
@@ -184,13 +186,13 @@ def _averaged(study: DatasetStudy, own: Ensemble, each: Mapping[str, list[Told]]
         yield from _signed(study, own, joined(AVERAGE, criterion), means)
 
 
-def _views(study: DatasetStudy, own: Ensemble) -> dict[str, View]:
+def _views(study: EvaluationData, own: Ensemble) -> dict[str, View]:
     """Return the aspects that people rate and all members judge."""
     views = {name: _view(study, own, name) for name in study.spec["aspects"]}
     return {name: view for name, view in views.items() if view is not None}
 
 
-def _view(study: DatasetStudy, own: Ensemble, aspect: str) -> View | None:
+def _view(study: EvaluationData, own: Ensemble, aspect: str) -> View | None:
     """Return one such aspect, None of others."""
     ratings = own.panel.ratings(aspect)
     each = [own.panel.scores(name, aspect) for name in own.members]
@@ -281,7 +283,9 @@ def _taught(view: View) -> Iterator[Told]:
         yield Told(f"student_with_teacher_{statistic}", level, teacher[at], own.student)
 
 
-def _signed(study: DatasetStudy, own: Ensemble, aspect: str, told: Sequence[Told]) -> Iterator[Row]:
+def _signed(
+    study: EvaluationData, own: Ensemble, aspect: str, told: Sequence[Told]
+) -> Iterator[Row]:
     """Yield the rows of an aspect, with what is to be said of some of them."""
     best, size = _best(told), len(own.members)
     whole = [MANY.format(size)] if size > MOST_MEMBERS else []

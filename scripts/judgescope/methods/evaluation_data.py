@@ -28,7 +28,7 @@ Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DatasetStudy:
+class EvaluationData:
     """One dataset of a study: the job's spec, and its tables.
 
     `spec` has `dataset, seed, data_sha, ratings, aspects {id: {min, max, step}}, judges {id:
@@ -81,20 +81,20 @@ class DatasetStudy:
         return {}
 
     @cached_property
-    def systems(self) -> "Panel":
+    def systems(self) -> "TargetSet":
         """Return the rated targets: the systems' texts."""
         return self.panel("systems")
 
     @cached_property
-    def without_references(self) -> "Panel":
+    def without_references(self) -> "TargetSet":
         """Return the rated targets less the texts that are the references."""
         named = pa.array(self.spec["reference_systems"], pa.string())
         rows = self.systems.rows
-        return Panel(
+        return TargetSet(
             self, "systems", rows.filter(pc.invert(pc.is_in(rows["system"], value_set=named)))
         )
 
-    def shared_panel(self, judges: Iterable[str]) -> tuple[str | None, "Panel"]:
+    def shared_panel(self, judges: Iterable[str]) -> tuple[str | None, "TargetSet"]:
         """Return the panel on which judges are held against each other, and its column `systems`.
 
         Without the texts that are the references where one of them compares with these.
@@ -103,7 +103,7 @@ class DatasetStudy:
         fair = self.spec["reference_systems"] and any(cards[name]["references"] for name in judges)
         return (WITHOUT_REFERENCES, self.without_references) if fair else (None, self.systems)
 
-    def rated(self, judge: str) -> dict[str | None, "Panel"]:
+    def rated(self, judge: str) -> dict[str | None, "TargetSet"]:
         """Return the panels on which a judge is compared with people, by the column `systems`.
 
         A judge that compares with references is rated without the texts that are the references
@@ -112,13 +112,13 @@ class DatasetStudy:
         """
         card = self.spec["judges"][judge]
         control = card["engine"] == "control"
-        panels: dict[str | None, Panel] = {None: self.systems}
+        panels: dict[str | None, TargetSet] = {None: self.systems}
         if self.spec["reference_systems"] and (card["references"] or control):
             both = control or not self.spec["exclude_reference_systems"]
             panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
         return {systems: panel.given(judge) for systems, panel in panels.items()}
 
-    def fair(self, judge: str, *, whole: bool = False) -> tuple[str | None, "Panel"]:
+    def fair(self, judge: str, *, whole: bool = False) -> tuple[str | None, "TargetSet"]:
         """Return the panel on which a judge's claims rest, after its column `systems`.
 
         Without the texts that are the references where the judge compares with these; `whole`:
@@ -146,14 +146,14 @@ class DatasetStudy:
         both = " that all of them judge" if len(judges) > 1 else ""
         return f"of a share of the items{both}: {given} of {whole}"
 
-    def panel(self, perturbation: str) -> "Panel":
+    def panel(self, perturbation: str) -> "TargetSet":
         """Return the targets of one set (`systems`, `original`, `<id>.<degree>`) by id."""
         name, _, degree = perturbation.partition(".")
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
         rows = self.targets.filter(chosen).sort_by("target")
-        return Panel(self, perturbation, rows)
+        return TargetSet(self, perturbation, rows)
 
     @cached_property
     def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
@@ -167,7 +167,7 @@ class DatasetStudy:
                 cell[target] = value
         return table
 
-    def draw_tables(self, panel: "Panel") -> dict[tuple[str, str], Floats]:
+    def draw_tables(self, panel: "TargetSet") -> dict[tuple[str, str], Floats]:
         """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN = none."""
         place = {target: at for at, target in enumerate(panel.targets)}
         rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
@@ -252,10 +252,10 @@ class DatasetStudy:
 
 
 @dataclass(frozen=True)
-class Panel:
+class TargetSet:
     """One set of targets, sorted by id, and what judges and people say of them."""
 
-    study: DatasetStudy
+    study: EvaluationData
     perturbation: str
     rows: pa.Table
 
@@ -293,14 +293,14 @@ class Panel:
         """Return the characters of each target's text; shape (targets,)."""
         return np.array([len(text or "") for text in self.rows["text"].to_pylist()], dtype=float)
 
-    def given(self, *judges: str) -> "Panel":
+    def given(self, *judges: str) -> "TargetSet":
         """Return the targets of the items that all of some judges were given."""
         items = self.study.items_given(*judges)
         if len(items) == len(self.study.item_order):
             return self
         named = pa.array(sorted(items), pa.string())
         rows = self.rows.filter(pc.is_in(self.rows["item"], value_set=named))
-        return Panel(self.study, self.perturbation, rows)
+        return TargetSet(self.study, self.perturbation, rows)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
         """Return the judge's score of each target, NaN where there is none; None: no cell."""
@@ -344,7 +344,7 @@ def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)
 
 
-def meta(study: DatasetStudy) -> dict[str, dict[str, Any]]:
+def meta(study: EvaluationData) -> dict[str, dict[str, Any]]:
     """Return item -> what else the data says of it."""
     names, texts = (study.items[name].to_pylist() for name in ("item", "meta"))
     return {name: json.loads(text or "{}") for name, text in zip(names, texts, strict=True)}

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, meta
+from judgescope.methods.evaluation_data import EvaluationData, Floats, meta
 from judgescope.statistics.means import SHARE, clustered_mean
 
 ALL_KINDS = "all"
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
     if study.spec["clean"] is None:
         return []
@@ -34,7 +34,7 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     return found + _rows(study, "every-lexical-judge", "", "miss_rate", pairs, unseen)
 
 
-def _pairs(study: DatasetStudy) -> list[tuple[str, str, int, str]]:
+def _pairs(study: EvaluationData) -> list[tuple[str, str, int, str]]:
     """Return (faulty target, clean target, item's code, kind of fault), by item and system."""
     panel = study.systems
     known = {
@@ -53,7 +53,7 @@ def _pairs(study: DatasetStudy) -> list[tuple[str, str, int, str]]:
 
 
 def _noticed(
-    study: DatasetStudy, judge: str, aspect: str, pairs: list[tuple[str, str, int, str]]
+    study: EvaluationData, judge: str, aspect: str, pairs: list[tuple[str, str, int, str]]
 ) -> Floats | None:
     """Return 1 where the faulty text scores lower, 0 where not, NaN where a score is missing."""
     cell = study.score_values.get(("systems", judge, aspect))
@@ -65,7 +65,7 @@ def _noticed(
 
 
 def _rows(
-    study: DatasetStudy,
+    study: EvaluationData,
     judge: str,
     aspect: str,
     statistic: str,

@@ -13,7 +13,7 @@ import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.differences import Means, mean_rows
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel, aligned
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
 from judgescope.methods.views import Said
 from judgescope.schema.tables import read_table
 from judgescope.statistics.kappa import confusion_counts, on_classes
@@ -32,8 +32,8 @@ Row = dict[str, Any]
 class Graded:
     """A judge's view of a graded set: its classes of the texts beside their ratings."""
 
-    study: DatasetStudy
-    panel: Panel
+    study: EvaluationData
+    panel: TargetSet
     ratings: Floats
     classes: list[float]
     said: Said
@@ -61,7 +61,7 @@ class Graded:
             yield i + 1, j + 1, Estimate(float(counts[i, j]), n=n, n_missing=missing)
 
 
-def rows(study: DatasetStudy) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's measures on each graded set, their means, and differences of these."""
     sets = sets_of(study)
     for judge in study.spec["judges"]:
@@ -77,12 +77,12 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
     yield from mean_rows(study, partial(_means, study, sets), GLOBAL)
 
 
-def sets_of(study: DatasetStudy) -> list["GradedSet"]:
+def sets_of(study: EvaluationData) -> list["GradedSet"]:
     """Return the graded sets of a dataset."""
     return [GradedSet(study, told) for told in study.spec.get("graded", ())]
 
 
-def _means(study: DatasetStudy, sets: list["GradedSet"], judge: str, *others: str) -> Means:
+def _means(study: EvaluationData, sets: list["GradedSet"], judge: str, *others: str) -> Means:
     """Return a judge's means over graded sets, of the items that all of some were given."""
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
     for one, aspect in product(sets, study.spec["aspects"]):
@@ -95,7 +95,7 @@ def _means(study: DatasetStudy, sets: list["GradedSet"], judge: str, *others: st
 class GradedSet:
     """A graded set; `told` has perturbation, degree, aspect and the file of its ratings."""
 
-    def __init__(self, study: DatasetStudy, told: Row) -> None:
+    def __init__(self, study: EvaluationData, told: Row) -> None:
         self.study, self.aspect = study, told["aspect"]
         self.place = {name: told[name] for name in ("perturbation", "degree")}
         table = read_table("graded", told["file"], ["target", "rating"]).to_pylist()

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.rationales import Rationales
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
@@ -55,7 +55,7 @@ class HintPairs:
 
 
 def hint_pairs(
-    study: DatasetStudy, rationales: Rationales, judge: str, *aspects: str
+    study: EvaluationData, rationales: Rationales, judge: str, *aspects: str
 ) -> HintPairs | None:
     """Return a hinted judge's texts on some aspects together; None: no second draw of its base.
 

@@ -13,7 +13,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods.differences import difference_rows
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.undefined import excluded
 from judgescope.statistics.injection import injection_shift, obey_rate
@@ -41,7 +41,7 @@ class Scores:
     (items,) each, in the order of `items`, NaN where there is none.
     """
 
-    def __init__(self, study: DatasetStudy, judge: str, aspect: str, attack: str) -> None:
+    def __init__(self, study: EvaluationData, judge: str, aspect: str, attack: str) -> None:
         self.study, self.judge, self.aspect = study, judge, aspect
         original = study.panel("original").given(judge)
         self.source = original.source
@@ -102,7 +102,7 @@ class Scores:
         return Replicated(Estimate.undefined(why), np.full(len(self.study.weights) + 1, np.nan))
 
 
-def _by_item(study: DatasetStudy, judge: str, aspect: str, texts: str) -> Floats:
+def _by_item(study: EvaluationData, judge: str, aspect: str, texts: str) -> Floats:
     """Return a judge's score of each item's text of a set; shape (items of the dataset,)."""
     panel, found = study.panel(texts).given(judge), np.full(len(study.item_order), np.nan)
     scores = panel.scores(judge, aspect)
@@ -115,7 +115,7 @@ Told = dict[str, dict[str, Replicated]]
 """Degree -> statistic -> what is found."""
 
 
-def rows(study: DatasetStudy) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield what every attack does to every judge, by aspect and in the mean over aspects."""
     for attack, named in study.spec["attacks"].items():
         never = excluded(study, f"{attack}.{ATTACK}")
@@ -123,7 +123,7 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
             yield from _judge(study, judge, attack, named)
 
 
-def _judge(study: DatasetStudy, judge: str, attack: str, named: bool) -> Iterator[Row]:
+def _judge(study: EvaluationData, judge: str, attack: str, named: bool) -> Iterator[Row]:
     wordings: dict[str | None, list[Told]] = {}
     for aspect in study.spec["aspects"]:
         if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
@@ -148,7 +148,7 @@ def _judge(study: DatasetStudy, judge: str, attack: str, named: bool) -> Iterato
         yield from _rows(study, judge, joined(AVERAGE, criterion), attack, means)
 
 
-def _rows(study: DatasetStudy, judge: str, aspect: str, attack: str, told: Told) -> Iterator[Row]:
+def _rows(study: EvaluationData, judge: str, aspect: str, attack: str, told: Told) -> Iterator[Row]:
     for degree, found in told.items():
         for name, one in found.items():
             place = {"perturbation": attack, "degree": degree}

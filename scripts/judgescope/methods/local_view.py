@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.cells import split
 from judgescope.methods.differences import Means, mean_rows
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.views import RULES
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import (
@@ -39,7 +39,7 @@ class InARow:
     `place` is 0 for an original, else the number of errors; `source` the code of the item.
     """
 
-    study: DatasetStudy
+    study: EvaluationData
     scores: Floats
     lengths: Floats
     source: Codes
@@ -65,7 +65,7 @@ class InARow:
             yield "accuracy_places", {"k": high, "k_b": low}, found["strict"]
 
 
-def rows(study: DatasetStudy) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's accuracies on each row of texts, their means, and differences."""
     for judge in study.spec["judges"]:
         for name, degree in study.spec.get("in_a_row", ()):
@@ -82,7 +82,7 @@ def rows(study: DatasetStudy) -> Iterator[Row]:
     yield from mean_rows(study, partial(_means, study), LOCAL)
 
 
-def _means(study: DatasetStudy, judge: str, *others: str) -> Means:
+def _means(study: EvaluationData, judge: str, *others: str) -> Means:
     """Return a judge's means over rows of texts, of the items that all of some were given."""
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
     for name, degree in study.spec.get("in_a_row", ()):
@@ -95,7 +95,7 @@ def _means(study: DatasetStudy, judge: str, *others: str) -> Means:
 
 
 def in_a_row(
-    study: DatasetStudy, name: str, judge: str, aspect: str, *others: str
+    study: EvaluationData, name: str, judge: str, aspect: str, *others: str
 ) -> InARow | None:
     """Return a judge's scores of a row on one aspect; None where it does not judge it."""
     worse = study.panel(name).given(judge, *others)
@@ -117,12 +117,12 @@ def in_a_row(
     )
 
 
-def _made(worse: Panel) -> NDArray[np.bool_]:
+def _made(worse: TargetSet) -> NDArray[np.bool_]:
     """Return which texts could be made."""
     told = worse.rows["status"].to_pylist()
     return np.array([one.partition(":")[0] in MADE for one in told], dtype=bool)
 
 
-def _steps(worse: Panel) -> Codes:
+def _steps(worse: TargetSet) -> Codes:
     """Return how many errors more than its original each text has."""
     return np.array(worse.rows["step"].to_pylist(), dtype=np.int64)

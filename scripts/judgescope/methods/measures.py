@@ -9,7 +9,7 @@ import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.alternative import alternative_annotator
@@ -34,7 +34,9 @@ LARGEST_CEILING = 50
 """Of more raters (crowds, of whom each rated little), pairs would be too many and too thin."""
 
 
-def ranked(study: DatasetStudy, panel: Panel, x: Floats, y: Floats) -> dict[Place, Replicated]:
+def ranked(
+    study: EvaluationData, panel: TargetSet, x: Floats, y: Floats
+) -> dict[Place, Replicated]:
     """Return what needs no common scale: correlations, acc_eq and spa, with their replicates."""
     place = (panel.source, panel.system)
     found: dict[Place, Replicated] = {
@@ -51,7 +53,7 @@ def ranked(study: DatasetStudy, panel: Panel, x: Floats, y: Floats) -> dict[Plac
 
 
 def categorical(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, gold: Floats
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats
 ) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
     classes, reason = classes_with(study, judge, aspect, gold, x)
@@ -79,7 +81,7 @@ def floored(statistic: str, mean: Estimate) -> Estimate:
     return mean.with_note("a mean of numbers with floors of their own, which their rows tell")
 
 
-def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | None:
+def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | None:
     """Return the values that judge and people can give, None where either gives any number.
 
     A judge may give halves where people give whole points; on a scale of its own it gives others.
@@ -93,14 +95,14 @@ def classes_of(study: DatasetStudy, judge: str, aspect: str) -> list[float] | No
     return sorted({*rated, *grid})
 
 
-def on_their_scale(study: DatasetStudy, judge: str, aspect: str) -> bool:
+def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:
     """Return whether a judge's scale, if it has one, has the ends of people's."""
     ends = study.spec["judges"][judge]["ends"][aspect]
     return ends is None or [*ends] == [*study.spec["aspects"][aspect]["ends"]]
 
 
 def classes_with(
-    study: DatasetStudy, judge: str, aspect: str, gold: Floats, scores: Floats
+    study: EvaluationData, judge: str, aspect: str, gold: Floats, scores: Floats
 ) -> tuple[list[float] | None, str]:
     """Return the classes of a judge's scores and gold ratings, or None and why there are none.
 
@@ -118,8 +120,8 @@ def classes_with(
 
 
 def alpha(
-    study: DatasetStudy,
-    panel: Panel,
+    study: EvaluationData,
+    panel: TargetSet,
     ratings: Floats,
     classes: list[float] | None,
     measurement: Measurement = "ordinal",
@@ -131,7 +133,7 @@ def alpha(
 
 
 def replacement(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
     ends = study.spec["judges"][judge]["ends"][aspect]
@@ -150,7 +152,7 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
-def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
+def tables_of(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floats]:
     """Return people's ratings on a panel as one table of raters or several, as the card says.
 
     Who is a person is a fact of all rated texts: a judge of a share meets the same raters. Empty
@@ -170,7 +172,7 @@ def tables_of(study: DatasetStudy, panel: Panel, aspect: str) -> list[Floats]:
 
 
 def as_raters(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, ratings: Floats
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield what a judge reaches as one more rater, at the levels of its statistics."""
     tables = tables_of(study, panel, aspect)
@@ -208,7 +210,7 @@ def as_raters(
 
 
 def swayed(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, x: Floats, y: Floats
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats
 ) -> Named:
     """Yield what length and family of the judged texts do to a judge."""
     card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]
@@ -233,7 +235,7 @@ def swayed(
         yield ("self_preference", POOLED), found.estimate
 
 
-def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
+def human(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
     """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
     ratings = panel.ratings(aspect)
     classes = study.spec["aspects"][aspect]["values"]
@@ -266,7 +268,7 @@ def human(study: DatasetStudy, panel: Panel, aspect: str) -> Named:
         yield at, found.with_note(told)
 
 
-def unrated(study: DatasetStudy, ratings: Floats) -> str:
+def unrated(study: EvaluationData, ratings: Floats) -> str:
     """Return why people's ratings (raters, targets) tell nothing of their agreement, else ""."""
     if study.spec["ratings"] != "human":
         return f"ratings are {study.spec['ratings']}, not human"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, aligned
+from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
 from judgescope.methods.undefined import Ends, too_long
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
@@ -22,7 +22,7 @@ MOST_DRAWS = 20
 class Pairs:
     """A judge's scores of originals and of their damaged copies on one aspect, item by item."""
 
-    study: DatasetStudy
+    study: EvaluationData
     original: Floats
     perturbed: Floats
     source: NDArray[np.int64]
@@ -47,7 +47,7 @@ class Pairs:
 
 
 def pairs_of(
-    study: DatasetStudy, found: Ends, perturbation: str, judge: str, *beside: str
+    study: EvaluationData, found: Ends, perturbation: str, judge: str, *beside: str
 ) -> dict[str, Pairs]:
     """Return aspect -> pairs, without aspects on which no item has both scores.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.pairwise import (
     comparison_accuracy,
@@ -23,7 +23,7 @@ Votes = dict[tuple[str, str], list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
     found = []
     for (perturbation, judge, aspect), votes in votes_of(study).items():
@@ -35,7 +35,7 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     return found
 
 
-def votes_of(study: DatasetStudy) -> dict[tuple[str, str, str], Votes]:
+def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], Votes]:
     """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
     table: dict[tuple[str, str, str], Votes] = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
@@ -65,7 +65,7 @@ class Judged:
     in_a_row: bool
 
 
-def judged(panel: Panel, aspect: str, votes: Votes) -> Judged:
+def judged(panel: TargetSet, aspect: str, votes: Votes) -> Judged:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
     place = {target: at for at, target in enumerate(panel.targets)}
     pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
@@ -77,7 +77,7 @@ def judged(panel: Panel, aspect: str, votes: Votes) -> Judged:
     return Judged(pairs, first, second, panel.source[first], verdict, ahead, in_a_row)
 
 
-def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> Iterator[Told]:
+def _of_judge(study: EvaluationData, panel: TargetSet, aspect: str, votes: Votes) -> Iterator[Told]:
     """Yield what a judge's votes on a set of texts say, and where else in the table it belongs."""
     place = {target: at for at, target in enumerate(panel.targets)}
     own = judged(panel, aspect, votes)
@@ -103,7 +103,7 @@ def _of_judge(study: DatasetStudy, panel: Panel, aspect: str, votes: Votes) -> I
     yield from ((name, {}, one) for name, one in told.items())
 
 
-def _quality(panel: Panel, aspect: str) -> tuple[Floats, bool]:
+def _quality(panel: TargetSet, aspect: str) -> tuple[Floats, bool]:
     """Return how good each text is, by people or, of texts in a row, by what was done to it.
 
     One error more is worse by one; whether the texts are such a row is told beside.
@@ -114,7 +114,7 @@ def _quality(panel: Panel, aspect: str) -> tuple[Floats, bool]:
     return mean_rating(panel.ratings(aspect)), False
 
 
-def _apart(verdict: Floats, ahead: Floats, source: Codes, study: DatasetStudy) -> Iterator[Told]:
+def _apart(verdict: Floats, ahead: Floats, source: Codes, study: EvaluationData) -> Iterator[Told]:
     """Yield the accuracy on the pairs whose texts are k errors apart, of those that were asked.
 
     verdict, ahead and source (pairs,); `ahead` is how many errors fewer the first text has.
@@ -144,7 +144,7 @@ def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
 
 
 def _circles(
-    study: DatasetStudy, panel: Panel, pairs: list[Any], verdict: Floats
+    study: EvaluationData, panel: TargetSet, pairs: list[Any], verdict: Floats
 ) -> dict[str, Estimate]:
     """Return the share of circles, where an item's texts are compared with each other."""
     texts: dict[str, list[str]] = defaultdict(list)

@@ -14,7 +14,7 @@ from judgescope.core.cells import joined, split
 from judgescope.methods import global_view, local_view
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, Place, floored
 from judgescope.methods.views import BESIDE, DIRECT, MEASURES, People, Said, View
 from judgescope.statistics.comparison import ranks
@@ -31,7 +31,7 @@ Found = Mapping[Place, Replicated]
 class Views:
     """All judges on the rated texts of a dataset; what is computed is kept."""
 
-    def __init__(self, study: DatasetStudy, panel: Panel) -> None:
+    def __init__(self, study: EvaluationData, panel: TargetSet) -> None:
         self.study, self.panel = study, panel
         rated = [name for name in study.spec["aspects"] if len(panel.ratings(name))]
         self.people = {name: People.of(study, panel, name) for name in rated}
@@ -100,7 +100,7 @@ class Views:
         return np.unique(self.panel.source[self.given(*judges)]).size
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of perspectives.csv: people, judges, ranks and differences."""
     systems, panel = study.shared_panel(study.spec["judges"])
     field = Views(study, panel)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import DatasetStudy, Panel
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
@@ -15,7 +15,7 @@ IMPROVED = ("ok", "kept", "failed")
 """What becomes of a reference that a model improves: kept is one that it could not."""
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
     if not study.spec["perturbed"]:
         return []
@@ -31,7 +31,7 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
     return found
 
 
-def _improved(study: DatasetStudy, originals: Panel) -> Iterator[dict[str, Any]]:
+def _improved(study: EvaluationData, originals: TargetSet) -> Iterator[dict[str, Any]]:
     """Yield what became of the references that a model improved, where one did."""
     told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
     for outcome in IMPROVED if study.spec.get("improved") else ():
@@ -41,7 +41,9 @@ def _improved(study: DatasetStudy, originals: Panel) -> Iterator[dict[str, Any]]
         yield study.row("", "", f"share_{outcome}", "", found, perturbation="original")
 
 
-def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dict[str, Estimate]:
+def _estimates(
+    study: EvaluationData, panel: TargetSet, before: dict[str, str]
+) -> dict[str, Estimate]:
     from rapidfuzz.distance import Levenshtein
 
     statuses = [status.partition(":")[0] for status in panel.rows["status"].to_pylist()]
@@ -72,7 +74,7 @@ def _estimates(study: DatasetStudy, panel: Panel, before: dict[str, str]) -> dic
 
 
 def _mean(
-    study: DatasetStudy, panel: Panel, done: list[bool], values: list[int], of: str
+    study: EvaluationData, panel: TargetSet, done: list[bool], values: list[int], of: str
 ) -> Estimate:
     spread = np.full(len(done), np.nan)
     spread[np.array(done, dtype=bool)] = values

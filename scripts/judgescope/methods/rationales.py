@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, aligned
+from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
 from judgescope.schema.tables import read_table
 
 NOT_ASKED = "not_applicable"
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 class Rationales:
     """What judges that read prompts say of the rated texts, and why; shape (targets,) each."""
 
-    def __init__(self, study: DatasetStudy) -> None:
+    def __init__(self, study: EvaluationData) -> None:
         self.study, self.panel = study, study.systems
         self._polarity: dict[str, float] = {}
 

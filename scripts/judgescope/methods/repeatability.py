@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import DatasetStudy, Panel
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.repeatability import repeatability, spearman_brown
 from judgescope.statistics.result import UNRELIABLE, Estimate
 
@@ -12,7 +12,7 @@ CURVE = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of draws for which the share of the attainable correlation is told (column k)."""
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of repeatability.csv, for judges with several draws of the systems' texts."""
     found: list[dict[str, Any]] = []
     for (judge, aspect), table in study.draw_tables(study.systems).items():
@@ -27,7 +27,7 @@ def rows(study: DatasetStudy) -> list[dict[str, Any]]:
 
 
 def _curve(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str, reliability: Estimate
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, reliability: Estimate
 ) -> list[dict[str, Any]]:
     """Return the share of the attainable correlation for several numbers of draws.
 

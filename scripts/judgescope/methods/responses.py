@@ -12,9 +12,9 @@ import numpy as np
 from judgescope.methods.evaluation_data import (
     WITHOUT_REFERENCES,
     Codes,
-    DatasetStudy,
+    EvaluationData,
     Floats,
-    Panel,
+    TargetSet,
 )
 from judgescope.methods.measures import mean_rating
 from judgescope.methods.undefined import ends, excluded, nothing_judged
@@ -27,7 +27,7 @@ ORIGINAL, DAMAGED = "original", "all"
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
     if not study.spec["perturbed"]:
         return []
@@ -37,7 +37,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     ]
 
 
-def _judge(study: DatasetStudy, judge: str) -> Iterator[Row]:
+def _judge(study: EvaluationData, judge: str) -> Iterator[Row]:
     damaged = [f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"]]
     panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *damaged)}
     told = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
@@ -61,7 +61,7 @@ def _judge(study: DatasetStudy, judge: str) -> Iterator[Row]:
         yield _with_people(study, judge)
 
 
-def mean_score(panel: Panel, judge: str) -> Floats:
+def mean_score(panel: TargetSet, judge: str) -> Floats:
     """Return each target's mean over the aspects, NaN where one has no score; shape (targets,)."""
     each = [panel.scores(judge, aspect) for aspect in panel.study.spec["aspects"]]
     judged = [scores for scores in each if scores is not None]
@@ -90,12 +90,12 @@ def _edges(ends_of: Mapping[str, list[float] | None], x: Floats) -> Floats | Non
     return np.linspace(*((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1)
 
 
-def _told(study: DatasetStudy) -> str:
+def _told(study: EvaluationData) -> str:
     aspects = len(study.spec["aspects"])
     return "mean score" if aspects == 1 else f"mean score, of the mean over {aspects} aspects"
 
 
-def _reasoned(study: DatasetStudy, judge: str, name: str, found: Estimate) -> Estimate:
+def _reasoned(study: EvaluationData, judge: str, name: str, found: Estimate) -> Estimate:
     """Return an undefined mean with its reason."""
     if found.value is not None:
         return found
@@ -103,7 +103,7 @@ def _reasoned(study: DatasetStudy, judge: str, name: str, found: Estimate) -> Es
     return nothing_judged(ends(study), name, judge, aspect)
 
 
-def _with_people(study: DatasetStudy, judge: str) -> Row:
+def _with_people(study: EvaluationData, judge: str) -> Row:
     """Return the row of Pearson's r with people, of the means over aspects of the systems' texts.
 
     A judge that compares with references is held against people without the texts that are them.

@@ -13,7 +13,7 @@ from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import injection
 from judgescope.methods.differences import difference_rows
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
 from judgescope.methods.measures import AVERAGE, against, alpha, classes_with, lower_median, unrated
 from judgescope.methods.rationales import Rationales
@@ -35,7 +35,7 @@ Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> what is averaged over aspects."""
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of robustness.csv: people, models over their forms, judges, hints.
 
     Of the aspect `average`: the means over aspects in one wording of what sums a judge up.
@@ -58,7 +58,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [*found, *_averages(study, averaged), *injection.rows(study)]
 
 
-def _averages(study: DatasetStudy, averaged: "Averaged") -> Iterator[Row]:
+def _averages(study: EvaluationData, averaged: "Averaged") -> Iterator[Row]:
     for (judge, criterion, name), each in averaged.items():
         one = mean_over(each, of="aspects").estimate
         yield study.row(judge, joined(AVERAGE, criterion), name, "", one)
@@ -68,7 +68,7 @@ def _average(averaged: "Averaged", judge: str, aspect: str, name: str, one: Repl
     averaged.setdefault((judge, split(aspect)[1], name), []).append(one)
 
 
-def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
+def _people(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
     """Yield the agreement of people among themselves, once for all wordings of an aspect."""
     plain, criterion = split(aspect)
     others = [name for name in study.spec["aspects"] if split(name)[0] == plain]
@@ -79,7 +79,7 @@ def _people(study: DatasetStudy, aspect: str, ratings: Floats) -> Iterator[Row]:
     yield study.row(HUMAN, plain, "alpha_ordinal", "", one)
 
 
-def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
+def _forms(study: EvaluationData, aspect: str) -> Iterator[Row]:
     """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
     classes = _classes(study, aspect)
     for model, judges in study.spec["forms"].items():
@@ -92,13 +92,13 @@ def _forms(study: DatasetStudy, aspect: str) -> Iterator[Row]:
         yield study.row(model, aspect, "alpha_forms", "", one)
 
 
-def _classes(study: DatasetStudy, aspect: str) -> list[float] | None:
+def _classes(study: EvaluationData, aspect: str) -> list[float] | None:
     """Return the ratings that an aspect's scale has, None for any number."""
     classes: list[float] | None = study.spec["aspects"][aspect]["values"]
     return classes
 
 
-def _alpha(study: DatasetStudy, ratings: Floats, classes: list[float] | None) -> Estimate:
+def _alpha(study: EvaluationData, ratings: Floats, classes: list[float] | None) -> Estimate:
     """Return the ordinal alpha of raters, undefined where one gives what is no class."""
     if classes is None:
         return Estimate.undefined(CONTINUOUS)
@@ -108,7 +108,7 @@ def _alpha(study: DatasetStudy, ratings: Floats, classes: list[float] | None) ->
     return alpha(study, study.systems, ratings, classes)
 
 
-def _joint(study: DatasetStudy, judge: str, aspect: str, averaged: Averaged) -> Iterator[Row]:
+def _joint(study: EvaluationData, judge: str, aspect: str, averaged: Averaged) -> Iterator[Row]:
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
     for systems, panel in study.rated(judge).items():
         where = {"systems": systems} if systems else {}
@@ -119,7 +119,7 @@ def _joint(study: DatasetStudy, judge: str, aspect: str, averaged: Averaged) -> 
 
 
 def _alphas(
-    study: DatasetStudy, panel: Panel, judge: str, aspect: str
+    study: EvaluationData, panel: TargetSet, judge: str, aspect: str
 ) -> Iterator[tuple[str, Replicated]]:
     """Yield the three alphas of a judge and people on some texts."""
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
@@ -141,7 +141,7 @@ def _alphas(
 
 
 def _replicated(
-    study: DatasetStudy, panel: Panel, ratings: Floats, classes: list[float]
+    study: EvaluationData, panel: TargetSet, ratings: Floats, classes: list[float]
 ) -> Replicated:
     return alpha_replicated(
         ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
@@ -152,7 +152,7 @@ def _of(found: Estimate, which: str) -> Estimate:
     return replace(found, method="; ".join(filter(None, [f"of {which}", found.method])))
 
 
-def _reasons(study: DatasetStudy, told: Rationales, judge: str, aspect: str) -> Iterator[Row]:
+def _reasons(study: EvaluationData, told: Rationales, judge: str, aspect: str) -> Iterator[Row]:
     """Yield how judgments ended, and the sentiment and the length of their reasons."""
     if not told.asked(judge, aspect):
         return
@@ -188,7 +188,7 @@ def _mean(told: Rationales, values: Floats, used: Any, ends: Bounds | None = SHA
 
 
 def _hinted(
-    study: DatasetStudy, told: Rationales, judge: str, aspect: str, averaged: Averaged
+    study: EvaluationData, told: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield what a hint does to a judge, held against the judge that is asked without one."""
     base = study.spec["hinted"][judge]["base"]
@@ -239,7 +239,7 @@ def _hinted(
 
 
 def _moods(
-    study: DatasetStudy, told: Rationales, judge: str, base: str, aspect: str
+    study: EvaluationData, told: Rationales, judge: str, base: str, aspect: str
 ) -> Iterator[Row]:
     """Yield how sentiment and length of the reasons change with the hint, on the same texts."""
     yield from difference_rows(

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from judgescope.core.slugs import slug
-from judgescope.methods.evaluation_data import Codes, DatasetStudy
+from judgescope.methods.evaluation_data import Codes, EvaluationData
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import SHARE, share
@@ -43,7 +43,7 @@ WORD = re.compile(r"\S+")
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
     cells = cells_of(study)
     gold = Gold(study, study.spec["gold"]) if study.spec["gold"] else None
@@ -63,7 +63,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return found
 
 
-def cells_of(study: DatasetStudy) -> dict[tuple[str, str, str], list[Row]]:
+def cells_of(study: EvaluationData) -> dict[tuple[str, str, str], list[Row]]:
     """Return (judge, aspect, set of texts) -> the judgments that list errors."""
     cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in read_table("marked", study.spec["marked"]).to_pylist():
@@ -72,7 +72,7 @@ def cells_of(study: DatasetStudy) -> dict[tuple[str, str, str], list[Row]]:
     return cells
 
 
-def _is_derived(study: DatasetStudy, judge: str) -> bool:
+def _is_derived(study: EvaluationData, judge: str) -> bool:
     """Return whether a judge is made of others: it has a text's list of errors, or has it not."""
     return bool(study.spec["judges"][judge]["engine"] == "derived")
 
@@ -83,7 +83,7 @@ class Annotations:
     `noted` is what is told of their rules.
     """
 
-    def __init__(self, study: DatasetStudy, told: Sequence[Row], noted: Sequence[str]) -> None:
+    def __init__(self, study: EvaluationData, told: Sequence[Row], noted: Sequence[str]) -> None:
         self.study, self.noted = study, noted
         self.parsed = [row for row in told if row["status"] == "ok" and row["spans"] is not None]
         self.missing = len(told) - len(self.parsed)
@@ -187,7 +187,7 @@ class Gold:
     quotes no words is no span, and left out.
     """
 
-    def __init__(self, study: DatasetStudy, path: str) -> None:
+    def __init__(self, study: EvaluationData, path: str) -> None:
         self.weights = study.weights
         self.spans: dict[str, list[Span]] = defaultdict(list)
         for row in read_table("gold_spans", path).to_pylist():

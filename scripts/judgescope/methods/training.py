@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import mean_over, replicated_share
@@ -24,7 +24,7 @@ LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 Row = dict[str, Any]
 
 
-def rows(study: DatasetStudy) -> list[Row]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of training.csv: examples of each aspect, losses of each and their mean."""
     told = study.spec["training"]
     export = json.loads(Path(told["export"]).read_text(encoding="utf-8"))
@@ -38,7 +38,7 @@ def rows(study: DatasetStudy) -> list[Row]:
     return [*_counted(study, examples), *_foreseen(study, aspects, losses)]
 
 
-def _counted(study: DatasetStudy, examples: list[Row]) -> Iterator[Row]:
+def _counted(study: EvaluationData, examples: list[Row]) -> Iterator[Row]:
     """Yield how many examples there are, and of how many the teacher said nothing of use."""
     judge = study.spec["training"]["judge"]
     for one in sorted(examples, key=lambda one: (one["aspect"], one["split"])):
@@ -46,7 +46,7 @@ def _counted(study: DatasetStudy, examples: list[Row]) -> Iterator[Row]:
         yield study.row(judge, one["aspect"], "taught_examples", one["split"], count)
 
 
-def _foreseen(study: DatasetStudy, aspects: list[str], losses: list[Row]) -> Iterator[Row]:
+def _foreseen(study: EvaluationData, aspects: list[str], losses: list[Row]) -> Iterator[Row]:
     """Yield the mean losses of replies that are held out, of each aspect and over aspects."""
     judge = study.spec["training"]["judge"]
     means: dict[str, list[Replicated]] = {name: [] for name in LOSSES}
@@ -65,6 +65,6 @@ def _foreseen(study: DatasetStudy, aspects: list[str], losses: list[Row]) -> Ite
         yield study.row(judge, AVERAGE, name, HELD_OUT, average)
 
 
-def _mean(study: DatasetStudy, values: Floats, source: Codes) -> Replicated:
+def _mean(study: EvaluationData, values: Floats, source: Codes) -> Replicated:
     of = "mean over replies that are held out"
     return replicated_share(values, np.ones(values.size), source, study.weights, of=of, ends=None)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.parsing.parsers import CONTEXT
 from judgescope.statistics.result import Estimate
 
@@ -14,7 +14,7 @@ Ends = Mapping[tuple[str, str, str], Counter[tuple[str, str]]]
 """(perturbation, judge, aspect) -> how many judgments ended with which (status, rule)."""
 
 
-def ends(study: DatasetStudy) -> Ends:
+def ends(study: EvaluationData) -> Ends:
     """Return how the judgments of every cell ended."""
     found: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
     for row in study.statuses.to_pylist():
@@ -23,13 +23,13 @@ def ends(study: DatasetStudy) -> Ends:
     return found
 
 
-def excluded(study: DatasetStudy, texts: str = "original") -> dict[str, str]:
+def excluded(study: EvaluationData, texts: str = "original") -> dict[str, str]:
     """Return judge -> why it does not score a set of texts at all."""
     return {judge: why for judge, name, why in study.spec["excluded"] if name == texts}
 
 
 def reasons(
-    study: DatasetStudy, found: Ends, perturbation: str, judge: str, aspects: Iterable[str]
+    study: EvaluationData, found: Ends, perturbation: str, judge: str, aspects: Iterable[str]
 ) -> dict[str, Estimate]:
     """Return aspect -> the undefined estimate of a damage on which it has no pairs of scores."""
     wanted = list(aspects)
@@ -38,7 +38,7 @@ def reasons(
     return {aspect: nothing_judged(found, perturbation, judge, aspect) for aspect in wanted}
 
 
-def nothing_made(study: DatasetStudy, perturbation: str) -> str:
+def nothing_made(study: EvaluationData, perturbation: str) -> str:
     """Return how many texts of a set could not be made, "" where some could."""
     told = study.panel(perturbation).rows["status"].to_pylist()
     outcomes = Counter(status.partition(":")[0] for status in told)

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from judgescope.methods.claims import agreement, bars, criteria, damage, hints, order, rating, spans
 from judgescope.methods.claims.base import Claim, verdict_rows
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 
-Maker = Callable[[DatasetStudy], Iterable[Claim]]
+Maker = Callable[[EvaluationData], Iterable[Claim]]
 MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
     "agreement": (agreement.claims,),
     "perspectives": (rating.claims, order.claims),
@@ -23,13 +23,13 @@ MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
 """Table whose inputs a claim needs -> the functions that make its claims."""
 
 
-def rows(study: DatasetStudy) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
     people = agreement.people(study) if "agreement" in study.spec["claimed"] else ()
     return [*people, *verdict_rows(study, _claims(study))]
 
 
-def _claims(study: DatasetStudy) -> Iterator[Claim]:
+def _claims(study: EvaluationData) -> Iterator[Claim]:
     for table, makers in MAKERS.items():
         if table in study.spec["claimed"]:
             for maker in makers:

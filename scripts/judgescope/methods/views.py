@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.methods.evaluation_data import DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import Place, against, mean_rating, unrated
 from judgescope.scoring.estimators import scores
 from judgescope.statistics.correlation import correlations
@@ -67,7 +67,7 @@ class People:
     why: str
 
     @classmethod
-    def of(cls, study: DatasetStudy, panel: Panel, aspect: str) -> "People":
+    def of(cls, study: EvaluationData, panel: TargetSet, aspect: str) -> "People":
         """Return what people say of a panel's texts."""
         ratings = panel.ratings(aspect)
         classes, shared = study.spec["aspects"][aspect]["values"], unanimous(ratings)
@@ -76,7 +76,7 @@ class People:
         mean = mean_rating(ratings)
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
 
-    def pairs(self, panel: Panel, agreed: Flags) -> OrderedPairs:
+    def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
         """Return the pairs of agreed texts of one source that are rated differently."""
         source = panel.source[agreed]
         return ordered_pairs(source, places_of(self.shared[agreed], source))
@@ -109,7 +109,7 @@ class Said:
 
     @classmethod
     def of(
-        cls, study: DatasetStudy, judge: str, aspect: str, own: Floats, draws: Floats | None
+        cls, study: EvaluationData, judge: str, aspect: str, own: Floats, draws: Floats | None
     ) -> "Said":
         """Return what a judge says with its scores and, where these rest on several, its draws."""
         card, people = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
@@ -133,8 +133,8 @@ class Said:
 class View:
     """A judge and people on one aspect of a panel's texts, as far as they are `given`."""
 
-    study: DatasetStudy
-    panel: Panel
+    study: EvaluationData
+    panel: TargetSet
     people: People
     said: Said
     given: Flags

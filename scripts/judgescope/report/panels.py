@@ -32,7 +32,7 @@ Level = tuple[float, float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Panel:
+class TargetSet:
     """Dots over whole numbers and the means of those over each; the intervals of means and dots.
 
     `level` is drawn as a line across, its interval at the line's end.
@@ -46,7 +46,7 @@ class Panel:
     level: Level | None = None
 
 
-def panels_spec(panels: Sequence[Panel], *, x: str) -> dict[str, Any]:
+def panels_spec(panels: Sequence[TargetSet], *, x: str) -> dict[str, Any]:
     """Return the Vega-Lite specification; `x` names the whole numbers. Some panel has a dot."""
     place = _Place.of(panels)
     columns, rows = min(COLUMNS, len(panels)), ceil(len(panels) / COLUMNS)
@@ -78,7 +78,7 @@ class _Place:
     high: int
 
     @classmethod
-    def of(cls, panels: Sequence[Panel]) -> "_Place":
+    def of(cls, panels: Sequence[TargetSet]) -> "_Place":
         """Return the scales that hold everything of all panels; ticks are multiples of a step."""
         dots = [dot for panel in panels for dot in (*panel.dots, *panel.means)]
         ends = [one[1:] for panel in panels for one in (*panel.spread, *panel.ends)]
@@ -133,7 +133,7 @@ class _Place:
         y = self.corner(panel)[1] + HIGH - BOTTOM + 12
         return [{"x": self.x(panel, at), "y": y, "text": str(at)} for at in self.at]
 
-    def title(self, panel: int, told: Panel) -> dict[str, Any]:
+    def title(self, panel: int, told: TargetSet) -> dict[str, Any]:
         """Return the name above a panel."""
         x, y = self.corner(panel)
         return {"x": x + LEFT, "y": y + 12, "text": label_of(told.title)}
@@ -169,7 +169,7 @@ def words_of(words: list[dict[str, Any]], colour: str, align: Any, size: int) ->
     return drawn
 
 
-def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+def _means(place: _Place, panels: Sequence[TargetSet]) -> "alt.Chart":
     import altair as alt
 
     values = [
@@ -182,7 +182,7 @@ def _means(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
     return drawn
 
 
-def _levels(place: _Place, panels: Sequence[Panel]) -> "list[alt.Chart]":
+def _levels(place: _Place, panels: Sequence[TargetSet]) -> "list[alt.Chart]":
     """Return the lines across and their intervals; nothing where no panel has one."""
     import altair as alt
 
@@ -220,7 +220,7 @@ def _intervals(
     return drawn
 
 
-def _dots(place: _Place, panels: Sequence[Panel]) -> "alt.Chart":
+def _dots(place: _Place, panels: Sequence[TargetSet]) -> "alt.Chart":
     values = [
         {"x": place.x(number, at), "y": place.y(number, value)}
         for number, panel in enumerate(panels)

@@ -18,7 +18,7 @@ import orjson
 from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
-from judgescope.core.redaction import Hidden, check_key
+from judgescope.core.redaction import Redactor, check_key
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.probe import Findings, probe
 from judgescope.engines.openai.rate import LONGEST_WAIT, Gate, asked_wait, drawn_wait, exhausted
@@ -100,7 +100,7 @@ class OpenAIEngine:
         in_variable = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
         self.key = (in_variable if key is None else key).strip()
         check_key(self.key, card.model, card.api_key_env)
-        self.hidden = Hidden({"<key>": self.key})
+        self.redactor = Redactor({"<key>": self.key})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
@@ -188,7 +188,7 @@ class OpenAIEngine:
 
     def clean(self, text: str) -> str:
         """Return what an endpoint said without the key: some say it back, even in a reply."""
-        return wire.HALVES.sub("\ufffd", self.hidden.out_of(text))
+        return wire.HALVES.sub("\ufffd", self.redactor.redact(text))
 
     def safe(self, text: str) -> str:
         """Return what an endpoint said, short, on one line, and without the key."""
@@ -196,7 +196,7 @@ class OpenAIEngine:
 
     def cleaned(self, reply: Reply) -> Reply:
         """Return a reply without the key, if the endpoint said it back."""
-        if not self.hidden and not wire.HALVES.search(reply.text):
+        if not self.redactor and not wire.HALVES.search(reply.text):
             return reply
         told = {name: self.clean(value) for name, value in (reply.provenance or {}).items()}
         return replace(
@@ -204,7 +204,7 @@ class OpenAIEngine:
             text=self.clean(reply.text),
             finish=self.clean(reply.finish),
             provenance=told,
-            logprobs=None if wire.spells(reply.logprobs, self.hidden) else reply.logprobs,
+            logprobs=None if wire.spells(reply.logprobs, self.redactor) else reply.logprobs,
         )
 
 

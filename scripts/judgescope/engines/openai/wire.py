@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from judgescope.core.redaction import Hidden
+from judgescope.core.redaction import Redactor
 from judgescope.engines.requests import Reply, Request, is_count
 from judgescope.schema.cards import OpenAIModel
 
@@ -188,11 +188,11 @@ def _logprobs(told: Any) -> Logprobs | None:
     return found if found and all(isfinite(one[0][1]) for one in found) else None
 
 
-def spells(logprobs: Logprobs | None, hidden: Hidden) -> bool:
+def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
     """Return whether tokens spell a secret: those that were chosen together, or any by itself."""
     chosen = "".join(tokens[0][0] for tokens in logprobs or ())
     spelled = "\n".join([chosen, *(token for tokens in logprobs or () for token, _ in tokens)])
-    return hidden.out_of(spelled) != spelled
+    return redactor.redact(spelled) != spelled
 
 
 def _usage(told: Any) -> dict[str, int] | None:

@@ -28,7 +28,7 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses, at_the_worst_end
 from judgescope.methods.claims.numbers import DIFFERENCE, Number, mean_of_sources, number
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats, Panel
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     BY_SOURCE,
     LARGEST_CEILING,
@@ -66,8 +66,8 @@ MANY: Final = 8
 class Field:
     """A panel and people's mean rating of one aspect: what every judge is measured against."""
 
-    study: DatasetStudy
-    panel: Panel
+    study: EvaluationData
+    panel: TargetSet
     aspect: str
 
     @cached_property
@@ -169,7 +169,7 @@ class Field:
         )
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
     losses = Losses(study)
     fields: dict[tuple[int, str], Field] = {}
@@ -212,7 +212,7 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
     return losses.checked(own)
 
 
-def people(study: DatasetStudy) -> Iterator[Row]:
+def people(study: EvaluationData) -> Iterator[Row]:
     """Yield what a rater reaches in a judge's place: the mean of each against the others."""
     for aspect in dict.fromkeys(split(name)[0] for name in study.spec["aspects"]):
         ratings = study.systems.ratings(aspect)

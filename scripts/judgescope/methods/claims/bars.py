@@ -12,7 +12,7 @@ import numpy as np
 from judgescope.core.cells import joined
 from judgescope.methods.claims.base import BAR, LOST, Claim, Row
 from judgescope.methods.claims.lost import NOT_PLANNED, Losses
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
 from judgescope.statistics.required import (
@@ -38,7 +38,7 @@ FORMS: Final = ("", "tokens")
 """Of a statistic in several forms (error spans), the first of these."""
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control), bar and aspect."""
     required = study.spec["required"]
     rows = [row for path in required["parts"] for row in read_table("results", path).to_pylist()]
@@ -55,7 +55,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
 
 
 def _of_judge(
-    study: DatasetStudy, judge: str, bar: Mapping[str, Any], rows: list[Row]
+    study: EvaluationData, judge: str, bar: Mapping[str, Any], rows: list[Row]
 ) -> Iterator[Claim]:
     """Yield the claims of one bar: an aspect that it names, or each that the judge has."""
     chosen: dict[str, Row] = {}
@@ -81,7 +81,9 @@ def _preferred(row: Row) -> tuple[bool, int, int, str]:
     return row["value"] is None, place, other, row.get("systems") or ""
 
 
-def _claim(study: DatasetStudy, judge: str, bar: Mapping[str, Any], aspect: str, row: Row) -> Claim:
+def _claim(
+    study: EvaluationData, judge: str, bar: Mapping[str, Any], aspect: str, row: Row
+) -> Claim:
     name, wanted = bar["statistic"], float(bar["bar"])
     found = Estimate(**{key: row[key] for key in Estimate.__slots__})
     most, counted = less_is_better(name), name in COUNTED
@@ -125,7 +127,7 @@ def _holds(
     return on_bar(shifted, bar, most=most) is outcome
 
 
-def _lost(study: DatasetStudy, judge: str, aspect: str | None) -> float:
+def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
     """Return the share of the judge's planned judgments of rated texts that gave no score."""
     counts = {"ok": 0, "lost": 0}
     for (perturbation, name, of), statuses in ends(study).items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from typing import Any, Final
 
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import STEPS, Evidence, Outcome, Verdict, verdicts
 
@@ -76,7 +76,7 @@ class Claim:
         return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
 
 
-def verdict_rows(study: DatasetStudy, claims: Iterable[Claim]) -> Iterator[Row]:
+def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row]:
     """Yield the rows of all claims of a dataset: number, p-values, verdict."""
     families: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
@@ -87,7 +87,7 @@ def verdict_rows(study: DatasetStudy, claims: Iterable[Claim]) -> Iterator[Row]:
             yield from _rows(study, claim, verdict)
 
 
-def _hint_checked(study: DatasetStudy, claim: Claim) -> Claim:
+def _hint_checked(study: EvaluationData, claim: Claim) -> Claim:
     """Return the claim, or no claim of agreement for a judge that is given a rating."""
     card = study.spec["judges"].get(claim.judge, {})
     if claim.kind not in WITH_PEOPLE or not card.get("hint"):
@@ -97,7 +97,7 @@ def _hint_checked(study: DatasetStudy, claim: Claim) -> Claim:
     )
 
 
-def _rows(study: DatasetStudy, claim: Claim, verdict: Verdict) -> Iterator[Row]:
+def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row]:
     n, missing = claim.estimate.n, claim.estimate.n_missing
     outcome = claim.outcome or verdict.outcome
     reasons = claim.reasons if claim.outcome else (*verdict.reasons, *claim.reasons)

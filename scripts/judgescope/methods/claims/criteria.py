@@ -18,7 +18,7 @@ from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import GAP, Number, number
 from judgescope.methods.confusion import Confusing
 from judgescope.methods.drops import DROP, SAME, Drops
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.undefined import Ends, ends, excluded
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
@@ -86,7 +86,7 @@ class Apart:
         return Apart(np.where(lost, worst, self.values), self.wanted, self.unwanted)
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and wording."""
     if not study.spec["perturbed"]:
         return
@@ -98,7 +98,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
             yield Losses.checked(_claim(study, known, judge, criterion))
 
 
-def _claim(study: DatasetStudy, known: Ends, judge: str, criterion: str | None) -> Claim:
+def _claim(study: EvaluationData, known: Ends, judge: str, criterion: str | None) -> Claim:
     drops = Confusing(study, known, judge, criterion).drops
     where = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
@@ -120,7 +120,7 @@ def _claim(study: DatasetStudy, known: Ends, judge: str, criterion: str | None) 
     return Claim(*where, found, nulls, lost=share)
 
 
-def _lost(study: DatasetStudy, judge: str, drops: Drops) -> Flags:
+def _lost(study: EvaluationData, judge: str, drops: Drops) -> Flags:
     """Return which drops should be there and are not, (items, cells): the text could be made."""
     made = {}
     for place in drops.places:
@@ -132,7 +132,7 @@ def _lost(study: DatasetStudy, judge: str, drops: Drops) -> Flags:
     return planned & ~np.isfinite(drops.values)
 
 
-def _lengths(study: DatasetStudy, drops: Drops) -> Floats:
+def _lengths(study: EvaluationData, drops: Drops) -> Floats:
     """Return the characters that each damage took away, (items, cells)."""
     found = {}
     for place in drops.places:

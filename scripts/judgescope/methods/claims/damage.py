@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from judgescope.methods.claims.base import DAMAGE, Claim
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.discernment import aspect_weights
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import MADE, Ends, ends, excluded, reasons
 from judgescope.statistics.combination import discernment, score
@@ -84,7 +84,7 @@ class Cell:
         return np.append(d, np.full(lost, sign * most, dtype=d.dtype))
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and damage."""
     if not study.spec["perturbed"]:
         return
@@ -99,7 +99,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
 
 
 def _of_judge(
-    study: DatasetStudy, found: Ends, judge: str, lengths: dict[Place, tuple[float, float]]
+    study: EvaluationData, found: Ends, judge: str, lengths: dict[Place, tuple[float, float]]
 ) -> Iterator[Claim]:
     method = table_method(len(study.item_order))
     cells = [
@@ -154,7 +154,7 @@ def _claim(
     )
 
 
-def _cell(study: DatasetStudy, found: Ends, judge: str, place: Place) -> Cell:
+def _cell(study: EvaluationData, found: Ends, judge: str, place: Place) -> Cell:
     """Return a judge's pairs of one damage on the aspects that weigh something."""
     name = ".".join(place)
     weights, _, _ = aspect_weights(study, place[0])
@@ -168,14 +168,14 @@ def _cell(study: DatasetStudy, found: Ends, judge: str, place: Place) -> Cell:
     return Cell(place, weights[weights > 0], used, lost, absent)
 
 
-def items_made(study: DatasetStudy, name: str, judge: str) -> set[str]:
+def items_made(study: EvaluationData, name: str, judge: str) -> set[str]:
     """Return the items that a judge was given of which a damaged text could be made."""
     panel = study.panel(name).given(judge)
     told = zip(panel.items, panel.rows["status"].to_pylist(), strict=True)
     return {item for item, status in told if status.partition(":")[0] in MADE}
 
 
-def shortened(study: DatasetStudy, name: str) -> dict[str, int]:
+def shortened(study: EvaluationData, name: str) -> dict[str, int]:
     """Return item -> by how many characters a damage made its text shorter."""
     original, damaged = study.panel("original"), study.panel(name)
     status = damaged.rows["status"].to_pylist()
@@ -188,7 +188,7 @@ def shortened(study: DatasetStudy, name: str) -> dict[str, int]:
     return {item: int(before - after[item]) for item, before in told if item in after}
 
 
-def _length_p(study: DatasetStudy, name: str) -> tuple[float, float]:
+def _length_p(study: EvaluationData, name: str) -> tuple[float, float]:
     """Return the p-values that the damage makes texts shorter, and that it makes them longer."""
     d = np.array(list(shortened(study, name).values()), np.int64)
     test = log_p_exact if table_method(d.size) == "exact" else log_p_asymptotic

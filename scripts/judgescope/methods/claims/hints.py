@@ -8,7 +8,7 @@ from typing import Final
 
 from judgescope.methods.claims.base import HINTS, Claim
 from judgescope.methods.claims.lost import Losses
-from judgescope.methods.evaluation_data import DatasetStudy
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
 from judgescope.methods.rationales import Rationales
 from judgescope.statistics.effects import of_hint
@@ -19,7 +19,7 @@ SECOND_DRAW: Final = "asked_once"
 """The reason where the form without a hint was asked once: what it changes by itself is unknown."""
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge that is given a wrong rating."""
     rationales = Rationales(study)
     for judge, told in study.spec["hinted"].items():
@@ -28,7 +28,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
             yield Losses.checked(_claim(study, rationales, judge, aspects))
 
 
-def _claim(study: DatasetStudy, rationales: Rationales, judge: str, aspects: list[str]) -> Claim:
+def _claim(study: EvaluationData, rationales: Rationales, judge: str, aspects: list[str]) -> Claim:
     pairs = hint_pairs(study, rationales, judge, *aspects)
     if pairs is None:
         return Claim(

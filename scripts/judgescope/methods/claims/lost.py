@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.methods.claims.base import Claim
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.undefined import ends
 from judgescope.statistics.verdict import MOST_LOST, Outcome
 
@@ -19,7 +19,7 @@ NOT_PLANNED: Final = "not_applicable"
 class Losses:
     """How many of a dataset's planned judgments have no score."""
 
-    def __init__(self, study: DatasetStudy) -> None:
+    def __init__(self, study: EvaluationData) -> None:
         self._ends = ends(study)
 
     def share(

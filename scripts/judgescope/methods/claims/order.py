@@ -23,7 +23,7 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import GAP, Number, mean_of_sources
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.measures import POOLED
 from judgescope.methods.perspectives import Views
 from judgescope.methods.views import DIRECT
@@ -86,7 +86,7 @@ class Ordered:
         )
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on series."""
     losses = Losses(study)
     views: dict[str | None, Views] = {}
@@ -106,7 +106,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
         yield from _sequences(study, losses, judge)
 
 
-def _sequences(study: DatasetStudy, losses: Losses, judge: str) -> Iterator[Claim]:
+def _sequences(study: EvaluationData, losses: Losses, judge: str) -> Iterator[Claim]:
     for name, degree in study.spec.get("in_a_row", ()):
         for aspect in study.spec["aspects"]:
             own = local_view.in_a_row(study, f"{name}.{degree}", judge, aspect)
@@ -120,7 +120,7 @@ def _sequences(study: DatasetStudy, losses: Losses, judge: str) -> Iterator[Clai
 
 
 def _of_texts(
-    study: DatasetStudy, x: Floats, lengths: Floats, source: Codes, pairs: OrderedPairs
+    study: EvaluationData, x: Floats, lengths: Floats, source: Codes, pairs: OrderedPairs
 ) -> Ordered:
     """Return pairs of texts: x, lengths and source are (texts,), which `pairs` index."""
     better, worse = pairs.better, pairs.worse
@@ -128,7 +128,7 @@ def _of_texts(
     return Ordered(*sides, source[better], len(study.item_order))
 
 
-def compared(study: DatasetStudy) -> Iterator[Claim]:
+def compared(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of judges that choose the better of two texts."""
     for (perturbation, judge, aspect), votes in pairwise.votes_of(study).items():
         panel = study.panel(perturbation).given(judge)

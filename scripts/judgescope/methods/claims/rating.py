@@ -26,7 +26,7 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import DIFFERENCE, Number, number
-from judgescope.methods.evaluation_data import Codes, DatasetStudy, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.perspectives import Views
 from judgescope.methods.views import DIRECT
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
@@ -92,14 +92,14 @@ class Classified:
         return replace(self, mine=np.where(np.isnan(self.mine), far, self.mine))
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
     losses = Losses(study)
     yield from _direct(study, losses)
     yield from _graded(study, losses)
 
 
-def _direct(study: DatasetStudy, losses: Losses) -> Iterator[Claim]:
+def _direct(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
     """Yield the claims on texts of which all raters agree."""
     views: dict[str | None, Views] = {}
     for judge in study.spec["judges"]:
@@ -125,7 +125,7 @@ def _direct(study: DatasetStudy, losses: Losses) -> Iterator[Claim]:
             yield _claim(own, judge, RATING, DIRECT, aspect, lost, systems=systems)
 
 
-def _graded(study: DatasetStudy, losses: Losses) -> Iterator[Claim]:
+def _graded(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
     """Yield the claims on graded sets."""
     for one in global_view.sets_of(study):
         for judge in study.spec["judges"]:
@@ -148,7 +148,7 @@ def _graded(study: DatasetStudy, losses: Losses) -> Iterator[Claim]:
                 yield _claim(own, judge, GRADED, level, aspect, lost, **one.place)
 
 
-def _rng(study: DatasetStudy, *names: str) -> np.random.Generator:
+def _rng(study: EvaluationData, *names: str) -> np.random.Generator:
     """Return the generator of the permutations: the same for every judge."""
     return stream(study.spec["seed"], "claims", study.dataset, *names)
 

@@ -13,7 +13,7 @@ from judgescope.core.rng import stream
 from judgescope.methods.claims.base import CHANCE, SPANS, Claim
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import GAP, number
-from judgescope.methods.evaluation_data import DatasetStudy, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import POOLED
 from judgescope.methods.spans import Annotations, Gold, Prediction, cells_of
 from judgescope.statistics.jackknife import ACCURACY
@@ -25,7 +25,7 @@ STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
 
 
-def claims(study: DatasetStudy) -> Iterator[Claim]:
+def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge that lists errors and every aspect, on the systems' texts."""
     if not study.spec["gold"]:
         return
@@ -35,7 +35,7 @@ def claims(study: DatasetStudy) -> Iterator[Claim]:
             yield _claim(study, gold, judge, aspect, Annotations(study, told, ()))
 
 
-def _claim(study: DatasetStudy, gold: Gold, judge: str, aspect: str, given: Annotations) -> Claim:
+def _claim(study: EvaluationData, gold: Gold, judge: str, aspect: str, given: Annotations) -> Claim:
     rng = stream(study.spec["seed"], "claims", study.dataset, SPANS, aspect)
     n_sources, names = len(study.item_order), [row["target"] for row in given.parsed]
     sums = np.zeros((PLACEMENTS + 1, n_sources, 2))  # matched, predicted of the judge, of chance

@@ -20,7 +20,7 @@ from judgescope.report.elements import (
     figures,
 )
 from judgescope.report.numbers import listed, plural
-from judgescope.report.panels import Ends, Level, Panel, panels_spec
+from judgescope.report.panels import Ends, Level, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.shared import per_dataset
@@ -250,12 +250,12 @@ def _figure(report: Report, dataset: Dataset, own: _Ensemble) -> Figure | None:
     return Figure(title, drawn, summary, keys, _subsets(report, title, own))
 
 
-def _panel(report: Report, own: _Ensemble, aspect: str) -> Panel:
+def _panel(report: Report, own: _Ensemble, aspect: str) -> TargetSet:
     """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
     subsets = own.subsets(*MAIN, aspect)
     means = own.subsets(f"subset_mean_{MAIN[0]}", MAIN[1], aspect)
     whole = own.at(*MAIN, aspect, TOGETHER.join(own.members), own.size)
-    return Panel(
+    return TargetSet(
         _aspect(report, aspect),
         [(row.k, row.value or 0.0) for row in subsets],
         [(row.k, row.value or 0.0) for row in means],

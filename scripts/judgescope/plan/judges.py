@@ -39,23 +39,12 @@ ACCESS |= {"tokenizer"}
 ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
 ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime", "parts"}
 """Keys of a model card that say where, how and for how much it is asked."""
-LATER = ("spotlight", "off_grid", "tie", "same_names", "kind", "stop", "cut")
-"""Keys that came later: a card without them has the hash that it always had."""
 
 
 def card_hash(*cards: BaseModel) -> str:
     """Return eight hex digits that change with any key of the cards that can change a number."""
-    text = canonical(
-        [card.model_dump(mode="json", exclude=ACCESS | _unset(card)) for card in cards]
-    )
+    text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def _unset(card: BaseModel) -> set[str]:
-    fields = type(card).model_fields
-    return {
-        name for name in LATER if name in fields and getattr(card, name) == fields[name].default
-    }
 
 
 def prompt_hash(
@@ -175,9 +164,7 @@ def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
     """Return what prompts can tell of a dataset's aspects."""
     told = {"aspect", "name", "definition", "steps", "unlike", "worst", "best"}
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
-    return {
-        name: card.model_dump(include=told, exclude_defaults=True) for name, card in cards.items()
-    }
+    return {name: card.model_dump(include=told) for name, card in cards.items()}
 
 
 def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:

@@ -62,9 +62,6 @@ CLAIMED = {
 ORACLES = {"perspectives", "coverage", "cost"}
 """Tables that have something to say of a control that knows the errors."""
 
-NAMED_IF_SET = ("annotation", "spotlight", "stop")
-"""Keys of a judge that a spec names where its card does: one without them stays what it was."""
-
 
 class Specs(DistilledSpecs):
     """The specs of a study's jobs."""
@@ -216,7 +213,7 @@ class Specs(DistilledSpecs):
         judges = {name: plan.judges[name] for name in dict.fromkeys(one.judge for one in cells)}
         asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
         asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
-        asked |= {"pairs", *Decoding.model_fields}
+        asked |= {"pairs", "annotation", "spotlight", "stop", *Decoding.model_fields}
         shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
         engine = plan.models[model].engine
         return self._record(
@@ -238,7 +235,7 @@ class Specs(DistilledSpecs):
             judges={
                 name: judge.model_dump(
                     mode="json",
-                    include=asked | {name for name in NAMED_IF_SET if getattr(judge, name)},
+                    include=asked,
                     exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()

@@ -91,7 +91,7 @@ class TextSpecs:
             "perturbation": perturbation,
             "degree": degree,
             "rule": card.rule,
-            **card.model_dump(include={"steps", "errors"}, exclude_defaults=True),
+            **card.model_dump(include={"steps", "errors"}),
             "options": options.model_dump(exclude_none=True),
             "items": f"{self.out}/items/{dataset}.parquet",
             "input": f"{targets}/original.parquet",
@@ -133,9 +133,7 @@ class TextSpecs:
         """Return the spec of a set of targets that a model writes from another, `start`."""
         place = f"{dataset}/{name}.parquet"
         told = {"form", "checks", "attempts", "keep_failed", *Decoding.model_fields}
-        # named only where a card says them: a spec without them stays what it was
-        said = card.model_dump(exclude_defaults=True).keys()
-        told |= said & {"adjustment", "instructions", "demonstrations", "reply"}
+        told |= {"adjustment", "instructions", "demonstrations", "reply"}
         fields = {
             **fields,
             "dataset": dataset,

@@ -63,6 +63,7 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 

@@ -24,20 +24,13 @@ import yaml
 import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
+from judgescope.core.set_names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import typed
 from judgescope.plan import Plan, load_plan
 from judgescope.plan.drafts import DraftSpecs, drafts_of
-from judgescope.plan.generators import (
-    REFEREE,
-    REST,
-    TRIAL,
-    analysts,
-    graded,
-    improvements,
-    supervisors,
-)
+from judgescope.plan.generators import analysts, graded, improvements, supervisors
 from judgescope.replies.planning import planned
 from judgescope.replies.specs import ask_spec
 from judgescope.schema.cards import AskedModel, MadePerturbation

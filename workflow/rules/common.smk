@@ -11,7 +11,8 @@ HOME = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(HOME / "scripts"))
 
 from judgescope.core.cells import DERIVED
-from judgescope.distill.sampling import student_file
+from judgescope.core.paths import student_file
+from judgescope.core.set_names import ALL, REST, TRIAL
 from judgescope.plan import load_plan
 from judgescope.plan.dag import Dag, any_of
 from judgescope.plan.inputs import card_files, data_files, unfetched, without_folders
@@ -20,7 +21,7 @@ from judgescope.plan.pages import annotated, damaged
 from judgescope.plan.preflight import preflight
 from judgescope.plan.reading import read_all
 from judgescope.plan.specs import Specs
-from judgescope.plan.generators import ALL, REST, TRIAL, graded, improvements
+from judgescope.plan.generators import graded, improvements
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.loading import load_yaml
 from snakemake.exceptions import WorkflowError

@@ -104,7 +104,7 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
 
 def _serving(plan: "Plan", adapter: Path, name: str) -> str:
     """Return the command that serves the trained model elsewhere, with room for the adapter."""
-    from judgescope.engines.vllm.engine import located, room
+    from judgescope.engines.vllm.options import located, room
     from judgescope.plan.distilling import student_of
 
     _, model = student_of(plan)

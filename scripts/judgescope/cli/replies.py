@@ -210,7 +210,7 @@ def clear_out(told: Arguments) -> int:
 def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from judgescope.cli.context import snakemake
-    from judgescope.distill.sampling import student_file
+    from judgescope.core.paths import student_file
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies import batch

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
-from judgescope.distill.sampling import sample_file
+from judgescope.core.paths import sample_file
 from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.plan.generators import waiting

@@ -21,3 +21,20 @@ def whole(path: Path) -> Iterator[Path]:
         raise
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with about(path):
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def about(path: str | Path) -> Iterator[None]:
+    """Let an OSError of the block name the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise

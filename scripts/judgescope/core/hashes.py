@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgescope.core.canonical import canonical
-from judgescope.jobs.run import write_text
+from judgescope.core.files import write_text
 
 
 def write_hashes(paths: Mapping[str, str], place: str) -> None:

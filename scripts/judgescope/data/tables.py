@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
+from judgescope.core.set_names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data.rated import BY_REFERENCE, Rated
 from judgescope.schema.tables import table_of
 
 if TYPE_CHECKING:
     from judgescope.data.select import Original
-
-SYSTEMS, ORIGINAL = "systems", "original"
-"""The values of `perturbation` for texts that nobody damaged."""
-REFERENCE = "reference"
-"""The system of originals: the people who wrote the references."""
 
 
 def items(dataset: str, rated: Rated, originals: Mapping[str, "Original"]) -> pa.Table:

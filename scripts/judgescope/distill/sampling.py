@@ -23,21 +23,6 @@ class Drawn(NamedTuple):
     aspect: str
 
 
-def sample_file(out: str) -> str:
-    """Return where the sample lies in a study's results."""
-    return f"{out}/distill/sample.parquet"
-
-
-def student_file(out: str) -> str:
-    """Return where it stands what is known of the model before it is trained."""
-    return f"{out}/distill/student.json"
-
-
-def new_target(item: str, perturbation: str) -> str:
-    """Return the id of a text that a model writes about an item; the set is named after it."""
-    return f"{item}:{perturbation}"
-
-
 def draw(
     dataset: str,
     texts: Mapping[str, Sequence[Text]],

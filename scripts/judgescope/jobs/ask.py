@@ -8,9 +8,10 @@ from pathlib import Path
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell
+from judgescope.core.files import write_text
 from judgescope.core.hashes import write_hashes
 from judgescope.engines.factory import asking, settled
-from judgescope.jobs.run import run, write_text
+from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
 from judgescope.replies.key_table import Wanted

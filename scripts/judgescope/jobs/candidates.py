@@ -7,8 +7,8 @@ from typing import Any
 
 from judgescope.core.errors import UserError
 from judgescope.core.sampling import share_of
+from judgescope.core.set_names import REFERENCE
 from judgescope.data.rated import BY_REFERENCE
-from judgescope.data.tables import REFERENCE
 from judgescope.engines.requests import Request, request_of
 from judgescope.jobs.run import run
 from judgescope.parsing.text import without_reasoning

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from judgescope.core.canonical import canonical
+from judgescope.core.files import write_text
 from judgescope.distill.training.base import card_of, opened
 from judgescope.distill.training.student import check_device, checked
 from judgescope.distill.training.train import prepare
-from judgescope.jobs.run import Spec, run, write_text
+from judgescope.jobs.run import Spec, run
 from judgescope.schema.tables import read_table
 
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.cells import by_cell, cell_file, joined
-from judgescope.data.tables import SYSTEMS
-from judgescope.jobs.run import run, write_text
+from judgescope.core.files import write_text
+from judgescope.core.set_names import SYSTEMS
+from judgescope.jobs.run import run
 from judgescope.schema.tables import SCHEMAS, TEXT, read_table, table_of, write_parts, write_table
 from judgescope.scoring.specs import CollectSpec
 

@@ -3,10 +3,10 @@
 from judgescope.core.cells import unpack
 from judgescope.core.hashes import write_hashes
 from judgescope.engines.computing import cells_of
-from judgescope.engines.specs import ComputeSpec
 from judgescope.jobs.run import run
 from judgescope.schema.tables import write_parts
 from judgescope.scoring.computed import computed_part
+from judgescope.scoring.specs import ComputeSpec
 
 
 def main(spec: ComputeSpec) -> None:

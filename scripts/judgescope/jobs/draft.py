@@ -7,9 +7,10 @@ from typing import Any
 import yaml
 
 from judgescope.core.errors import UserError
+from judgescope.core.files import write_text
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Request, request_of
-from judgescope.jobs.run import run, write_text
+from judgescope.jobs.run import run
 from judgescope.parsing.steps import read_steps
 from judgescope.parsing.sub_aspects import read_sub_aspects
 from judgescope.perturb.made import Made, make_texts

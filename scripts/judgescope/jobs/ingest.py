@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.core.canonical import canonical
+from judgescope.core.files import write_text
 from judgescope.data import Rated, tables
 from judgescope.data.files import verify
 from judgescope.data.select import Original, originals, read_selected
-from judgescope.jobs.run import Spec, run, write_text
+from judgescope.jobs.run import Spec, run
 from judgescope.perturb.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card

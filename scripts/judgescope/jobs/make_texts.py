@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from judgescope.core.sampling import share_of
-from judgescope.data.tables import ORIGINAL
+from judgescope.core.set_names import ORIGINAL
 from judgescope.engines.requests import Request, request_of
 from judgescope.jobs.run import run
 from judgescope.perturb.amounts import Amount

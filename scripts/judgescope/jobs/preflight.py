@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judgescope.jobs.run import run, write_text
+from judgescope.core.files import write_text
+from judgescope.jobs.run import run
 from judgescope.plan.preflight import preflight
 
 

@@ -5,8 +5,7 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, get_type_hints
 
@@ -83,23 +82,6 @@ def typed(main: Callable[..., None], spec: Spec) -> Any:
     from msgspec import convert
 
     return convert(spec, wanted)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with about(path):
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-
-@contextmanager
-def about(path: str | Path) -> Iterator[None]:
-    """Let an OSError of the block name the file that it is about."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = str(path)
-        raise
 
 
 def of_machine(error: MemoryError | OSError) -> UserError | None:

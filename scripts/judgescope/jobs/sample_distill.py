@@ -5,8 +5,9 @@ from typing import Any
 
 from judgescope.core.errors import UserError
 from judgescope.core.sampling import share_of
+from judgescope.core.set_names import new_target
 from judgescope.distill.prompts import prompts
-from judgescope.distill.sampling import Drawn, Text, draw, held_out, new_target
+from judgescope.distill.sampling import Drawn, Text, draw, held_out
 from judgescope.distill.sources import Place, groups_of, key_of, same_sources
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
-from judgescope.jobs.run import run, write_text
+from judgescope.jobs.run import run
 from judgescope.report.spotcheck import render
 
 

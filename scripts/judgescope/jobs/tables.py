@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from judgescope.jobs.run import about, run
+from judgescope.core.files import about
+from judgescope.jobs.run import run
 from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judgescope.distill.sampling import new_target
+from judgescope.core.set_names import new_target
 from judgescope.engines.requests import Reply, request_of
 from judgescope.jobs.run import run
 from judgescope.perturb.made import checked

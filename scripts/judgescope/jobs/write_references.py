@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from judgescope.core.sampling import share_of
-from judgescope.data.tables import ORIGINAL, REFERENCE
+from judgescope.core.set_names import ORIGINAL, REFERENCE
 from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.jobs.run import run
 from judgescope.perturb.diversity import diverse

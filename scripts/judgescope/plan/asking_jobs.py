@@ -1,5 +1,6 @@
 """A study's asking jobs, planned from the texts that are on disk."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -11,12 +12,14 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError
+from judgescope.core.set_names import ANALYSES
 from judgescope.core.slugs import slug
 from judgescope.engines.factory import settled
+from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
-from judgescope.plan.analyses import lacking
-from judgescope.plan.generators import ANALYSES, made_files, made_of
+from judgescope.plan.generators import analysts, made_files, made_of
 from judgescope.plan.specs import Specs
+from judgescope.replies.analyses import Question, questions
 from judgescope.replies.key_table import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import read_findings
@@ -131,3 +134,21 @@ def _keys_of_draft(path: Path) -> Keys:
     """Return the keys in the comment above a draft."""
     told = re.findall(r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return np.array([bytes.fromhex(key) for key in told], KEY)
+
+
+def lacking(plan: Plan, specs: Specs, dataset: str) -> dict[str, dict[str, list[Question]]]:
+    """Return model -> judge -> the analyses of a dataset that are not there; judges with any."""
+    found: dict[str, dict[str, list[Question]]] = {}
+    for model, judges in analysts(plan, dataset).items():
+        spec = json.loads(specs.analyse(dataset, model))
+        subjects = Subjects(specs.out, dataset, plan.study.seed)
+        there = Path(subjects.analysed.format(model)).is_file()
+        for judge in judges:
+            left = [
+                one
+                for one in questions(spec, judge, subjects)
+                if not there or one.target not in subjects.analyses(judge, one.aspect, model)
+            ]
+            if left:
+                found.setdefault(model, {})[judge] = left
+    return found

@@ -1,9 +1,9 @@
 """The specs of jobs that make judges of other judges: their scores, and a list of their errors."""
 
 from judgescope.core.cells import split
+from judgescope.core.set_names import MERGES
 from judgescope.engines import ENGINES
 from judgescope.plan.ensembles import merging
-from judgescope.plan.generators import MERGES
 from judgescope.plan.grading import GradedSpecs
 from judgescope.plan.study import Cell
 from judgescope.scoring.specs import DeriveSpec, Errors, Place

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
 from judgescope.engines.factory import settled
-from judgescope.plan.analyses import lacking
+from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.lengths import usual_tokens
 from judgescope.plan.placeholders import Imagined, unmade
 from judgescope.plan.specs import Specs

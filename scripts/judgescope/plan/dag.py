@@ -11,10 +11,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from judgescope.core.cells import DERIVED
-from judgescope.distill.sampling import student_file
-from judgescope.perturb import RULES
-from judgescope.plan.distilling import student_of
-from judgescope.plan.generators import (
+from judgescope.core.paths import student_file
+from judgescope.core.set_names import (
     ANALYSES,
     COMPARED,
     MERGES,
@@ -23,6 +21,10 @@ from judgescope.plan.generators import (
     REST,
     TRIAL,
     WRITTEN,
+)
+from judgescope.perturb import RULES
+from judgescope.plan.distilling import student_of
+from judgescope.plan.generators import (
     Maker,
     analyses_of,
     analysts,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from judgescope.distill.sampling import sample_file, student_file
+from judgescope.core.paths import sample_file, student_file
+from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.engines import ENGINES
 from judgescope.plan.combining import EnsembleSpecs
 from judgescope.plan.distilling import student_of
-from judgescope.plan.generators import SYSTEMS, WRITTEN
 from judgescope.plan.judges import aspects_told, scales_told
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import TRAINED, Decoding, Recipe, VllmModel

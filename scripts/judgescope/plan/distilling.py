@@ -1,8 +1,9 @@
 """A judge that learns from another: what their cards must say."""
 
 from judgescope.core.errors import UserError
+from judgescope.core.set_names import WRITTEN
 from judgescope.plan.checks import check_writer
-from judgescope.plan.generators import WRITTEN, writers
+from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import TRAINED, GivenPerturbation, Judge, VllmModel
 from judgescope.schema.cards.annotation import OVERALL

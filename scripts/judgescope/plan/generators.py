@@ -3,6 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgescope.core.set_names import (
+    ALL,
+    ANALYSES,
+    COMPARED,
+    MERGES,
+    ORIGINAL,
+    REFEREE,
+    REST,
+    SYSTEMS,
+    TRIAL,
+    WRITTEN,
+)
 from judgescope.plan.checks import check_writer
 from judgescope.schema.cards import (
     Analyses,
@@ -25,20 +37,6 @@ Maker = MadePerturbation | Improvement
 """What writes one text of another."""
 Writer = Maker | GradedPerturbation
 """What writes targets."""
-ANALYSES = "analyses."
-"""With the model behind it, what tables and files call the analyses by a model."""
-MERGES = "merges."
-"""The same of the lists of errors that a supervisor merges."""
-WRITTEN = "written."
-"""The same of the texts that a model writes for a judge to learn from."""
-ORIGINAL, SYSTEMS = "original", "systems"
-ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
-"""The parts of a graded set: all candidates at once; or some on trial, then the others; before
-both, the comparator on the anchors alone."""
-COMPARED = "comparisons."
-"""With the id of a graded set, what tables and files call the comparisons behind it."""
-REFERENCES = "references"
-"""The file of the texts that an improvement starts from, beside the sets of targets."""
 
 
 def writers(

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from judgescope.core.errors import UserError
+from judgescope.core.set_names import SYSTEMS
 from judgescope.plan.checks import check_writer
-from judgescope.plan.generators import SYSTEMS, graded, lowered
+from judgescope.plan.generators import graded, lowered
 from judgescope.prompts import SUFFIX, messages, rated, to_write
 from judgescope.schema.cards import Anchoring, GradedPerturbation, Judge
 

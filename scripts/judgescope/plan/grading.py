@@ -6,19 +6,10 @@ from typing import Any
 from msgspec import to_builtins
 
 from judgescope.core.cells import split
+from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
 from judgescope.engines import ENGINES
 from judgescope.parsing.judgment import Scale
-from judgescope.plan.generators import (
-    COMPARED,
-    ORIGINAL,
-    REFEREE,
-    REST,
-    SYSTEMS,
-    TRIAL,
-    graded,
-    lowered,
-    parts_of,
-)
+from judgescope.plan.generators import graded, lowered, parts_of
 from judgescope.plan.judges import off_grid_of, parser_of, scale_of, settings_of
 from judgescope.plan.study import CellAspect
 from judgescope.plan.texts import TextSpecs

@@ -8,9 +8,10 @@ from pydantic import BaseModel
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.set_names import COMPARED, ORIGINAL
 from judgescope.parsing.judgment import OffGrid
 from judgescope.plan.applicability import replays, uses_references
-from judgescope.plan.generators import COMPARED, ORIGINAL, analyses_of, made_of, spender
+from judgescope.plan.generators import analyses_of, made_of, spender
 from judgescope.plan.study import Plan
 from judgescope.prompts.spotlight import Spotlight
 from judgescope.schema.cards import (

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from judgescope.distill.sampling import new_target, sample_file
+from judgescope.core.paths import sample_file
+from judgescope.core.set_names import ORIGINAL, REFERENCES, new_target
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.validation import LONGEST
-from judgescope.plan.generators import ORIGINAL, REFERENCES, analyses_of, waiting
+from judgescope.plan.generators import analyses_of, waiting
 from judgescope.plan.study import Plan
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.schema.cards import (

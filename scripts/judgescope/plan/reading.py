@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.core.cells import split
+from judgescope.core.paths import sample_file
+from judgescope.core.set_names import SYSTEMS
 from judgescope.data import Rated
 from judgescope.data.files import absent
 from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
-from judgescope.distill.sampling import sample_file
 from judgescope.engines.base import Subject
 from judgescope.engines.recorded.engine import RecordedEngine
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.sentences import split_sentences
-from judgescope.plan.generators import SYSTEMS
 from judgescope.plan.inputs import Files, data_files
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import RecordedModel

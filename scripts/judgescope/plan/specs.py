@@ -12,8 +12,9 @@ from pydantic_core import to_jsonable_python as jsonable
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
+from judgescope.core.set_names import SYSTEMS
 from judgescope.engines import ENGINES
-from judgescope.engines.specs import ComputeSpec, Joined, Read, ReplaySpec
+from judgescope.engines.specs import Joined, ReplaySpec
 from judgescope.methods import ACROSS, BESIDE, METHODS
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.attacks import attacks_of
@@ -22,7 +23,7 @@ from judgescope.plan.cards import judge_cards
 from judgescope.plan.distilled import DistilledSpecs
 from judgescope.plan.ensembles import ensembles_of
 from judgescope.plan.explorer import explore_page
-from judgescope.plan.generators import SYSTEMS, analyses_of, graded, made_of, spender
+from judgescope.plan.generators import analyses_of, graded, made_of, spender
 from judgescope.plan.judges import (
     annotators,
     aspects_told,
@@ -51,7 +52,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RecordedModel,
 )
-from judgescope.scoring.specs import CollectSpec, Missing, ScoreSpec
+from judgescope.scoring.specs import CollectSpec, ComputeSpec, Missing, Read, ScoreSpec
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""

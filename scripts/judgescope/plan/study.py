@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.cells import DERIVED, cell_file, in_order, joined, split
+from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.plan.applicability import computes, not_applicable
-from judgescope.plan.generators import SYSTEMS, WRITTEN
 from judgescope.prompts import Templates
 from judgescope.schema.cards import (
     ASKED,

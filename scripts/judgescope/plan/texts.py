@@ -8,12 +8,13 @@ from msgspec import to_builtins
 
 from judgescope.core.canonical import canonical
 from judgescope.core.job_spec import JobSpec
+from judgescope.core.set_names import ANALYSES, ORIGINAL, REFERENCES
 from judgescope.data import ADAPTERS
 from judgescope.engines import ENGINES
 from judgescope.plan.analyses import analysing
 from judgescope.plan.attacks import addition
 from judgescope.plan.code import code_hash
-from judgescope.plan.generators import ANALYSES, ORIGINAL, REFERENCES, Maker, improvements, lowered
+from judgescope.plan.generators import Maker, improvements, lowered
 from judgescope.plan.judges import aspects_told, scales_told
 from judgescope.plan.packages import versions_of
 from judgescope.plan.study import Plan

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from judgescope.core.sampling import share_of
-from judgescope.plan.generators import (
+from judgescope.core.set_names import (
     COMPARED,
     ORIGINAL,
     REFEREE,
@@ -16,12 +16,8 @@ from judgescope.plan.generators import (
     SYSTEMS,
     TRIAL,
     WRITTEN,
-    Maker,
-    graded,
-    lowered,
-    parts_of,
-    writer_of,
 )
+from judgescope.plan.generators import Maker, graded, lowered, parts_of, writer_of
 from judgescope.plan.lengths import VERDICT
 from judgescope.plan.placeholders import Imagined, longest, unmade
 from judgescope.plan.specs import Specs

@@ -10,7 +10,7 @@ from typing import Any
 from judgescope.core.errors import UserError
 from judgescope.core.excepthook import print_exception
 from judgescope.distill.training.memory import Size
-from judgescope.engines.vllm.engine import located
+from judgescope.engines.vllm.options import located
 from judgescope.schema.cards import VllmModel
 from judgescope.schema.loading import read_card
 

@@ -19,7 +19,7 @@ from judgescope.core.secrets import is_secret, masked
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Keep, Reply, Work
-from judgescope.engines.vllm.engine import NEUTRAL, STARTED, arguments, provenance
+from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.schema.cards import OpenAIModel, VllmModel
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]

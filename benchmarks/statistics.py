@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods import comparison
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import AspectScale, Comparison, JudgeFacts, StatisticsSpec
 from judgescope.scoring.estimators import scores
 from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.jackknife import deletions
@@ -129,20 +130,51 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
         )
         for name in names
     ]
-    card = {"share": 1.0, "references": False, "engine": "lexical", "discrete": False}
-    spec = {
-        **{"dataset": "wmt", "seed": SEED, "data_sha": "generated", "ratings": "human"},
-        **{"reference_systems": [], "exclude_reference_systems": True},
-        "aspects": {"quality": {"values": None, "ends": [0, 100]}},
-        "judges": {
-            name: {**card, "grid": {"quality": None}, "ends": {"quality": None}} for name in names
-        },
-        "comparison": {
-            **{"judges": [], "permute": "inputs", "permutations": None, "wished": 0.05},
-            "statistics": ["pearson", "spearman", "kendall_b", "kappa_linear"],
-            "levels": list(LEVELS),
-        },
-    }
+    card = JudgeFacts(
+        card="",
+        engine="lexical",
+        form="bleu",
+        draws=1,
+        share=1.0,
+        prompt=None,
+        references=False,
+        family=None,
+        grid={"quality": None},
+        ends={"quality": None},
+        weighted=False,
+        first_draw=False,
+        discrete=False,
+        hint=None,
+    )
+    compared = Comparison(
+        judges=[],
+        statistics=["pearson", "spearman", "kendall_b", "kappa_linear"],
+        levels=list(LEVELS),
+        permute="inputs",
+        permutations=None,
+        wished=0.05,
+    )
+    spec = StatisticsSpec(
+        code="",
+        versions={},
+        table="comparison",
+        dataset="wmt",
+        seed=SEED,
+        ratings="human",
+        clean=None,
+        excluded=[],
+        perturbed=[],
+        allow_missing=False,
+        families={},
+        reference_systems=[],
+        exclude_reference_systems=True,
+        targets=[],
+        results="",
+        output="",
+        aspects={"quality": AspectScale(values=None, ends=(0, 100))},
+        judges=dict.fromkeys(names, card),
+        comparison=compared,
+    )
     return EvaluationData(
         spec,
         pa.table({"item": items}),
@@ -151,6 +183,7 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
         pa.concat_tables(told),
         pa.table({}),
         pa.table({}),
+        "generated",
     )
 
 

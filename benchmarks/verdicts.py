@@ -48,7 +48,9 @@ def points(values: Floats) -> Floats:
 def field(y: Floats, lengths: Floats, seed: int) -> Field:
     """Return what agreement is measured against: one rater, (texts,)."""
     order = {str(s): s for s in range(SOURCES)}
-    study: Any = SimpleNamespace(item_order=order, spec={"seed": seed}, dataset="simulated")
+    study: Any = SimpleNamespace(
+        item_order=order, spec=SimpleNamespace(seed=seed), dataset="simulated"
+    )
     panel: Any = SimpleNamespace(
         source=SOURCE, system=SYSTEM, lengths=lengths, ratings=lambda _: y[None, :]
     )

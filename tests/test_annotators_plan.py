@@ -101,8 +101,8 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     own = scale_of(plan, "topical-chat", "score-only", "naturalness")
     assert own is not None and own.max == 3
     facts = facts_of(plan, "topical-chat", "annotator")
-    assert facts["ends"]["naturalness"] == [1, 5]
-    assert facts["grid"]["naturalness"] == [1, 2, 3, 4, 5]
+    assert facts.ends["naturalness"] == (1, 5)
+    assert facts.grid["naturalness"] == [1, 2, 3, 4, 5]
     spec = json.loads(Specs(plan, HOME, "r").score("topical-chat", "systems", "annotator"))
     [scored] = spec["readings"]
     assert scored["scale"]["labels"] == [*VERDICTS]
@@ -121,8 +121,8 @@ def test_a_score_in_percent_has_twenty_one_values_and_no_words(
     plan = plan_of("hundred", aspects=["naturalness"])
     assert scale_of(plan, "demo-dialogue", "hundred", "naturalness") == PERCENT
     facts = facts_of(plan, "demo-dialogue", "hundred")
-    assert facts["ends"]["naturalness"] == [0, 100]
-    assert facts["grid"]["naturalness"] == [*range(0, 101, 5)]
+    assert facts.ends["naturalness"] == (0, 100)
+    assert facts.grid["naturalness"] == [*range(0, 101, 5)]
     spec = json.loads(Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred"))
     told = {"min": 0, "max": 100, "step": 5, "labels": [], "off_grid": "drop"}
     assert spec["readings"][0]["scale"] == told

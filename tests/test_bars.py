@@ -1,5 +1,6 @@
 """Bars that a study states: met, missed or not known, how much more would tell, and the key."""
 
+from dataclasses import replace
 from math import erf, sqrt
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from judgescope.core.errors import UserError
 from judgescope.methods.claims import bars
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import Bar
 from judgescope.plan.bars import bars_of, check_bars
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table
@@ -180,10 +182,7 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
 )
 def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[str]) -> None:
     own = wanting(tmp_path, [row(value, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    told = EvaluationData(
-        own.spec, own.items, own.targets, own.ratings, own.scores, own.draws,
-        table_of("statuses", lost(n_lost)),
-    )  # fmt: skip
+    told = replace(own, statuses=table_of("statuses", lost(n_lost)))
     assert said(told) == {(ASPECTS[0], "by_source"): wanted}
 
 
@@ -192,10 +191,7 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
     for lo, bar, wanted in ((0.9, 0.8, ["meets"]), (0.85, 0.8, ["cannot_tell", "lost"])):
         rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]
         own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}])
-        told = EvaluationData(
-            own.spec, own.items, own.targets, own.ratings, own.scores, own.draws,
-            table_of("statuses", lost(6)),
-        )  # fmt: skip
+        told = replace(own, statuses=table_of("statuses", lost(6)))
         assert said(told) == {(ASPECTS[0], "pooled"): wanted}
 
 
@@ -251,15 +247,12 @@ def test_bars_may_be_by_aspect_and_at_a_level() -> None:
     check_bars(card(require), ["coherence"], "config.yaml")
     plan: Any = type("P", (), {"study": card(require)})
     told = bars_of(plan, "results/s", "d", ["agreement"])
-    assert told["parts"] == ["results/s/statistics/agreement/d.parquet"]
-    assert told["bars"][0] == {
-        **{"statistic": "spearman", "level": "pooled"},
-        **{"aspect": "coherence", "bar": 0.5},
-    }
+    assert told and told.parts == ["results/s/statistics/agreement/d.parquet"]
+    assert told.bars[0] == Bar(statistic="spearman", level="pooled", aspect="coherence", bar=0.5)
     with pytest.raises(ValueError, match="require"):
         card({"spearman": float("nan")})
     plan.study = card({})
-    assert bars_of(plan, "results/s", "d", ["agreement"]) == {"bars": [], "parts": []}
+    assert bars_of(plan, "results/s", "d", ["agreement"]) is None
 
 
 def test_false_alarms_at_the_bar_itself() -> None:

@@ -1,6 +1,7 @@
 """Claims on a small dataset in memory: every case that the first screen once got wrong."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from judgescope.methods.claims import agreement, order, rating
 from judgescope.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
+from statistics_spec import facts_of, spec_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -50,14 +52,15 @@ class World:
         cards = more.pop("cards", {})
         systems = own | {"perturbation": "systems"}
         spec = {
-            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
+            **{"dataset": "d", "seed": 7, "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
             "aspects": {ASPECT: {"values": FIVE, "ends": [1.0, 5.0]}},
             "judges": {name: card | cards.get(name, {}) for name in scores},
             "as_rater": {"margin": 0.05, "raters": "persons"},
         }
         return EvaluationData(
-            spec=spec | more,
+            spec=spec_of(spec | more),
+            data_sha="0123abcd",
             items=table_of("items", [own | {"item": f"i{i:02}"} for i in range(ITEMS)]),
             targets=table_of(
                 "targets",
@@ -246,16 +249,8 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
     own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT}
     rows = [own | vote for vote in votes]
     study = world.study({})
-    study = EvaluationData(
-        **{
-            **{name: getattr(study, name) for name in study.__dataclass_fields__},
-            "draws": table_of("draws", rows),
-            "spec": {
-                **study.spec,
-                "judges": {"j": {"share": 1.0, "hint": None, "engine": "openai"}},
-            },
-        }
-    )
+    study.spec.judges["j"] = facts_of(engine="openai")
+    study = replace(study, draws=table_of("draws", rows))
     [claim] = order.compared(study)
     assert claim.kind == PAIRS and claim.estimate.value == 1.0 and claim.estimate.n_missing > 0
     assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls

@@ -1,5 +1,7 @@
 """Claims that a judge keeps criteria apart: rules by hand, false alarms, and rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,10 +28,7 @@ def made(scores: Scores, cut: int = 0) -> EvaluationData:
         {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
         for row in own.targets.to_pylist()
     ]
-    targets = table_of("targets", rows)
-    return EvaluationData(
-        own.spec, own.items, targets, own.ratings, own.scores, own.draws, own.statuses
-    )
+    return replace(own, targets=table_of("targets", rows))
 
 
 def told(own: EvaluationData) -> tuple[str, list[str], Claim]:

@@ -1,6 +1,7 @@
 """Claims about damage, made of one small dataset in memory, and their rows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,7 @@ def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> 
         {**row, "text": (texts or {}).get(row["target"].partition(":")[2], "words")}
         for row in own.targets.to_pylist()
     ]
-    return EvaluationData(
-        own.spec, own.items, table_of("targets", rows), own.ratings, own.scores, own.draws,
-        own.statuses,
-    )  # fmt: skip
+    return replace(own, targets=table_of("targets", rows))
 
 
 def told(own: EvaluationData) -> dict[str, Claim]:
@@ -114,10 +112,7 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
     for row in rows:
         if row["item"] in {f"i0{n}" for n in range(9)} and row["perturbation"] != "original":
             row["status"] = "impossible: too short"
-    kept = EvaluationData(
-        own.spec, own.items, table_of("targets", rows), own.ratings, own.scores, own.draws,
-        own.statuses,
-    )  # fmt: skip
+    kept = replace(own, targets=table_of("targets", rows))
     assert told(own)["typos"].outcome == Outcome.NO_CLAIM
     assert told(kept)["typos"].outcome == Outcome.NOTICED and told(kept)["typos"].lost == 0
 
@@ -147,7 +142,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
-    own = made(fallen(drops(*[1] * 20)), claimed=["discernment"], required={"bars": []})
+    own = made(fallen(drops(*[1] * 20)), claimed=["discernment"])
     rows: list[Row] = verdicts.rows(own)
     assert rows == list(verdict_rows(own, damage.claims(own)))
     row = one(rows, "verdict", perturbation="typos")

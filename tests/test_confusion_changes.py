@@ -8,6 +8,7 @@ import pytest
 from judgescope.core.sampling import share_of
 from judgescope.methods import confusion
 from judgescope.methods.drops import HEADLINES
+from statistics_spec import change
 from test_confusion_rows import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 
 CLEAR = judge(typos_clear=2.0, cuts_true=2.0)
@@ -80,8 +81,7 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     given = np.array([item in chosen for item in ITEMS])
     part = {place: np.where(given, values, NAN) for place, values in CLEAR.items()}
     own = study({"mixed": MIXED, "part": part})
-    card = own.spec["judges"]["part"]
-    own.spec["judges"]["part"] = {**card, "share": 0.5}
+    change(own.spec, "part", share=0.5)
     rows = confusion.rows(own)
     row = gap(rows, "s_f_mean")
     assert row["value"] == pytest.approx(HALF[given].mean())
@@ -115,8 +115,7 @@ def test_judges_that_lack_other_cells_are_not_compared() -> None:
 def test_points_of_other_scales_are_not_compared_but_index_and_auc_are() -> None:
     tenfold = {place: 10 * values for place, values in MIXED.items()}
     own = study({"clear": CLEAR, "wide": tenfold})
-    card = own.spec["judges"]["wide"]
-    own.spec["judges"]["wide"] = {**card, "ends": dict.fromkeys(ASPECTS, (10.0, 50.0))}
+    change(own.spec, "wide", ends=dict.fromkeys(ASPECTS, (10.0, 50.0)))
     rows = confusion.rows(own)
     for name in ("s_t_mean", "s_f_mean"):
         assert gap(rows, name)["note"] == "the judges have different scales"

@@ -14,6 +14,7 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.cards import Expectations
 from judgescope.schema.tables import table_of
 from running import HOME
+from statistics_spec import spec_of
 from test_confusion import TABLE, Floats
 
 ITEMS = [f"i{item:02}" for item in range(30)]
@@ -46,20 +47,23 @@ def study(
     }
     own = {"dataset": "d"}
     return EvaluationData(
-        spec={
-            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd"},
-            **{"ratings": "human" if people else "none", "reference_systems": []},
-            "aspects": {name: {"values": None, "ends": [1.0, 5.0]} for name in aspects},
-            "judges": dict.fromkeys(judges, card),
-            **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
-            **{"expected": {"id": "e@1", "of": EXPECTED, "margin": 0.2}, "weights": None},
-            "compared": [],
-            "criteria": [
-                name for name in dict.fromkeys(split(each)[1] for each in aspects) if name
-            ],
-            **{"exclude_reference_systems": True},
-            **spec,
-        },
+        data_sha="0123abcd",
+        spec=spec_of(
+            {
+                **{"seed": 7},
+                **{"ratings": "human" if people else "none", "reference_systems": []},
+                "aspects": {name: {"values": None, "ends": [1.0, 5.0]} for name in aspects},
+                "judges": dict.fromkeys(judges, card),
+                **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
+                **{"expected": {"id": "e@1", "of": EXPECTED, "margin": 0.2}, "weights": None},
+                "compared": [],
+                "criteria": [
+                    name for name in dict.fromkeys(split(each)[1] for each in aspects) if name
+                ],
+                **{"exclude_reference_systems": True},
+                **spec,
+            }
+        ),
         items=table_of("items", [own | {"item": item} for item in ITEMS]),
         targets=table_of(
             "targets",

@@ -11,10 +11,12 @@ import pytest
 from asking import WRITING, Study
 from judgescope.cli.summary import unpriced
 from judgescope.methods import cost
+from judgescope.methods.specs import Members
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
 from running import HOME, write_card
 from scripted import Body, Said, reply, serve
+from statistics_spec import facts_of
 
 PRICED = {"price": {"input": 2, "output": 8, "cached_input": 1}}
 USAGE = {
@@ -135,12 +137,12 @@ def judged_by(*judges: str) -> pa.Table:
 def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | None) -> Estimate:
     """Return the price of `both`, made of members `a` and `b`, or of one of these."""
     told = {"a": {"input": 2, "output": 10}, "b": {"input": 4, "output": 20}, **prices}
-    cards = {name: {"engine": "openai", "price": price} for name, price in told.items()}
-    cards |= {"both": {"engine": "derived", "price": None}, "rules": {"engine": "lexical"}}
-    made = {"both": {"members": ["a", "b"], "supervised": supervised}}
-    made["cheap"] = {"members": ["rules", "rules"], "supervised": False}
-    cards["cheap"] = {"engine": "derived", "price": None}
-    study = SimpleNamespace(spec={"judges": cards, "made_of": made})
+    cards = {name: facts_of(engine="openai", price=price) for name, price in told.items()}
+    cards |= {"both": facts_of(engine="derived"), "rules": facts_of(engine="lexical")}
+    made = {"both": Members(members=["a", "b"], supervised=supervised)}
+    made["cheap"] = Members(members=["rules", "rules"], supervised=False)
+    cards["cheap"] = facts_of(engine="derived")
+    study = SimpleNamespace(spec=SimpleNamespace(judges=cards, made_of=made))
     found = dict(cost._of_judge(study, judged_by("a", "b"), judge, 10, 10))  # type: ignore[arg-type]
     assert found["replies"].value == (20 if judge == "both" else 10)
     return found["usd"]

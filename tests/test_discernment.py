@@ -16,6 +16,7 @@ from judgescope.schema.tables import table_of
 from judgescope.statistics import combination, wilcoxon
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.resampling import NO_WIDTH
+from statistics_spec import spec_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -88,14 +89,17 @@ def study(
         for aspect in ASPECTS
     ]
     return EvaluationData(
-        spec={
-            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "none"},
-            "aspects": {aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS},
-            "judges": {name: {**card, **(cards or {}).get(name, {})} for name in judges},
-            **{"perturbed": [TYPOS, CUTS], "excluded": [], "allow_missing": False},
-            **{"weights": None, "compared": [], "targets": sets, "reference_systems": []},
-            **spec,
-        },
+        data_sha="0123abcd",
+        spec=spec_of(
+            {
+                **{"seed": 7, "ratings": "none"},
+                "aspects": {aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS},
+                "judges": {name: {**card, **(cards or {}).get(name, {})} for name in judges},
+                **{"perturbed": [TYPOS, CUTS], "excluded": [], "allow_missing": False},
+                **{"weights": None, "compared": [], "targets": sets, "reference_systems": []},
+                **spec,
+            }
+        ),
         items=table_of("items", [{"dataset": "d", "item": item} for item in items]),
         targets=table_of("targets", targets),
         ratings=table_of("ratings", []),
@@ -279,7 +283,7 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discernment, "discernment", counted)
     told = study({"good": scored(1, 0.8), "blind": scored(0)})
     discernment.rows(told)
-    assert len(calls) == 2 * len(told.spec["perturbed"])
+    assert len(calls) == 2 * len(told.spec.perturbed)
 
 
 # Weights
@@ -418,7 +422,7 @@ def test_without_perturbations_and_for_excluded_judges_there_are_no_styles() -> 
 
 
 def test_where_no_text_stands_for_an_original_every_share_says_so() -> None:
-    rows = perturbations.rows(replace(study({}, improved=True), targets=table_of("targets", [])))
+    rows = perturbations.rows(replace(study({}, improved="c0de"), targets=table_of("targets", [])))
     shares = [row for row in rows if row["statistic"].startswith("share_")]
     assert len(shares) == 3 + 2 * 4 and {row["value"] for row in shares} == {None}
     assert {row["note"] for row in shares} == {perturbations.NO_ORIGINALS}

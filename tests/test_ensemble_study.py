@@ -9,6 +9,7 @@ import yaml
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
 from judgescope.methods.ensemble import SCALES
+from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.ensembles import ensembles_of
 from judgescope.plan.loading import load_plan
 from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
@@ -40,7 +41,7 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
     told = {**STUDY, "judges": ["rules", "chrf", "length", "both"], "methods": ["ensemble"]}
     plan = load_plan(told, HOME, source="study.yaml")
     assert ensembles_of(plan, "demo-dialogue") == {
-        "both": {"members": ["chrf", "length", "rules"], "least": 1, "mixed": ["naturalness"]}
+        "both": EnsembleMembers(members=["chrf", "length", "rules"], least=1, mixed=["naturalness"])
     }
     assert plan.target_sets("demo-dialogue") == ["systems"]
 

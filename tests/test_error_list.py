@@ -236,7 +236,7 @@ def test_other_penalties_score_anew_and_ask_nothing(
     assert [one["settings"]["minor"] for one in scored] == [1, 2]
     assert scored[0]["scale"]["step"] is None  # scores lie between the steps of the aspect's scale
     facts = facts_of(plan, "demo-dialogue", "error-list")
-    assert facts["grid"]["naturalness"] is None and facts["ends"]["naturalness"]
+    assert facts.grid["naturalness"] is None and facts.ends["naturalness"]
 
 
 # --- forms ---

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from judgescope.methods.claims import hints
 from judgescope.methods.claims.base import verdict_rows
@@ -119,5 +120,5 @@ def test_claims(
 
 def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
     own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
-    own.spec["hinted"]["told"]["tells"] = "right"
+    own.spec.hinted["told"] = replace(own.spec.hinted["told"], tells="right")
     assert list(hints.claims(own)) == []

@@ -41,6 +41,7 @@ from judgescope.statistics.result import (
     UNDEFINED_JUDGE,
     UNRELIABLE,
 )
+from statistics_spec import spec_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -105,20 +106,23 @@ def study(
         for name in (*scores, *(cards or {}))
     }
     return EvaluationData(
-        spec={
-            **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
-            **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
-            "as_rater": {"margin": 0.05, "raters": "expert"},
-            "aspects": {
-                aspect: {
-                    "values": values,
-                    "ends": [min(values), max(values)] if values else [1.0, 5.0],
-                }
-                for aspect in ASPECTS
-            },
-            **{"judges": known, "comparison": compared},
-            **spec,
-        },
+        data_sha="0123abcd",
+        spec=spec_of(
+            {
+                **{"seed": 7, "ratings": "human"},
+                **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+                "as_rater": {"margin": 0.05, "raters": "expert"},
+                "aspects": {
+                    aspect: {
+                        "values": values,
+                        "ends": [min(values), max(values)] if values else [1.0, 5.0],
+                    }
+                    for aspect in ASPECTS
+                },
+                **{"judges": known, "comparison": compared},
+                **spec,
+            }
+        ),
         items=table_of("items", [own | {"item": f"i{item:02}"} for item in range(ITEMS)]),
         targets=table_of(
             "targets",

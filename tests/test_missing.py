@@ -74,9 +74,9 @@ def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
         cell = ("demo-dialogue", "systems", "score-only")
         scored.append(json.loads(specs.score(*cell)).get("missing"))
         statistics = json.loads(specs.statistics("agreement", "demo-dialogue"))
-        assert statistics.get("missing") == ({"policy": "worst"} if scored[-1] else None)
+        assert statistics.get("missing") == ("worst" if scored[-1] else None)
     assert len(asked) == 1 and scored[:2] == [None, None]
     assert scored[2] is not None and scored[2]["policy"] == "worst"
     assert "missing" not in study(FIELD).signature("good", "pearson", "pooled")
-    filled = study(FIELD, missing={"policy": "worst"})
+    filled = study(FIELD, missing="worst")
     assert "|missing:worst|" in filled.signature("good", "pearson", "pooled")

@@ -121,7 +121,7 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
         asked.append(specs.ask("demo-dialogue", "judge"))
         cell = ("demo-dialogue", "systems", "score-only")
         scored += [one["scale"] for one in json.loads(specs.score(*cell))["readings"]]
-        facts.append(facts_of(plan, "demo-dialogue", "score-only")["grid"]["naturalness"])
+        facts.append(facts_of(plan, "demo-dialogue", "score-only").grid["naturalness"])
         hashes.add(card_hash(plan.judges["score-only"]))
     assert len(set(asked)) == 1 and len(hashes) == 3
     told = [scale.get("off_grid", "drop") for scale in scored]

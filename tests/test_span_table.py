@@ -11,6 +11,7 @@ from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.annotated import ANNOTATED
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import Span
+from statistics_spec import change, spec_of
 
 Row = dict[str, Any]
 TEXTS = {
@@ -92,13 +93,13 @@ def study(
     told = {
         "dataset": "d",
         "seed": 1,
-        "data_sha": "0",
         "judges": {"j": {"share": share, "engine": "openai"}},
     }
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
     return EvaluationData(
-        spec=told,
+        spec=spec_of(told),
+        data_sha="0",
         items=table_of("items", repeated(items, "item")),
         targets=table_of("targets", repeated(targets, "target", "item")),
         statuses=SCHEMAS["statuses"].empty_table(),
@@ -251,7 +252,7 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
         judgment("d", spans=None, status="not_applicable", rule="too few members with a score"),
     ]
     own = study(tmp_path, judged)
-    own.spec["judges"]["j"]["engine"] = "derived"
+    change(own.spec, "j", engine="derived")
     found = keyed(rows(own))
     told = {name: (row["value"], row["n"], row["n_missing"]) for (name, *_), row in found.items()}
     assert told["span_errors"] == (0.5, 2, 2) and told["span_clean"] == (0.5, 2, 2)
@@ -263,7 +264,7 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
 
 def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Path) -> None:
     own = study(tmp_path, [judgment(name, spans=None) for name in "abcd"])
-    own.spec["judges"]["j"]["engine"] = "derived"
+    change(own.spec, "j", engine="derived")
     found = keyed(rows(own))
     row = found["span_errors", "", ""]
     assert (row["value"], row["n_missing"]) == (None, 4) and row["note"]

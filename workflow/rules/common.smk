@@ -115,11 +115,9 @@ def joined_files():
 
 def lessons_for(table):
     """Return what came of a judge's training, for the table of it."""
-    return (
-        [SPECS.lessons[name] for name in ("losses", "export")]
-        if table == "training"
-        else []
-    )
+    if table != "training":
+        return []
+    return [SPECS.lessons.losses, SPECS.lessons.export]
 
 
 def bought_before(table, dataset):
@@ -144,12 +142,10 @@ def built_for(table, dataset):
     found = []
     sets = [SPECS.known(dataset, name) for name, _ in PLAN.perturbed(dataset, "graded")]
     if table in {"perspectives", "construction"} or "perspectives" in claimed_by(table):
-        found += [one["file"] for one in sets]
+        found += [one.file for one in sets]
     if table == "construction":
         found += [f"{OUT}/collected/{dataset}/bought.parquet"]
-        found += [
-            path for one in sets for path in [one["anchors"], *one["compared"]] if path
-        ]
+        found += [path for one in sets for path in [one.anchors, *one.compared] if path]
     return found
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -12,33 +11,35 @@ from judgescope.core.canonical import canonical
 from judgescope.jobs.run import run
 from judgescope.methods import METHODS
 from judgescope.methods.evaluation_data import EvaluationData, turned
+from judgescope.methods.specs import StatisticsSpec, Turned
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: StatisticsSpec) -> None:
     """Read a dataset's tables and write the rows of one method."""
-    out, dataset = spec["results"], spec["dataset"]
+    out, dataset = spec.results, spec.dataset
     targets = [
-        read_table("targets", f"{out}/targets/{dataset}/{name}.parquet") for name in spec["targets"]
+        read_table("targets", f"{out}/targets/{dataset}/{name}.parquet") for name in spec.targets
     ]
-    turns = spec.get("turned", {"ratings": {}, "scores": {}})
-    people = {("", aspect): total for aspect, total in turns["ratings"].items()}
+    turns = spec.turned or Turned(ratings={}, scores={})
+    people = {("", aspect): total for aspect, total in turns.ratings.items()}
     judges = {
         (judge, aspect): total
-        for judge, own in turns["scores"].items()
+        for judge, own in turns.scores.items()
         for aspect, total in own.items()
     }
     study = EvaluationData(
-        spec={**spec, "data_sha": _data_sha(f"{out}/items/{dataset}.json")},
+        spec=spec,
         items=read_table("items", f"{out}/items/{dataset}.parquet"),
         targets=pa.concat_tables(targets),
         ratings=turned(read_table("ratings", f"{out}/ratings/{dataset}.parquet"), people),
         scores=turned(read_table("scores", f"{out}/collected/{dataset}/scores.parquet"), judges),
         draws=turned(read_table("draws", f"{out}/collected/{dataset}/draws.parquet"), judges),
         statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
+        data_sha=_data_sha(f"{out}/items/{dataset}.json"),
     )
-    rows = import_module(METHODS[spec["table"]]).rows(study)
-    write_table("results", table_of("results", rows), spec["output"])
+    rows = import_module(METHODS[spec.table]).rows(study)
+    write_table("results", table_of("results", rows), spec.output)
 
 
 def _data_sha(report: str) -> str:

@@ -37,23 +37,24 @@ Row = dict[str, Any]
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
-    aspects = [name for name in study.spec["aspects"] if len(study.systems.ratings(name))]
+    aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
     found: list[Row] = []
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
         for (statistic, level), estimate in human(study, study.systems, aspect):
             found.append(study.row("human", plain, statistic, level, estimate))
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         for systems, panel in study.rated(judge).items():
             own = _judge_rows(study, panel, judge, aspects)
             found += [row | {"systems": systems} for row in own]
-    shares = {card["share"] for card in study.spec["judges"].values()} - {1.0}
+    shares = {card.share for card in study.spec.judges.values()} - {1.0}
     beside = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
     return [_hinted(study, row) for row in below_controls(study, found, beside)]
 
 
 def _hinted(study: EvaluationData, row: Row) -> Row:
     """Say of a judge that is given a rating of the very text that this is no agreement."""
-    hint = study.spec["judges"].get(row["judge"], {}).get("hint")
+    card = study.spec.judges.get(row["judge"])
+    hint = card and card.hint
     if not hint:
         return row
     said = f"{HINT}: {hint}; the judge is given a rating of the text, this is no agreement"
@@ -62,10 +63,10 @@ def _hinted(study: EvaluationData, row: Row) -> Row:
 
 def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Iterator[Row]:
     """Yield the rows of the controls on a share of the items, to hold its judges against."""
-    cards = study.spec["judges"]
-    named = next(name for name, card in cards.items() if card["share"] == share)
+    cards = study.spec.judges
+    named = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
-        if card["engine"] == "control":
+        if card.engine == "control":
             for systems, panel in study.rated(judge).items():
                 for row in _judge_rows(study, panel.given(named), judge, aspects):
                     yield row | {"systems": systems, "share": share}
@@ -129,12 +130,12 @@ def below_controls(
     By point estimate; the best control of each statistic on the same texts, the first of equals.
     `beside` has rows of controls on a share of the items, which are not told themselves.
     """
-    cards = study.spec["judges"]
-    controls = {name for name, card in cards.items() if card["engine"] == "control"}
+    cards = study.spec.judges
+    controls = {name for name, card in cards.items() if card.engine == "control"}
     best: dict[tuple[Any, ...], Row] = {}
 
     def of(row: Row) -> tuple[Any, ...]:
-        share = row.get("share", cards.get(row["judge"], {}).get("share", 1.0))
+        share = row.get("share", card.share if (card := cards.get(row["judge"])) else 1.0)
         place = row["aspect"], row.get("criterion"), row["statistic"], row["level"]
         return *place, row.get("systems"), share
 

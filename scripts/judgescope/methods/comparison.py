@@ -21,6 +21,7 @@ from judgescope.methods.measures import (
     lower_median,
     mean_rating,
 )
+from judgescope.methods.specs import present
 from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
 from judgescope.statistics.correlation import STATISTICS, correlations
 from judgescope.statistics.kappa import on_classes
@@ -60,12 +61,12 @@ class _Field:
 
     def __init__(self, study: EvaluationData, panel: TargetSet, aspect: str, flips: Flips) -> None:
         self.study, self.panel, self.flips = study, panel, flips
-        self.wanted = study.spec["comparison"]
+        self.wanted = present(study.spec.comparison)
         ratings = panel.ratings(aspect)
         self.people, self.gold = mean_rating(ratings), lower_median(ratings)
-        self.correlations = [name for name in STATISTICS if name in self.wanted["statistics"]]
+        self.correlations = [name for name in STATISTICS if name in self.wanted.statistics]
         self.places: list[Place] = [
-            (name, level) for name in self.correlations for level in self.wanted["levels"]
+            (name, level) for name in self.correlations for level in self.wanted.levels
         ]
         scores = {name: panel.scores(name, aspect) for name in _judges(study)}
         self.scores = {name: x for name, x in scores.items() if x is not None}
@@ -74,7 +75,7 @@ class _Field:
         }
         self.classes = {name: own for name, (own, _) in classes.items()}
         self.why = {name: reason for name, (_, reason) in classes.items()}
-        if KAPPA[0] in self.wanted["statistics"] and any(self.classes.values()):
+        if KAPPA[0] in self.wanted.statistics and any(self.classes.values()):
             self.places.append(KAPPA)
         self._found: dict[tuple[str, bytes, bytes, bool], Found] = {}
 
@@ -104,7 +105,7 @@ class _Field:
                 self.panel.system[given],
                 weights=weights,
                 statistics=self.correlations,
-                levels=self.wanted["levels"],
+                levels=self.wanted.levels,
             )
             found: dict[Place, Replicated] = {(*place,): one for place, one in told.items()}
             if KAPPA in self.places:
@@ -145,7 +146,7 @@ class _Field:
         classes = self.classes[judge]
         if KAPPA in self.places and classes and classes == self.classes[other]:
             tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, self._unit(), self.flips)
-        for level in self.wanted["levels"]:
+        for level in self.wanted.levels:
             found = permutation_tests(
                 x1,
                 x2,
@@ -154,7 +155,7 @@ class _Field:
                 self.panel.system,
                 self.flips,
                 level=level,
-                permute=self.wanted["permute"],
+                permute=self.wanted.permute,
                 statistics=self.correlations,
             )
             tests |= {(statistic, level): test for statistic, test in found.items()}
@@ -166,7 +167,7 @@ class _Field:
     def _unit(self) -> Any:
         """Return what is swapped together: the code of each target's source, system or own."""
         own = {"inputs": self.panel.source, "systems": self.panel.system}
-        return own.get(self.wanted["permute"], np.arange(len(self.panel.targets)))
+        return own.get(self.wanted.permute, np.arange(len(self.panel.targets)))
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -175,7 +176,7 @@ def rows(study: EvaluationData) -> list[Row]:
     flips = _flips(study, panel)
     found: list[Row] = []
     gaps: dict[_Gap, list[Replicated]] = defaultdict(list)
-    for aspect in study.spec["aspects"]:
+    for aspect in study.spec.aspects:
         if len(panel.ratings(aspect)):
             field = _Field(study, panel, aspect, flips)
             pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
@@ -209,21 +210,22 @@ def _averages(study: EvaluationData, gaps: Mapping[_Gap, list[Replicated]]) -> I
 
 def _judges(study: EvaluationData) -> list[str]:
     """Return the judges that are compared: none that is given a rating of the very text."""
-    wanted = study.spec["comparison"]["judges"]
+    wanted = present(study.spec.comparison).judges
     return [
         name
-        for name, card in study.spec["judges"].items()
-        if (not wanted or name in wanted) and not card.get("hint")
+        for name, card in study.spec.judges.items()
+        if (not wanted or name in wanted) and not card.hint
     ]
 
 
 def _flips(study: EvaluationData, panel: TargetSet) -> Flips:
     """Return the assignments that all pairs of a dataset share."""
-    permute, count = (study.spec["comparison"][key] for key in ("permute", "permutations"))
+    wanted = present(study.spec.comparison)
+    permute, count = wanted.permute, wanted.permutations
     pairs = comb(len(_judges(study)), 2)
     count = count or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * pairs)
     sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
-    rng = stream(study.spec["seed"], "permutation", study.dataset, permute)
+    rng = stream(study.spec.seed, "permutation", study.dataset, permute)
     return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
 
 
@@ -298,10 +300,10 @@ def _of_pair(
 ) -> dict[str, Estimate]:
     """Return by name what is said of a pair: first minus second, p-values, detectable gap."""
     statistic, _ = place
-    wanted = study.spec["comparison"]
+    wanted = present(study.spec.comparison)
     first, second, test = pair.first[place], pair.second[place], pair.tests[place]
     gap = difference(first, second).estimate
-    how = f"PERM-{wanted['permute'].upper()}, {permutations} permutations, two-sided"
+    how = f"PERM-{wanted.permute.upper()}, {permutations} permutations, two-sided"
     told = {f"difference_{statistic}": gap}
     for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
         told[f"{name}_{statistic}"] = _plain(value, test.n, how)
@@ -309,11 +311,9 @@ def _of_pair(
     told[f"detectable_{statistic}"] = _plain(
         float("nan") if least is None else least, pair.sources, "power .8 at .05, two-sided"
     )
-    needed = (
-        float("nan") if least is None else sources_needed(pair.sources, least, wanted["wished"])
-    )
+    needed = float("nan") if least is None else sources_needed(pair.sources, least, wanted.wished)
     told[f"sources_needed_{statistic}"] = _plain(
-        needed, pair.sources, f"for a difference of {wanted['wished']:g}, power .8 at .05"
+        needed, pair.sources, f"for a difference of {wanted.wished:g}, power .8 at .05"
     )
     return told
 

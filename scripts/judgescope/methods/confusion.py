@@ -17,6 +17,7 @@ from judgescope.methods.changes import Wording, change_rows
 from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.pairs import Pairs, pairs_of
+from judgescope.methods.specs import ExpectedChange, present
 from judgescope.methods.undefined import Ends, ends, excluded, reasons
 from judgescope.statistics.confusion import items_needed, p_equivalence
 from judgescope.statistics.means import SHARE, clustered_mean
@@ -68,10 +69,10 @@ class Confusing:
     ) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: Method = table_method(len(study.item_order))
-        aspects = [name for name in study.spec["aspects"] if split(name)[1] == criterion]
+        aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
         self.cells = [
             cell
-            for name, degree, _ in study.spec["perturbed"]
+            for name, degree, _ in study.spec.perturbed
             for cell in self._cells(found, name, degree, aspects)
         ]
 
@@ -80,10 +81,10 @@ class Confusing:
         pairs = pairs_of(self.study, found, place, self.judge)
         lacking = [aspect for aspect in aspects if aspect not in pairs]
         absent = reasons(self.study, found, place, self.judge, lacking)
-        told = self.study.spec["expected"]["of"].get(name, {})
+        told = present(self.study.spec.expected).of.get(name, ExpectedChange())
         for aspect in aspects:
             plain = split(aspect)[0]
-            wanted, kept = (plain in told.get(key, ()) for key in ("drop", "same"))
+            wanted, kept = (plain in told.drop, plain in told.same)
             expected = DROP if wanted else SAME if kept else NOTHING
             yield Cell(name, degree, aspect, expected, pairs.get(aspect), absent.get(aspect))
 
@@ -116,7 +117,7 @@ class Confusing:
 
     def _at_floor(self, cell: Cell, pairs: Pairs) -> Estimate:
         """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
-        scale = self.study.spec["judges"][self.judge]["ends"][cell.aspect]
+        scale = self.study.spec.judges[self.judge].ends[cell.aspect]
         if scale is None:
             return Estimate.undefined("no scale: there is no floor")
         low = (pairs.original <= scale[0]).astype(np.float64)
@@ -144,8 +145,8 @@ class Confusing:
 
     def _margin(self, aspect: str) -> float | None:
         """Return the margin on the judge's scale, None where it has none."""
-        scale = self.study.spec["judges"][self.judge]["ends"][aspect]
-        margin: float = self.study.spec["expected"]["margin"]
+        scale = self.study.spec.judges[self.judge].ends[aspect]
+        margin = present(self.study.spec.expected).margin
         return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
 
     def _verdict(self, cell: Cell) -> str:
@@ -174,13 +175,13 @@ class Confusing:
         """Return the drops of which something is expected, or why nothing can be said of them."""
         used = [cell for cell in self.cells if cell.expected != NOTHING]
         gaps = [cell for cell in used if cell.pairs is None]
-        if not used or len(gaps) == len(used) or (gaps and not self.study.spec["allow_missing"]):
+        if not used or len(gaps) == len(used) or (gaps and not self.study.spec.allow_missing):
             return _undefined(used, gaps)
         told = {cell: cell.pairs for cell in used if cell.pairs}
         values = np.full((len(self.study.item_order), len(told)), np.nan)
         for column, pairs in enumerate(told.values()):
             values[pairs.source, column] = pairs.original - pairs.perturbed
-        scales = self.study.spec["judges"][self.judge]["ends"]
+        scales = self.study.spec.judges[self.judge].ends
         return Drops(
             self.study,
             self.judge,
@@ -227,13 +228,13 @@ def _undefined(used: Sequence[Cell], gaps: Sequence[Cell]) -> Estimate:
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of confusion.csv."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return []
     never, known = excluded(study), ends(study)
-    criteria: list[str | None] = study.spec["criteria"] or [None]
+    criteria: list[str | None] = [*study.spec.criteria] or [None]
     found: list[Row] = []
     drops: dict[Wording, Drops | Estimate] = {}
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         for criterion in criteria:
             if judge in never:
                 nothing = Estimate.undefined(never[judge])

@@ -3,7 +3,7 @@
 After paper 002: tables 6 (comparator), 8 (anchors) and 9 (costs).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
+from judgescope.methods.specs import GradedTexts, present
 from judgescope.perturb.grading import UNRESOLVED
 from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.anchors import comparator_accuracy
@@ -27,26 +28,23 @@ Row = dict[str, Any]
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of construction.csv."""
     found = list[Row]()
-    for told in study.spec["graded"]:
-        graded = read_table("graded", told["file"]).to_pylist()
+    for told in study.spec.graded:
+        graded = read_table("graded", told.file).to_pylist()
         found += _ratings(study, told, graded)
-        if told["anchors"]:
+        if told.anchors:
             found += [*_anchored(study, told, graded), *_comparator(study, told)]
     return [*found, *_costs(study)]
 
 
-def _row(
-    study: EvaluationData, told: Mapping[str, Any], name: str, one: Estimate, **at: Any
-) -> Row:
-    place = {key: told[key] for key in ("perturbation", "degree")}
+def _row(study: EvaluationData, told: GradedTexts, name: str, one: Estimate, **at: Any) -> Row:
     level = at.pop("level", "")
-    return study.row("", told["aspect"], name, level, one, **place, **at)
+    return study.row("", told.aspect, name, level, one, **told.place, **at)
 
 
-def _ratings(study: EvaluationData, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+def _ratings(study: EvaluationData, told: GradedTexts, graded: list[Row]) -> Iterator[Row]:
     """Yield how many texts have each rating, how many errors those have, and what was left out."""
     chosen = [row for row in graded if row["status"] == CHOSEN]
-    for k, rating in enumerate(told["classes"], start=1):
+    for k, rating in enumerate(told.classes, start=1):
         own = [row for row in chosen if row["rating"] == rating]
         count = Estimate(float(len(own)), n=len(chosen), note=f"rated {rating:g}")
         yield _row(study, told, "class_count", count, k=k)
@@ -63,7 +61,7 @@ def _ratings(study: EvaluationData, told: Mapping[str, Any], graded: list[Row]) 
         yield _row(study, told, f"share_{name}", one)
 
 
-def _anchored(study: EvaluationData, told: Mapping[str, Any], graded: list[Row]) -> Iterator[Row]:
+def _anchored(study: EvaluationData, told: GradedTexts, graded: list[Row]) -> Iterator[Row]:
     """Yield where the chosen texts lie among the anchors, and how often several ratings were best.
 
     Source: paper 002, table 8.
@@ -79,7 +77,7 @@ def _anchored(study: EvaluationData, told: Mapping[str, Any], graded: list[Row])
     known = {row["target"]: row for row in graded}
     asked = [
         row
-        for path in told["compared"][1:]  # those of anchors with each other come first
+        for path in told.compared[1:]  # those of anchors with each other come first
         for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist()
     ]
     lost = np.array([row["outcome"] is None for row in asked], dtype=np.float64)
@@ -103,11 +101,11 @@ def _mean(
     return share(values[known], ones, source, study.weights, missing, of=of, ends=ends)
 
 
-def _comparator(study: EvaluationData, told: Mapping[str, Any]) -> Iterator[Row]:
+def _comparator(study: EvaluationData, told: GradedTexts) -> Iterator[Row]:
     """Yield how often the comparator names the better of two anchors (paper 002, table 6)."""
-    anchors = read_table("anchors", told["anchors"]).to_pylist()
-    rating = {row["target"]: told["classes"].index(row["rating"]) for row in anchors}
-    pairs = read_table("comparisons", told["compared"][0]).to_pylist()
+    anchors = read_table("anchors", present(told.anchors)).to_pylist()
+    rating = {row["target"]: told.classes.index(row["rating"]) for row in anchors}
+    pairs = read_table("comparisons", told.compared[0]).to_pylist()
     outcomes = np.array([np.nan if row["outcome"] is None else row["outcome"] for row in pairs])
     apart = np.array([rating[row["target"]] - rating[row["anchor"]] for row in pairs])
     place = dict(zip(study.systems.targets, study.systems.source.tolist(), strict=True))
@@ -122,9 +120,9 @@ def _costs(study: EvaluationData) -> Iterator[Row]:
 
     The column judge has the model that was asked, `form` the step.
     """
-    bought = read_table("bought", study.spec["bought"])
-    for told in study.spec["steps"]:
-        mine = bought.filter(pc.equal(bought["perturbation"], told["writer"]))
-        for name, one in estimates(mine, len(mine), priced(mine, told["price"]), None, ""):
-            place = {"perturbation": told["writer"], "form": told["step"]}
-            yield study.row(told["model"], "", name, "", one, **place)
+    bought = read_table("bought", study.spec.bought[-1])
+    for told in study.spec.steps:
+        mine = bought.filter(pc.equal(bought["perturbation"], told.writer))
+        for name, one in estimates(mine, len(mine), priced(mine, told.price), None, ""):
+            place = {"perturbation": told.writer, "form": told.step}
+            yield study.row(told.model, "", name, "", one, **place)

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from judgescope.core.reserved_names import ASKED
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.tables import read_table
 from judgescope.statistics.result import Estimate
@@ -18,7 +19,6 @@ UNPRICED = "the model's card has no price"
 SUPERVISED = "the merging of its members' lists is booked by model, not by ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
 Row = dict[str, Any]
-Priced = Mapping[str, float | None] | None
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -27,16 +27,16 @@ def rows(study: EvaluationData) -> list[Row]:
     A judge's row counts each of its replies once, and so what it would cost alone. The row of all
     counts a reply once, though judges and datasets share it: over the datasets it adds up.
     """
-    tables = [read_table("bought", path) for path in study.spec["bought"]]
+    tables = [read_table("bought", path) for path in study.spec.bought]
     bought = tables[-1]
     found: list[Row] = []
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         ends = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(ends):
             ok = pc.sum(ends.filter(pc.equal(ends["status"], "ok"))["n"]).as_py() or 0
             told = _of_judge(study, bought, judge, pc.sum(ends["n"]).as_py(), ok)
             found += [study.row(judge, "", name, "", one) for name, one in told]
-    for writer, price in study.spec["writers"].items():
+    for writer, price in study.spec.writers.items():
         mine = bought.filter(pc.equal(bought["perturbation"], writer))
         for name, one in estimates(
             mine, len(mine), priced(mine, price), None, "texts made by a model"
@@ -49,25 +49,25 @@ def _of_judge(
     study: EvaluationData, bought: pa.Table, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield what a judge's judgments cost; of a derived one, what those of its members did."""
-    cards = study.spec["judges"]
-    made = study.spec["made_of"].get(judge, {"members": [judge], "supervised": False})
-    asked = [name for name in made["members"] if cards[name]["engine"] in ASKED]
-    if not asked and not made["supervised"]:
-        note = f"{cards[judge]['engine']}: nothing is bought"
+    cards = study.spec.judges
+    made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
+    asked = [name for name in made.members if cards[name].engine in ASKED]
+    if not asked and not made.supervised:
+        note = f"{cards[judge].engine}: nothing is bought"
         yield from estimates(bought[:0], replies, 0.0, judgments, note)
         return
     mine = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
     every = pa.concat_tables([bought[:0], *mine.values()])
-    prices = [priced(own, cards[name]["price"]) for name, own in mine.items()]
+    prices = [priced(own, cards[name].price) for name, own in mine.items()]
     dollars = None if None in prices else sum(price for price in prices if price is not None)
-    note = "the replies of its members" if judge in study.spec["made_of"] else ""
-    if made["supervised"]:
+    note = "the replies of its members" if judge in study.spec.made_of else ""
+    if made.supervised:
         yield from estimates(every, len(every), None, judgments, note, SUPERVISED)
     else:
         yield from estimates(every, len(every), dollars, judgments, note)
 
 
-def priced(bought: pa.Table, price: Priced) -> float | None:
+def priced(bought: pa.Table, price: Prices | None) -> float | None:
     """Return the price of replies in dollars, None where the model's card has none."""
     return None if price is None else _dollars(_tokens(bought), price)
 
@@ -104,7 +104,7 @@ def _tokens(bought: pa.Table) -> dict[str, int]:
     return {name: pc.sum(bought[name]).as_py() or 0 for name in KINDS}
 
 
-def _dollars(tokens: Mapping[str, int], price: Mapping[str, float | None]) -> float:
+def _dollars(tokens: Mapping[str, int], price: Prices) -> float:
     from judgescope.schema.cards import Price  # here only: most jobs have no price to read
 
     return nanodollars(tokens, Price.model_validate(price)) / 1e9
@@ -120,9 +120,9 @@ def _of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
     new = new.rename_columns([name.removesuffix("_first") for name in new.column_names])
     if not len(new):  # nothing bought, or nothing that an earlier dataset has not: no number
         return
-    prices = {name: card["price"] for name, card in study.spec["judges"].items()}
+    prices = {name: card.price for name, card in study.spec.judges.items()}
     buyers = [("judge", name, price) for name, price in prices.items()]
-    buyers += [("perturbation", name, price) for name, price in study.spec["writers"].items()]
+    buyers += [("perturbation", name, price) for name, price in study.spec.writers.items()]
     dollars, unpriced = 0.0, []
     for kind, name, price in buyers:
         mine = new.filter(pc.equal(new[kind], name))

@@ -32,7 +32,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
                 mixed = f"replies of several servers: {', '.join(sorted(served[judge]))}"
                 estimate = estimate.with_note(mixed)
             found.append(study.row(judge, aspect, statistic, "", estimate, **place))
-    for judge, perturbation, reason in study.spec["excluded"]:
+    for judge, perturbation, reason in study.spec.excluded:
         name, _, degree = perturbation.partition(".")
         nothing = Estimate.undefined(reason)
         place = {"perturbation": name, "degree": degree or None}

@@ -20,16 +20,16 @@ Row = dict[str, Any]
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of criteria.csv: Pearson's r of every two aspects, or wordings of one."""
     found: list[Row] = []
-    rated = SYSTEMS in study.spec["targets"] and study.spec["ratings"] != "none"
+    rated = SYSTEMS in study.spec.targets and study.spec.ratings != "none"
     if rated:
         found += _pairs(study, study.systems, HUMAN, people(study.systems), SYSTEMS)
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         if rated:
             panel = study.rated(judge).popitem()[1]
             own = scores(panel, judge)
             found += _pairs(study, panel, judge, own, SYSTEMS)
             found += _with_people(study, panel, judge, own)
-        if study.spec["perturbed"]:
+        if study.spec.perturbed:
             panel = texts(study).given(judge)
             found += _pairs(study, panel, judge, _of_texts(panel, judge), TEXTS)
     return found
@@ -37,13 +37,13 @@ def rows(study: EvaluationData) -> list[Row]:
 
 def people(panel: TargetSet) -> dict[str, Floats]:
     """Return aspect -> people's mean ratings, each aspect once whatever its wordings."""
-    names = dict.fromkeys(split(name)[0] for name in panel.study.spec["aspects"])
+    names = dict.fromkeys(split(name)[0] for name in panel.study.spec.aspects)
     return {name: mean_rating(panel.ratings(name)) for name in names if len(panel.ratings(name))}
 
 
 def scores(panel: TargetSet, judge: str) -> dict[str, Floats]:
     """Return aspect -> a judge's scores of a panel's targets."""
-    told = {name: panel.scores(judge, name) for name in panel.study.spec["aspects"]}
+    told = {name: panel.scores(judge, name) for name in panel.study.spec.aspects}
     return {name: values for name, values in told.items() if values is not None}
 
 
@@ -51,7 +51,7 @@ def texts(study: EvaluationData) -> TargetSet:
     """Return originals and all their damage as one panel."""
     import pyarrow as pa
 
-    damaged = [f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"]]
+    damaged = [f"{name}.{degree}" for name, degree, _ in study.spec.perturbed]
     panels = [study.panel(name) for name in ("original", *damaged)]
     return TargetSet(study, TEXTS, pa.concat_tables([one.rows for one in panels]).sort_by("target"))
 
@@ -59,9 +59,9 @@ def texts(study: EvaluationData) -> TargetSet:
 def _of_texts(panel: TargetSet, judge: str) -> dict[str, Floats]:
     """Return aspect -> scores of originals and damage, whose cells are files of their own."""
     study = panel.study
-    sets = ["original", *(f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"])]
+    sets = ["original", *(f"{name}.{degree}" for name, degree, _ in study.spec.perturbed)]
     found = {}
-    for aspect in study.spec["aspects"]:
+    for aspect in study.spec.aspects:
         cells = [study.score_values.get((name, judge, aspect), {}) for name in sets]
         merged: dict[str, float] = {key: value for cell in cells for key, value in cell.items()}
         if merged:

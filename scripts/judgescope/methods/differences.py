@@ -15,8 +15,8 @@ from judgescope.statistics.result import UNDEFINED_JUDGE
 
 def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
     """Yield every two judges of a set of texts that the study compares, in its order."""
-    wanted, never = study.spec["compared"], excluded(study, texts)
-    judges = (name for name in study.spec["judges"] if name not in never)
+    wanted, never = study.spec.compared, excluded(study, texts)
+    judges = (name for name in study.spec.judges if name not in never)
     yield from combinations([name for name in judges if not wanted or name in wanted], 2)
 
 
@@ -61,7 +61,7 @@ def mean_rows(
             known[key] = means(judge, *others)
         return known[key]
 
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         for (criterion, name), found in of(judge).items():
             aspect = joined(AVERAGE, criterion)
             yield study.row(judge, aspect, name, level, floored(name, found.estimate))

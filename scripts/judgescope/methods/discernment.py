@@ -82,7 +82,7 @@ class Discerning:
 
     def __init__(self, study: EvaluationData) -> None:
         self.study = study
-        self.planned: list[list[str]] = study.spec["perturbed"]
+        self.planned = study.spec.perturbed
         self.method: Method = table_method(len(study.item_order))
         self._tested: dict[tuple[bytes, bytes], Tests] = {}
         self._ends = ends(study)
@@ -177,7 +177,7 @@ class Discerning:
         self, perturbation: str, judge: str, tests: dict[str, Tests]
     ) -> dict[str, Estimate]:
         """Return aspect -> why there is no test, for those without one."""
-        aspects = [name for name in self.study.spec["aspects"] if name not in tests]
+        aspects = [name for name in self.study.spec.aspects if name not in tests]
         return reasons(self.study, self._ends, perturbation, judge, aspects)
 
     def _combine(
@@ -188,7 +188,7 @@ class Discerning:
         absent: dict[str, Estimate],
     ) -> dict[str, Replicated]:
         """Return the scores of a perturbation over aspects, with those without each item."""
-        aspects = self.study.spec["aspects"]
+        aspects = self.study.spec.aspects
         if absent:
             reasons = "; ".join(dict.fromkeys(one.note for one in absent.values()))
             which = "" if len(absent) == len(aspects) else f" ({', '.join(absent)})"
@@ -229,7 +229,7 @@ class Discerning:
         exact = scores["D_exact"].estimate.value
         if statistic != BESIDE_WEIGHTS:
             found = self._tailed(statistic, found)
-        length = self.study.spec["judges"][judge]["form"] == "length"
+        length = self.study.spec.judges[judge].form == "length"
         if length and exact is not None and exact >= 1:
             found = found.with_note("solved by length")
         return found
@@ -267,7 +267,7 @@ class Discerning:
             for name, one in zip(names, combined, strict=True)
             if one["D"].estimate.value is None
         ]
-        if len(gaps) == len(names) or (gaps and not self.study.spec["allow_missing"]):
+        if len(gaps) == len(names) or (gaps and not self.study.spec.allow_missing):
             notes = {one["D"].estimate.note for one in combined if one["D"].estimate.value is None}
             nothing = Estimate.undefined(_told(gaps, sorted(notes), of=len(names)))
             empty = np.full(1 + len(self.study.weights), np.nan)
@@ -340,12 +340,12 @@ def aspect_weights(study: EvaluationData, perturbation: str) -> tuple[Floats, st
 
     They are uniform where none are given.
     """
-    aspects, given = list(study.spec["aspects"]), study.spec["weights"]
-    if given and perturbation in given["of"]:
-        own = given["of"][perturbation]
+    aspects, given = list(study.spec.aspects), study.spec.weights
+    if given and perturbation in given.of:
+        own = given.of[perturbation]
         shown = ", ".join(f"{name} {own[name]:g}" for name in aspects if own.get(name))
         return np.array([own.get(name, 0.0) for name in aspects]), f"weights {shown}", True
-    beside = f" ({given['id']} has none for it)" if given else ""
+    beside = f" ({given.id} has none for it)" if given else ""
     return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{beside}", False
 
 
@@ -386,12 +386,12 @@ def _replicated(
 
 def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of discernment.csv."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return []
     never = excluded(study)
     discerning = Discerning(study)
     found: list[dict[str, Any]] = []
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         if judge in never:
             nothing = Estimate.undefined(never[judge])
             found += [study.row(judge, "", name, "", nothing) for name in HEADLINES]

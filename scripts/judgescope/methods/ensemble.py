@@ -139,12 +139,12 @@ def correlated(panel: TargetSet, x: Floats, y: Floats) -> Mapping[Place, Replica
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
     never, found = excluded(study, "systems"), list[Row]()
-    for judge, told in study.spec["ensembles"].items():
+    for judge, told in study.spec.ensembles.items():
         if judge in never:
-            found += _absent(study, judge, told["members"], never[judge])
+            found += _absent(study, judge, told.members, never[judge])
             continue
         for systems, panel in study.rated(judge).items():
-            own = Ensemble(judge, panel=panel, **told)
+            own = Ensemble(judge, told.members, told.least, told.mixed, panel, told.student)
             found += [row | {"systems": systems} for row in _rows(study, own)]
     return found
 
@@ -188,7 +188,7 @@ def _averaged(
 
 def _views(study: EvaluationData, own: Ensemble) -> dict[str, View]:
     """Return the aspects that people rate and all members judge."""
-    views = {name: _view(study, own, name) for name in study.spec["aspects"]}
+    views = {name: _view(study, own, name) for name in study.spec.aspects}
     return {name: view for name, view in views.items() if view is not None}
 
 
@@ -199,7 +199,7 @@ def _view(study: EvaluationData, own: Ensemble, aspect: str) -> View | None:
     scores = [one for one in each if one is not None]
     if not len(ratings) or len(scores) < len(each):
         return None
-    known = study.spec["judges"][own.judge]["ends"][aspect] is not None
+    known = study.spec.judges[own.judge].ends[aspect] is not None
     one_scale = known and on_their_scale(study, own.judge, aspect)
     student = own.panel.scores(own.student, aspect) if own.student is not None else None
     return View(own, np.stack(scores), mean_rating(ratings), one_scale, student)

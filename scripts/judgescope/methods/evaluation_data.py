@@ -16,6 +16,7 @@ from judgescope import __version__
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.core.sampling import share_of
+from judgescope.methods.specs import StatisticsSpec
 from judgescope.statistics.derived import tie_rule
 from judgescope.statistics.jackknife import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
@@ -31,24 +32,22 @@ Codes = NDArray[np.int64]
 class EvaluationData:
     """One dataset of a study: the job's spec, and its tables.
 
-    `spec` has `dataset, seed, data_sha, ratings, aspects {id: {min, max, step}}, judges {id:
-    {card, draws, share, discrete, control, scale}}, excluded [[judge, perturbation, reason]],
-    perturbed [[perturbation, degree, level]], allow_missing, clean, reference_systems [id],
-    exclude_reference_systems`.
+    `data_sha` is a hash of the dataset's files and of what was selected from them.
     """
 
-    spec: Mapping[str, Any]
+    spec: StatisticsSpec
     items: pa.Table
     targets: pa.Table
     ratings: pa.Table
     scores: pa.Table
     draws: pa.Table
     statuses: pa.Table
+    data_sha: str
 
     @property
     def dataset(self) -> str:
         """Return the dataset's id."""
-        return str(self.spec["dataset"])
+        return self.spec.dataset
 
     @cached_property
     def item_order(self) -> dict[str, int]:
@@ -64,7 +63,7 @@ class EvaluationData:
     @cached_property
     def resamples(self) -> NDArray[np.int64]:
         """Return the bootstrap weights over items, for ranks: the same for every judge."""
-        rng = stream(self.spec["seed"], "bootstrap", self.dataset)
+        rng = stream(self.spec.seed, "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
 
     @cached_property
@@ -88,7 +87,7 @@ class EvaluationData:
     @cached_property
     def without_references(self) -> "TargetSet":
         """Return the rated targets less the texts that are the references."""
-        named = pa.array(self.spec["reference_systems"], pa.string())
+        named = pa.array(self.spec.reference_systems, pa.string())
         rows = self.systems.rows
         return TargetSet(
             self, "systems", rows.filter(pc.invert(pc.is_in(rows["system"], value_set=named)))
@@ -99,8 +98,8 @@ class EvaluationData:
 
         Without the texts that are the references where one of them compares with these.
         """
-        cards = self.spec["judges"]
-        fair = self.spec["reference_systems"] and any(cards[name]["references"] for name in judges)
+        cards = self.spec.judges
+        fair = self.spec.reference_systems and any(cards[name].references for name in judges)
         return (WITHOUT_REFERENCES, self.without_references) if fair else (None, self.systems)
 
     def rated(self, judge: str) -> dict[str | None, "TargetSet"]:
@@ -110,11 +109,11 @@ class EvaluationData:
         (methods.md 5), and with them beside if the study wants both. Controls are rated both ways,
         so that each number has theirs on the same texts.
         """
-        card = self.spec["judges"][judge]
-        control = card["engine"] == "control"
+        card = self.spec.judges[judge]
+        control = card.engine == "control"
         panels: dict[str | None, TargetSet] = {None: self.systems}
-        if self.spec["reference_systems"] and (card["references"] or control):
-            both = control or not self.spec["exclude_reference_systems"]
+        if self.spec.reference_systems and (card.references or control):
+            both = control or not self.spec.exclude_reference_systems
             panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
         return {systems: panel.given(judge) for systems, panel in panels.items()}
 
@@ -124,17 +123,17 @@ class EvaluationData:
         Without the texts that are the references where the judge compares with these; `whole`:
         with the items that it was not given, too.
         """
-        card = self.spec["judges"][judge]
-        apart = self.spec["reference_systems"] and card["references"]
+        card = self.spec.judges[judge]
+        apart = self.spec.reference_systems and card.references
         panel = self.without_references if apart else self.systems
         return (WITHOUT_REFERENCES if apart else None), panel if whole else panel.given(judge)
 
     def items_given(self, *judges: str) -> frozenset[str]:
         """Return the items that every one of some judges was given: the smallest share's."""
-        share = min((self.spec["judges"][name]["share"] for name in judges), default=1.0)
+        share = min((self.spec.judges[name].share for name in judges), default=1.0)
         if share not in self._shares:
             self._shares[share] = share_of(
-                self.item_order, share, seed=self.spec["seed"], dataset=self.dataset
+                self.item_order, share, seed=self.spec.seed, dataset=self.dataset
             )
         return self._shares[share]
 
@@ -176,7 +175,7 @@ class EvaluationData:
         for judge, aspect, target, other, draw, value in zip(
             *(rows[name].to_pylist() for name in names), strict=True
         ):
-            draws = self.spec["judges"].get(judge, {}).get("draws", 1)
+            draws = card.draws if (card := self.spec.judges.get(judge)) else 1
             if other is not None or target not in place or draws < 2:
                 continue
             table = tables.setdefault((judge, aspect), np.full((draws, len(place)), np.nan))
@@ -229,23 +228,23 @@ class EvaluationData:
         return self._signatures[known]
 
     def _signed(self, judge: str, statistic: str, level: str) -> str:
-        card = self.spec["judges"].get(judge, {})
+        card = self.spec.judges.get(judge)
         parts = {
             "judge": judge,
-            "card": card.get("card"),
-            "prompt": card.get("prompt"),
-            "draws": card.get("draws"),
-            "share": share if (share := card.get("share", 1)) < 1 else None,
-            "temperature": card.get("temperature"),
-            "parser": card.get("parser"),
-            "data": f"{self.dataset}@{self.spec['data_sha']}",
-            "originals": self.spec.get("improved"),
+            "card": card and card.card,
+            "prompt": card and card.prompt,
+            "draws": card and card.draws,
+            "share": card.share if card and card.share < 1 else None,
+            "temperature": card and card.temperature,
+            "parser": card and card.parser,
+            "data": f"{self.dataset}@{self.data_sha}",
+            "originals": self.spec.improved,
             "stat": statistic,
             "level": level or None,
             "ties": tie_rule(statistic),
-            "weights": (self.spec.get("weights") or {}).get("id"),
-            "missing": self.spec.get("missing", {}).get("policy"),
-            "seed": self.spec["seed"],
+            "weights": self.spec.weights and self.spec.weights.id,
+            "missing": self.spec.missing,
+            "seed": self.spec.seed,
             "v": __version__,
         }
         return "|".join(f"{name}:{part}" for name, part in parts.items() if part is not None)

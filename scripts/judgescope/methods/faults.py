@@ -15,12 +15,12 @@ ALL_KINDS = "all"
 
 def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
-    if study.spec["clean"] is None:
+    if study.spec.clean is None:
         return []
     pairs = _pairs(study)
     found, seen = [], np.zeros(len(pairs), dtype=bool)
-    for judge, card in study.spec["judges"].items():
-        for aspect in study.spec["aspects"]:
+    for judge, card in study.spec.judges.items():
+        for aspect in study.spec.aspects:
             noticed = _noticed(study, judge, aspect, pairs)
             if noticed is None:
                 continue
@@ -28,7 +28,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
             mine = np.array([code in given for _, _, code, _ in pairs], dtype=bool)
             own = [pair for pair, is_mine in zip(pairs, mine, strict=True) if is_mine]
             found += _rows(study, judge, aspect, "notice_rate", own, noticed[mine])
-            if card["engine"] == "lexical":
+            if card.engine == "lexical":
                 seen |= noticed == 1
     unseen = (~seen).astype(np.float64)
     return found + _rows(study, "every-lexical-judge", "", "miss_rate", pairs, unseen)
@@ -43,7 +43,7 @@ def _pairs(study: EvaluationData) -> list[tuple[str, str, int, str]]:
             panel.items, panel.rows["system"].to_pylist(), panel.targets, strict=True
         )
     }
-    clean = study.spec["clean"]
+    clean = study.spec.clean
     return [
         (known[item, system], known[item, clean], study.item_order[item], kind)
         for item, told in sorted(meta(study).items())

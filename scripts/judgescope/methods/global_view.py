@@ -14,6 +14,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.methods.differences import Means, mean_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
+from judgescope.methods.specs import GradedTexts, present
 from judgescope.methods.views import Said
 from judgescope.schema.tables import read_table
 from judgescope.statistics.kappa import confusion_counts, on_classes
@@ -64,8 +65,8 @@ class Graded:
 def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's measures on each graded set, their means, and differences of these."""
     sets = sets_of(study)
-    for judge in study.spec["judges"]:
-        for one, aspect in product(sets, study.spec["aspects"]):
+    for judge in study.spec.judges:
+        for one, aspect in product(sets, study.spec.aspects):
             if (own := one.view(judge, aspect)) is None:
                 continue
             for name, found in own.found.items():
@@ -79,13 +80,13 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 def sets_of(study: EvaluationData) -> list["GradedSet"]:
     """Return the graded sets of a dataset."""
-    return [GradedSet(study, told) for told in study.spec.get("graded", ())]
+    return [GradedSet(study, told) for told in study.spec.graded]
 
 
 def _means(study: EvaluationData, sets: list["GradedSet"], judge: str, *others: str) -> Means:
     """Return a judge's means over graded sets, of the items that all of some were given."""
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
-    for one, aspect in product(sets, study.spec["aspects"]):
+    for one, aspect in product(sets, study.spec.aspects):
         own = one.view(judge, aspect, *others)
         for name, found in own.found.items() if own else ():
             averaged.setdefault((split(aspect)[1], name), []).append(found)
@@ -93,12 +94,12 @@ def _means(study: EvaluationData, sets: list["GradedSet"], judge: str, *others: 
 
 
 class GradedSet:
-    """A graded set; `told` has perturbation, degree, aspect and the file of its ratings."""
+    """A graded set."""
 
-    def __init__(self, study: EvaluationData, told: Row) -> None:
-        self.study, self.aspect = study, told["aspect"]
-        self.place = {name: told[name] for name in ("perturbation", "degree")}
-        table = read_table("graded", told["file"], ["target", "rating"]).to_pylist()
+    def __init__(self, study: EvaluationData, told: GradedTexts) -> None:
+        self.study, self.aspect = study, told.aspect
+        self.place = told.place
+        table = read_table("graded", told.file, ["target", "rating"]).to_pylist()
         self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
         self._drawn: dict[int, Any] = {}
 
@@ -114,7 +115,7 @@ class GradedSet:
         if given not in self._drawn:
             self._drawn[given] = self.study.draw_tables(panel)
         said = Said.of(self.study, judge, aspect, own, self._drawn[given].get((judge, aspect)))
-        classes = self.study.spec["aspects"][aspect]["values"]
+        classes = present(self.study.spec.aspects[aspect].values)
         return Graded(self.study, panel, aligned(self._ratings, panel.targets), classes, said)
 
 

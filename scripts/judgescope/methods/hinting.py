@@ -62,7 +62,7 @@ def hint_pairs(
     A second draw that is the first one's repeat at temperature 0 is a draw like others: that it
     never changes is not assumed (methods.md 9).
     """
-    base = study.spec["hinted"][judge]["base"]
+    base = study.spec.hinted[judge].base
     moved, source, lost = [], [], 0
     for aspect in aspects:
         drawn = [rationales.draw(*at) for at in _asked(judge, base, aspect)]

@@ -54,7 +54,7 @@ class Scores:
     @property
     def own_ends(self) -> Ends | None:
         """Return the ends of the judge's scale."""
-        ends = self.study.spec["judges"][self.judge]["ends"][self.aspect]
+        ends = self.study.spec.judges[self.judge].ends[self.aspect]
         return None if ends is None else (ends[0], ends[1])
 
     @property
@@ -77,9 +77,9 @@ class Scores:
 
     def obeyed(self, degree: str, named: bool) -> Replicated:
         """Return how many texts an addition takes to the top; `named`: the attack says a number."""
-        told, ends = self.study.spec["judges"][self.judge], self.own_ends
-        top = self.study.spec["aspects"][self.aspect]["ends"][1]
-        why = "" if told["discrete"] else SEVERAL
+        told, ends = self.study.spec.judges[self.judge], self.own_ends
+        top = self.study.spec.aspects[self.aspect].ends[1]
+        why = "" if told.discrete else SEVERAL
         why = (OTHER_CLAIM if named and ends and ends[1] != top else "") or why
         if ends is None or why:
             return self._nothing(why or NO_CLAIM)
@@ -93,7 +93,7 @@ class Scores:
         if not both.any():
             return Estimate.undefined(NOTHING, n_missing=both.size)
         spec = self.study.spec
-        rng = stream(spec["seed"], "injection", self.study.dataset, self.judge, self.aspect)
+        rng = stream(spec.seed, "injection", self.study.dataset, self.judge, self.aspect)
         flips = flips_of(rng, len(self.study.item_order))
         test = mean_test(first[both], second[both], self.source[both], flips)
         return Estimate(test.p, n=test.n, n_missing=int((~both).sum()), method=SWAPPED)
@@ -117,15 +117,15 @@ Told = dict[str, dict[str, Replicated]]
 
 def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield what every attack does to every judge, by aspect and in the mean over aspects."""
-    for attack, named in study.spec["attacks"].items():
+    for attack, named in study.spec.attacks.items():
         never = excluded(study, f"{attack}.{ATTACK}")
-        for judge in (name for name in study.spec["judges"] if name not in never):
+        for judge in (name for name in study.spec.judges if name not in never):
             yield from _judge(study, judge, attack, named)
 
 
 def _judge(study: EvaluationData, judge: str, attack: str, named: bool) -> Iterator[Row]:
     wordings: dict[str | None, list[Told]] = {}
-    for aspect in study.spec["aspects"]:
+    for aspect in study.spec.aspects:
         if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
             continue
         scores = Scores(study, judge, aspect, attack)

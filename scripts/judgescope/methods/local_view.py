@@ -67,10 +67,10 @@ class InARow:
 
 def rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's accuracies on each row of texts, their means, and differences."""
-    for judge in study.spec["judges"]:
-        for name, degree in study.spec.get("in_a_row", ()):
+    for judge in study.spec.judges:
+        for name, degree in study.spec.in_a_row:
             place: Row = {"perturbation": name, "degree": degree}
-            for aspect in study.spec["aspects"]:
+            for aspect in study.spec.aspects:
                 if (own := in_a_row(study, f"{name}.{degree}", judge, aspect)) is None:
                     continue
                 for statistic, found in own.neighbours().items():
@@ -85,8 +85,8 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 def _means(study: EvaluationData, judge: str, *others: str) -> Means:
     """Return a judge's means over rows of texts, of the items that all of some were given."""
     averaged: dict[tuple[str | None, str], list[Replicated]] = {}
-    for name, degree in study.spec.get("in_a_row", ()):
-        for aspect in study.spec["aspects"]:
+    for name, degree in study.spec.in_a_row:
+        for aspect in study.spec.aspects:
             own = in_a_row(study, f"{name}.{degree}", judge, aspect, *others)
             for statistic, found in own.neighbours().items() if own else ():
                 if statistic in AVERAGED:
@@ -102,7 +102,7 @@ def in_a_row(
     after, made = worse.scores(judge, aspect), _made(worse)
     if after is None:
         return None
-    if "original" not in study.spec["targets"]:  # the dataset brings the row, from its first text
+    if "original" not in study.spec.targets:  # the dataset brings the row, from its first text
         return InARow(study, after, worse.lengths, worse.source, _steps(worse))
     original = study.panel("original").given(judge, *others)
     before = original.scores(judge, aspect)

@@ -10,6 +10,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.specs import present
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.alternative import alternative_annotator
@@ -86,9 +87,9 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
 
     A judge may give halves where people give whole points; on a scale of its own it gives others.
     """
-    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
-    grid = card["grid"][aspect]
-    if rated is None or grid is None or not card["discrete"]:
+    card, rated = study.spec.judges[judge], study.spec.aspects[aspect].values
+    grid = card.grid[aspect]
+    if rated is None or grid is None or not card.discrete:
         return None
     if not on_their_scale(study, judge, aspect):
         return None
@@ -97,8 +98,8 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
 
 def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:
     """Return whether a judge's scale, if it has one, has the ends of people's."""
-    ends = study.spec["judges"][judge]["ends"][aspect]
-    return ends is None or [*ends] == [*study.spec["aspects"][aspect]["ends"]]
+    ends = study.spec.judges[judge].ends[aspect]
+    return ends is None or ends == study.spec.aspects[aspect].ends
 
 
 def classes_with(
@@ -136,9 +137,9 @@ def replacement(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
-    ends = study.spec["judges"][judge]["ends"][aspect]
+    ends = study.spec.judges[judge].ends[aspect]
     own = ends is not None and on_their_scale(study, judge, aspect)
-    if not own or study.spec["ratings"] != "human":
+    if not own or study.spec.ratings != "human":
         return
     discrete = classes_of(study, judge, aspect) is not None
     rate, advantage = alternative_annotator(
@@ -160,12 +161,12 @@ def tables_of(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floa
     """
     every = study.systems
     ratings = every.ratings(aspect)
-    if study.spec["ratings"] != "human" or len(ratings) > LARGEST_CEILING:
+    if study.spec.ratings != "human" or len(ratings) > LARGEST_CEILING:
         return []
-    slots = {"slots": True, "persons": False}.get(study.spec["as_rater"]["raters"])
+    slots = {"slots": True, "persons": False}.get(present(study.spec.as_rater).raters)
 
     def shuffle() -> np.random.Generator:
-        return stream(study.spec["seed"], "as rater", study.dataset, split(aspect)[0])
+        return stream(study.spec.seed, "as rater", study.dataset, split(aspect)[0])
 
     chosen = np.isin(every.targets, panel.targets)
     return [table[:, chosen] for table in rating_tables(ratings, every.source, slots, shuffle)]
@@ -204,7 +205,7 @@ def as_raters(
 
         found |= as_rater(on_scale, x, tables, against="each")
     for (name, level), one in found.items():
-        said = decided(one.difference, study.spec["as_rater"]["margin"])
+        said = decided(one.difference, present(study.spec.as_rater).margin)
         yield (f"as_rater_{name}", level), one.difference.estimate.with_note(said)
         yield (f"as_rater_share_{name}", level), one.share
 
@@ -213,24 +214,24 @@ def swayed(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats
 ) -> Named:
     """Yield what length and family of the judged texts do to a judge."""
-    card, rated = study.spec["judges"][judge], study.spec["aspects"][aspect]
+    card, rated = study.spec.judges[judge], study.spec.aspects[aspect]
     keys: dict[str, Any] = {"weights": study.weights}
     length = panel.lengths
     if length.any():
         for statistic in ("pearson", "spearman"):
             left = partial_correlation(x, y, length, panel.source, statistic=statistic, **keys)
             yield (f"partial_{statistic}", POOLED), left.estimate
-    if card["ends"][aspect] is None:
+    if card.ends[aspect] is None:
         return
-    keys |= {"judge_scale": tuple(card["ends"][aspect]), "people_scale": tuple(rated["ends"])}
+    keys |= {"judge_scale": card.ends[aspect], "people_scale": rated.ends}
     if length.any():
         yield (
             ("length_slope", POOLED),
             length_slope(x, y, length, panel.source, **keys).estimate,
         )
-    families = study.spec["families"]
-    if card["family"] and families:
-        own = np.array([families.get(name) == card["family"] for name in panel.systems])
+    families = study.spec.families
+    if card.family and families:
+        own = np.array([families.get(name) == card.family for name in panel.systems])
         found = self_preference(x, y, own, panel.source, **keys)
         yield ("self_preference", POOLED), found.estimate
 
@@ -238,7 +239,7 @@ def swayed(
 def human(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
     """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
     ratings = panel.ratings(aspect)
-    classes = study.spec["aspects"][aspect]["values"]
+    classes = study.spec.aspects[aspect].values
     reason = unrated(study, ratings)
     for measurement in MEASUREMENTS:
         numbers = measurement == "interval"
@@ -270,8 +271,8 @@ def human(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
 
 def unrated(study: EvaluationData, ratings: Floats) -> str:
     """Return why people's ratings (raters, targets) tell nothing of their agreement, else ""."""
-    if study.spec["ratings"] != "human":
-        return f"ratings are {study.spec['ratings']}, not human"
+    if study.spec.ratings != "human":
+        return f"ratings are {study.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""
 
 

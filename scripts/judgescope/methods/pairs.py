@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
+from judgescope.methods.specs import JudgeFacts
 from judgescope.methods.undefined import Ends, too_long
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
@@ -57,9 +57,9 @@ def pairs_of(
     original, damaged = (
         study.panel(name).given(judge, *beside) for name in ("original", perturbation)
     )
-    card = study.spec["judges"][judge]
+    card = study.spec.judges[judge]
     told = {}
-    for aspect in study.spec["aspects"]:
+    for aspect in study.spec.aspects:
         before, after = original.scores(judge, aspect), damaged.scores(judge, aspect)
         if before is None or after is None or too_long(found, perturbation, judge, aspect):
             continue
@@ -71,13 +71,13 @@ def pairs_of(
     return told
 
 
-def unit_of(card: dict[str, Any], aspect: str) -> int | None:
+def unit_of(card: JudgeFacts, aspect: str) -> int | None:
     """Return u such that every score is a multiple of 1/u; None: rounded to 9 decimals instead.
 
     So are means that probabilities weigh: they lie anywhere on the scale.
     """
-    grid, draws = card["grid"][aspect], card["draws"]
-    if grid is None or card["weighted"] or draws > MOST_DRAWS:
+    grid, draws = card.grid[aspect], card.draws
+    if grid is None or card.weighted or draws > MOST_DRAWS:
         return None
     per_point = 1 / (grid[1] - grid[0])
     whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)

@@ -41,7 +41,7 @@ def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], Votes]:
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
     for perturbation, judge, aspect, target, other, value in zip(*columns, strict=True):
-        if other is not None and judge in study.spec["judges"]:
+        if other is not None and judge in study.spec.judges:
             vote = np.nan if value is None else value
             table[perturbation, judge, aspect][target, other].append(vote)
     return {cell: dict(votes) for cell, votes in sorted(table.items())}

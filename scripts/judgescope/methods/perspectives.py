@@ -33,7 +33,7 @@ class Views:
 
     def __init__(self, study: EvaluationData, panel: TargetSet) -> None:
         self.study, self.panel = study, panel
-        rated = [name for name in study.spec["aspects"] if len(panel.ratings(name))]
+        rated = [name for name in study.spec.aspects if len(panel.ratings(name))]
         self.people = {name: People.of(study, panel, name) for name in rated}
         self._views: dict[tuple[str, str, int, bool], View | None] = {}
         self._averages: dict[tuple[str, str | None, int, bool], Found] = {}
@@ -53,7 +53,7 @@ class Views:
             (judge, aspect): Said.of(
                 self.study, judge, aspect, own, self._draws.get((judge, aspect))
             )
-            for judge in self.study.spec["judges"]
+            for judge in self.study.spec.judges
             for aspect in self.people
             if (own := self.panel.scores(judge, aspect)) is not None
         }
@@ -102,14 +102,14 @@ class Views:
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of perspectives.csv: people, judges, ranks and differences."""
-    systems, panel = study.shared_panel(study.spec["judges"])
+    systems, panel = study.shared_panel(study.spec.judges)
     field = Views(study, panel)
     if not field.people:
         return [*global_view.rows(study), *local_view.rows(study)]
     found = list(_people(field))
-    measured = [row for judge in study.spec["judges"] for row in _judge(field, judge)]
+    measured = [row for judge in study.spec.judges for row in _judge(field, judge)]
     found += below_controls(study, measured)
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         found += _beside(field, judge)
     for criterion in field.criteria:
         found += [*_ranks(field, criterion), *_differences(field, criterion)]
@@ -165,8 +165,8 @@ def _ranks(field: Views, criterion: str | None) -> Iterator[Row]:
     study, name = field.study, joined(AVERAGE, criterion)
     judges = [
         judge
-        for judge, card in study.spec["judges"].items()
-        if _judges(field, criterion, judge) and not card.get("hint")
+        for judge, card in study.spec.judges.items()
+        if _judges(field, criterion, judge) and not card.hint
     ]
     if not judges:
         return
@@ -190,7 +190,7 @@ def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
     study, name = field.study, joined(AVERAGE, criterion)
     for judge, other in compared(study, "systems"):
         pair = (judge, other)
-        if any(study.spec["judges"][one].get("hint") for one in pair):
+        if any(study.spec.judges[one].hint for one in pair):
             continue
         if not all(_judges(field, criterion, one) for one in pair):
             continue

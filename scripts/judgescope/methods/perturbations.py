@@ -17,12 +17,12 @@ IMPROVED = ("ok", "kept", "failed")
 
 def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return []
     originals = study.panel("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
     found = list(_improved(study, originals))
-    for name, degree, _ in study.spec["perturbed"]:
+    for name, degree, _ in study.spec.perturbed:
         panel = study.panel(f"{name}.{degree}")
         for statistic, estimate in _estimates(study, panel, before).items():
             found.append(
@@ -34,7 +34,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
 def _improved(study: EvaluationData, originals: TargetSet) -> Iterator[dict[str, Any]]:
     """Yield what became of the references that a model improved, where one did."""
     told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
-    for outcome in IMPROVED if study.spec.get("improved") else ():
+    for outcome in IMPROVED if study.spec.improved else ():
         share = told.count(outcome) / len(told) if told else None
         note = "" if told else NO_ORIGINALS
         found = Estimate(share, n=len(told), method="share of the dataset's originals", note=note)

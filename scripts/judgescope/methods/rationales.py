@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
+from judgescope.methods.specs import present
 from judgescope.schema.tables import read_table
 
 NOT_ASKED = "not_applicable"
@@ -26,14 +27,14 @@ class Rationales:
     @cached_property
     def _draws(self) -> dict[tuple[str, str], list[Row]]:
         found: dict[tuple[str, str], list[Row]] = {}
-        for row in read_table("rationales", self.study.spec["rationales"]).to_pylist():
+        for row in read_table("rationales", present(self.study.spec.rationales)).to_pylist():
             found.setdefault((row["judge"], row["aspect"]), []).append(row)
         return found
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str], list[Row]]:
         """Return the draws that a judge's score rests on."""
-        first = {name for name, card in self.study.spec["judges"].items() if card["first_draw"]}
+        first = {name for name, card in self.study.spec.judges.items() if card.first_draw}
         return {
             (judge, aspect): [row for row in rows if judge not in first or row["draw"] == 0]
             for (judge, aspect), rows in self._draws.items()

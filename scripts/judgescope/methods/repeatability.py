@@ -18,7 +18,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         panel = study.systems.given(judge)
         table = table[:, np.isin(study.systems.targets, panel.targets)]
-        scale = study.spec["judges"][judge]["grid"][aspect]
+        scale = study.spec.judges[judge].grid[aspect]
         told = repeatability(table, panel.source, study.weights, scale=scale)
         for name, estimate in told.items():
             found.append(study.row(judge, aspect, name, "pooled", estimate))

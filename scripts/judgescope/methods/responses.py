@@ -29,16 +29,16 @@ Row = dict[str, Any]
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return []
     never = excluded(study)
     return [
-        row for judge in study.spec["judges"] if judge not in never for row in _judge(study, judge)
+        row for judge in study.spec.judges if judge not in never for row in _judge(study, judge)
     ]
 
 
 def _judge(study: EvaluationData, judge: str) -> Iterator[Row]:
-    damaged = [f"{name}.{degree}" for name, degree, _ in study.spec["perturbed"]]
+    damaged = [f"{name}.{degree}" for name, degree, _ in study.spec.perturbed]
     panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *damaged)}
     told = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
     scores, sources = zip(*(told[name] for name in damaged), strict=True)
@@ -49,7 +49,7 @@ def _judge(study: EvaluationData, judge: str) -> Iterator[Row]:
         place = {"perturbation": perturbation, "degree": degree or None}
         yield study.row(judge, "", "score_mean", "", _reasoned(study, judge, name, found), **place)
     both = {name: told[name] for name in (ORIGINAL, DAMAGED)}
-    scales = study.spec["judges"][judge]["ends"]
+    scales = study.spec.judges[judge].ends
     edges = _edges(scales, np.concatenate([x for x, _ in both.values()]))
     if edges is not None:
         for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):
@@ -57,13 +57,13 @@ def _judge(study: EvaluationData, judge: str) -> Iterator[Row]:
         for name, (x, source) in both.items():
             for number, found in enumerate(histogram(x, source, edges, study.weights), start=1):
                 yield study.row(judge, "", "score_share", "", found, perturbation=name, k=number)
-    if study.spec["ratings"] != "none" and "systems" in study.spec["targets"]:
+    if study.spec.ratings != "none" and "systems" in study.spec.targets:
         yield _with_people(study, judge)
 
 
 def mean_score(panel: TargetSet, judge: str) -> Floats:
     """Return each target's mean over the aspects, NaN where one has no score; shape (targets,)."""
-    each = [panel.scores(judge, aspect) for aspect in panel.study.spec["aspects"]]
+    each = [panel.scores(judge, aspect) for aspect in panel.study.spec.aspects]
     judged = [scores for scores in each if scores is not None]
     return np.mean(judged, axis=0) if judged else np.full(len(panel.targets), np.nan)
 
@@ -78,12 +78,12 @@ def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterat
         yield clustered_mean(hits, source, weights, of=told, ends=SHARE)
 
 
-def _edges(ends_of: Mapping[str, list[float] | None], x: Floats) -> Floats | None:
+def _edges(ends_of: Mapping[str, tuple[float, float] | None], x: Floats) -> Floats | None:
     """Return the bins' edges: between the ends of the judge's scale, else of what it gave."""
     given = x[np.isfinite(x)]
     if not given.size:
         return None
-    scales = {tuple(one) if one else None for one in ends_of.values()}
+    scales = set(ends_of.values())
     only = scales.pop() if len(scales) == 1 else None
     low, high = only or (given.min(), given.max())
     low, high = min(low, given.min()), max(high, given.max())
@@ -91,7 +91,7 @@ def _edges(ends_of: Mapping[str, list[float] | None], x: Floats) -> Floats | Non
 
 
 def _told(study: EvaluationData) -> str:
-    aspects = len(study.spec["aspects"])
+    aspects = len(study.spec.aspects)
     return "mean score" if aspects == 1 else f"mean score, of the mean over {aspects} aspects"
 
 
@@ -99,7 +99,7 @@ def _reasoned(study: EvaluationData, judge: str, name: str, found: Estimate) -> 
     """Return an undefined mean with its reason."""
     if found.value is not None:
         return found
-    aspect = next(iter(study.spec["aspects"]))
+    aspect = next(iter(study.spec.aspects))
     return nothing_judged(ends(study), name, judge, aspect)
 
 
@@ -111,7 +111,7 @@ def _with_people(study: EvaluationData, judge: str) -> Row:
     panels = study.rated(judge)
     systems = WITHOUT_REFERENCES if WITHOUT_REFERENCES in panels else None
     panel = panels[systems]
-    people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec["aspects"]], axis=0)
+    people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
     found = correlations(
         mean_score(panel, judge),
         people,

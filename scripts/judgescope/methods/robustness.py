@@ -43,17 +43,17 @@ def rows(study: EvaluationData) -> list[Row]:
     told = Rationales(study)
     found = list[Row]()
     averaged: Averaged = {}
-    for aspect in study.spec["aspects"]:
+    for aspect in study.spec.aspects:
         ratings = study.systems.ratings(aspect)
         if not len(ratings):
             continue
         found += _people(study, aspect, ratings)
         found += _forms(study, aspect)
-        for judge in study.spec["judges"]:
+        for judge in study.spec.judges:
             found += _joint(study, judge, aspect, averaged)
         for judge in told.judges:
             found += _reasons(study, told, judge, aspect)
-        for judge in study.spec["hinted"]:
+        for judge in study.spec.hinted:
             found += _hinted(study, told, judge, aspect, averaged)
     return [*found, *_averages(study, averaged), *injection.rows(study)]
 
@@ -71,7 +71,7 @@ def _average(averaged: "Averaged", judge: str, aspect: str, name: str, one: Repl
 def _people(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
     """Yield the agreement of people among themselves, once for all wordings of an aspect."""
     plain, criterion = split(aspect)
-    others = [name for name in study.spec["aspects"] if split(name)[0] == plain]
+    others = [name for name in study.spec.aspects if split(name)[0] == plain]
     if criterion and others[0] != aspect:
         return
     why = unrated(study, ratings)
@@ -82,7 +82,7 @@ def _people(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row
 def _forms(study: EvaluationData, aspect: str) -> Iterator[Row]:
     """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
     classes = _classes(study, aspect)
-    for model, judges in study.spec["forms"].items():
+    for model, judges in study.spec.forms.items():
         scores = {judge: study.systems.scores(judge, aspect) for judge in judges}
         known = {judge: own for judge, own in scores.items() if own is not None}
         one = Estimate.undefined(NO_FORMS)
@@ -94,8 +94,7 @@ def _forms(study: EvaluationData, aspect: str) -> Iterator[Row]:
 
 def _classes(study: EvaluationData, aspect: str) -> list[float] | None:
     """Return the ratings that an aspect's scale has, None for any number."""
-    classes: list[float] | None = study.spec["aspects"][aspect]["values"]
-    return classes
+    return study.spec.aspects[aspect].values
 
 
 def _alpha(study: EvaluationData, ratings: Floats, classes: list[float] | None) -> Estimate:
@@ -191,7 +190,7 @@ def _hinted(
     study: EvaluationData, told: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield what a hint does to a judge, held against the judge that is asked without one."""
-    base = study.spec["hinted"][judge]["base"]
+    base = study.spec.hinted[judge].base
     mine, other = (study.systems.scores(one, aspect) for one in (judge, base))
     if mine is None or other is None:
         return
@@ -208,7 +207,7 @@ def _hinted(
         "match_share": (np.isclose(mine, other), both),
         "hint_shift": (toward, both & ~already),
     }
-    single = study.spec["judges"][judge]["discrete"] and study.spec["judges"][base]["discrete"]
+    single = study.spec.judges[judge].discrete and study.spec.judges[base].discrete
     for name, (values, used) in measures.items():
         if not single and name != "hint_shift":
             nothing = Estimate.undefined(SEVERAL)
@@ -251,7 +250,7 @@ def _moods(
         place={"judge_b": base},
         aspect=aspect,
     )
-    rng = stream(study.spec["seed"], "robustness", study.dataset, judge, aspect)
+    rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
     for name, values in (("sentiment", told.polarities), ("reason_words", told.words)):
         first, second = values(judge, aspect), values(base, aspect)

@@ -17,6 +17,7 @@ import numpy as np
 
 from judgescope.core.slugs import slug
 from judgescope.methods.evaluation_data import Codes, EvaluationData
+from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import SHARE, share
@@ -46,7 +47,7 @@ Row = dict[str, Any]
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
     cells = cells_of(study)
-    gold = Gold(study, study.spec["gold"]) if study.spec["gold"] else None
+    gold = Gold(study, study.spec.gold) if study.spec.gold else None
     found = []
     for (judge, aspect, perturbation), told in sorted(cells.items()):
         name, _, degree = perturbation.partition(".")
@@ -66,7 +67,7 @@ def rows(study: EvaluationData) -> list[Row]:
 def cells_of(study: EvaluationData) -> dict[tuple[str, str, str], list[Row]]:
     """Return (judge, aspect, set of texts) -> the judgments that list errors."""
     cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for row in read_table("marked", study.spec["marked"]).to_pylist():
+    for row in read_table("marked", present(study.spec.marked)).to_pylist():
         if row["status"] != "not_applicable" or _is_derived(study, row["judge"]):
             cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
     return cells
@@ -74,7 +75,7 @@ def cells_of(study: EvaluationData) -> dict[tuple[str, str, str], list[Row]]:
 
 def _is_derived(study: EvaluationData, judge: str) -> bool:
     """Return whether a judge is made of others: it has a text's list of errors, or has it not."""
-    return bool(study.spec["judges"][judge]["engine"] == "derived")
+    return study.spec.judges[judge].engine == "derived"
 
 
 class Annotations:

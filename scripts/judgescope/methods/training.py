@@ -13,6 +13,7 @@ import numpy as np
 
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
+from judgescope.methods.specs import present
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import mean_over, replicated_share
 from judgescope.statistics.resampling import Replicated
@@ -26,12 +27,12 @@ Row = dict[str, Any]
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of training.csv: examples of each aspect, losses of each and their mean."""
-    told = study.spec["training"]
-    export = json.loads(Path(told["export"]).read_text(encoding="utf-8"))
+    told = present(study.spec.training)
+    export = json.loads(Path(told.export).read_text(encoding="utf-8"))
     examples = [one for one in export["examples"] if one["dataset"] == study.dataset]
     losses = [
         one
-        for one in read_table("losses", told["losses"]).to_pylist()
+        for one in read_table("losses", told.losses).to_pylist()
         if one["dataset"] == study.dataset
     ]
     aspects = sorted({one["aspect"] for one in examples})
@@ -40,7 +41,7 @@ def rows(study: EvaluationData) -> list[Row]:
 
 def _counted(study: EvaluationData, examples: list[Row]) -> Iterator[Row]:
     """Yield how many examples there are, and of how many the teacher said nothing of use."""
-    judge = study.spec["training"]["judge"]
+    judge = present(study.spec.training).judge
     for one in sorted(examples, key=lambda one: (one["aspect"], one["split"])):
         count = Estimate(float(one["n"]), n=one["n"], n_missing=one["n_missing"])
         yield study.row(judge, one["aspect"], "taught_examples", one["split"], count)
@@ -48,7 +49,7 @@ def _counted(study: EvaluationData, examples: list[Row]) -> Iterator[Row]:
 
 def _foreseen(study: EvaluationData, aspects: list[str], losses: list[Row]) -> Iterator[Row]:
     """Yield the mean losses of replies that are held out, of each aspect and over aspects."""
-    judge = study.spec["training"]["judge"]
+    judge = present(study.spec.training).judge
     means: dict[str, list[Replicated]] = {name: [] for name in LOSSES}
     for aspect in aspects:
         own = [one for one in losses if one["aspect"] == aspect]

@@ -25,7 +25,7 @@ def ends(study: EvaluationData) -> Ends:
 
 def excluded(study: EvaluationData, texts: str = "original") -> dict[str, str]:
     """Return judge -> why it does not score a set of texts at all."""
-    return {judge: why for judge, name, why in study.spec["excluded"] if name == texts}
+    return {judge: why for judge, name, why in study.spec.excluded if name == texts}
 
 
 def reasons(

@@ -25,14 +25,14 @@ MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
 
 def rows(study: EvaluationData) -> list[dict[str, Any]]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
-    people = agreement.people(study) if "agreement" in study.spec["claimed"] else ()
+    people = agreement.people(study) if "agreement" in study.spec.claimed else ()
     return [*people, *verdict_rows(study, _claims(study))]
 
 
 def _claims(study: EvaluationData) -> Iterator[Claim]:
     for table, makers in MAKERS.items():
-        if table in study.spec["claimed"]:
+        if table in study.spec.claimed:
             for maker in makers:
                 yield from maker(study)
-    if study.spec["required"]["bars"]:
+    if study.spec.required:
         yield from bars.claims(study)

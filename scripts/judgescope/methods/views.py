@@ -70,9 +70,9 @@ class People:
     def of(cls, study: EvaluationData, panel: TargetSet, aspect: str) -> "People":
         """Return what people say of a panel's texts."""
         ratings = panel.ratings(aspect)
-        classes, shared = study.spec["aspects"][aspect]["values"], unanimous(ratings)
+        classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
         why = unrated(study, ratings) or (CONTINUOUS if classes is None else "")
-        why = why or ("" if are_classes(shared, classes) else OFF_SCALE)
+        why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
         mean = mean_rating(ratings)
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
 
@@ -112,10 +112,10 @@ class Said:
         cls, study: EvaluationData, judge: str, aspect: str, own: Floats, draws: Floats | None
     ) -> "Said":
         """Return what a judge says with its scores and, where these rest on several, its draws."""
-        card, people = study.spec["judges"][judge], study.spec["aspects"][aspect]["values"]
-        draws = None if card["first_draw"] else draws
-        planned = np.full(own.size, card["draws"])
-        discrete, scale = card["discrete"], card["grid"][aspect]
+        card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
+        draws = None if card.first_draw else draws
+        planned = np.full(own.size, card.draws)
+        discrete, scale = card.discrete, card.grid[aspect]
         means, modes, tied = own, own, np.zeros(own.size, dtype=bool)
         if draws is not None:
             means = scores(draws.T, planned, "mean")[0] if discrete else own

@@ -1,6 +1,6 @@
 """What a study's attacks add to texts, and what they claim."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
 from judgescope.perturb.attacks import TOP, inert
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from judgescope.plan.study import Plan
 
 
-def attacks_of(plan: "Plan", dataset: str) -> dict[str, Any]:
+def attacks_of(plan: "Plan", dataset: str) -> dict[str, bool]:
     """Return attack -> whether it names a number; of those that are made on a dataset."""
     names = dict.fromkeys(name for name, _ in plan.perturbed(dataset, "attack"))
     return {name: TOP in _card(plan, name).text for name in names}

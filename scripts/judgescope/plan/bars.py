@@ -1,9 +1,9 @@
 """The bars that a study states (`require`): checked, and as the verdicts' job reads them."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from judgescope.core.errors import UserError
+from judgescope.methods.specs import Bar, Required
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Study
 from judgescope.statistics.registry import STATISTICS
@@ -44,15 +44,17 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
                 )
 
 
-def bars_of(plan: Plan, out: str, dataset: str, tables: Collection[str]) -> dict[str, Any]:
-    """Return the study's bars, and the parts of the tables that say whether they are met."""
+def bars_of(plan: Plan, out: str, dataset: str, tables: Collection[str]) -> Required | None:
+    """Return the study's bars, and the parts of the tables that decide on them; None: no bars."""
+    if not plan.study.require:
+        return None
     parts = [f"{out}/statistics/{table}/{dataset}.parquet" for table in tables]
-    return {"bars": list(_bars(plan.study.require)), "parts": parts if plan.study.require else []}
+    return Required(bars=list(_bars(plan.study.require)), parts=parts)
 
 
-def _bars(require: Mapping[str, float | dict[str, float]]) -> Iterator[dict[str, Any]]:
+def _bars(require: Mapping[str, float | dict[str, float]]) -> Iterator[Bar]:
     for key, bar in require.items():
         name, _, level = key.partition(".")
         of = bar if isinstance(bar, dict) else {None: bar}
         for aspect, value in of.items():
-            yield {"statistic": name, "level": level or None, "aspect": aspect, "bar": value}
+            yield Bar(statistic=name, level=level or None, aspect=aspect, bar=value)

@@ -124,7 +124,7 @@ def _ends(plan: Plan) -> tuple[list[Any], dict[str, int]]:
     found, which = dict[str, Any](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
-        ends = {name: facts_of(plan, name, judge)["ends"] for name in names}
+        ends = {name: facts_of(plan, name, judge).ends for name in names}
         found.setdefault(canonical(ends), ends)
         which[judge] = list(found).index(canonical(ends))
     return list(found.values()), which

@@ -5,6 +5,7 @@ from typing import Any
 from judgescope.core.paths import sample_file, student_file
 from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.engines import ENGINES
+from judgescope.methods.specs import Training
 from judgescope.plan.combining import EnsembleSpecs
 from judgescope.plan.distilling import student_of
 from judgescope.plan.judges import aspects_told, scales_told
@@ -117,15 +118,15 @@ class DistilledSpecs(EnsembleSpecs):
         return self._spec("export_distill", fields)
 
     @property
-    def lessons(self) -> dict[str, str]:
+    def lessons(self) -> Training:
         """Return who learnt from whom, and where it stands what came of it."""
         told = self.plan.distillation
-        found = {"judge": told.judge, "teacher": told.teacher}
-        return {
-            **found,
-            "losses": self._at("losses.parquet"),
-            "export": self._at("export.json"),
-        }
+        return Training(
+            judge=told.judge,
+            teacher=told.teacher,
+            losses=self._at("losses.parquet"),
+            export=self._at("export.json"),
+        )
 
     def taught_cells(self) -> list[str]:
         """Return the scores and judgments of the teacher that examples are made of."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
+from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.generators import supervisors
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan
@@ -78,25 +79,21 @@ def _told(plan: Plan, name: str) -> dict[str, Any]:
     return {**heard, **card.supervisor.model_dump(mode="json", include=own)}
 
 
-def ensembles_of(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return derived judge -> its members, and how many of them have to score a target.
-
-    `mixed` are the aspects on which the members have different scales, `student` the judge that
-    learns from it.
-    """
+def ensembles_of(plan: Plan, dataset: str) -> dict[str, EnsembleMembers]:
+    """Return derived judge -> its members, and how many of them have to score a target."""
     named, told = set(plan.judges_of(dataset)), plan.study.distill
-    student = {told.teacher: {"student": told.judge}} if told and told.judge in named else {}
+    student = {told.teacher: told.judge} if told and told.judge in named else {}
     return {
-        name: {
-            "members": sorted(card.members),
-            "least": card.min_annotators,
-            "mixed": [
+        name: EnsembleMembers(
+            members=sorted(card.members),
+            least=card.min_annotators,
+            mixed=[
                 aspect
                 for aspect in plan.rated_by(name, dataset)
                 if len({_ends(plan, dataset, member, aspect) for member in card.members}) > 1
             ],
-            **student.get(name, {}),
-        }
+            student=student.get(name),
+        )
         for name, card in plan.derived.items()
         if name in named
     }

@@ -1,4 +1,4 @@
-"""Graded sets: the jobs that build one, part by part, and what each is told."""
+"""GradedTexts sets: the jobs that build one, part by part, and what each is told."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from judgescope.core.cells import split
 from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
 from judgescope.engines import ENGINES
+from judgescope.methods.specs import GradedTexts
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.generators import graded, lowered, parts_of
 from judgescope.plan.judges import off_grid_of, parser_of, scale_of, settings_of
@@ -181,24 +182,24 @@ class GradedSpecs(TextSpecs):
             "candidates": [self.construction(dataset, name, part) for part in parts],
             "compared": compared if card.anchors else [],
             "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
-            "graded": self.known(dataset, name)["file"],
+            "graded": self.known(dataset, name).file,
         }
         return self._spec("grade", fields)
 
-    def known(self, dataset: str, name: str) -> dict[str, Any]:
+    def known(self, dataset: str, name: str) -> GradedTexts:
         """Return what statistics need to know of a graded set."""
         built = graded(self.plan).get(name)
         anchored = built is not None and built.anchors is not None
         compared = [self.compared(dataset, name, part) for part in COMPARING]
-        return {
-            "perturbation": name,
-            "degree": DEGREE,
-            "aspect": self.lowered(dataset, name),
-            "classes": self.classes(dataset, name),
-            "file": f"{self.out}/graded/{dataset}/{name}.{DEGREE}.parquet",
-            "anchors": self.construction(dataset, name, "anchors") if anchored else None,
-            "compared": compared if anchored else [],
-        }
+        return GradedTexts(
+            perturbation=name,
+            degree=DEGREE,
+            aspect=self.lowered(dataset, name),
+            classes=self.classes(dataset, name),
+            file=f"{self.out}/graded/{dataset}/{name}.{DEGREE}.parquet",
+            anchors=self.construction(dataset, name, "anchors") if anchored else None,
+            compared=compared if anchored else [],
+        )
 
     def take(self, dataset: str, name: str) -> str:
         """Return the spec that takes a set of texts which a dataset brings."""
@@ -216,7 +217,7 @@ class GradedSpecs(TextSpecs):
             **told,
             "items": f"{self.out}/items/{dataset}.parquet",
             "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
-            **({"graded": self.known(dataset, name)["file"]} if told else {}),
+            **({"graded": self.known(dataset, name).file} if told else {}),
         }
         return self._spec("take", fields)
 

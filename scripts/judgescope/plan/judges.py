@@ -9,6 +9,16 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.methods.specs import (
+    AspectWeights,
+    Expected,
+    ExpectedChange,
+    Hinted,
+    JudgeFacts,
+    Members,
+    Prices,
+    Step,
+)
 from judgescope.parsing.judgment import OffGrid
 from judgescope.plan.applicability import replays, uses_references
 from judgescope.plan.generators import analyses_of, made_of, spender
@@ -174,7 +184,7 @@ def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:
     return {name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names}
 
 
-def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
+def price_of(plan: Plan, judge: str) -> Prices | None:
     """Return what a million of a judge's tokens cost, None where that is not known."""
     if judge not in plan.judges or not plan.is_asked(plan.judges[judge].model):
         return {"input": 0.0, "output": 0.0}
@@ -193,7 +203,7 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
         "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
         "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
         "made_of": {
-            name: {"members": card.members, "supervised": card.supervisor is not None}
+            name: Members(members=card.members, supervised=card.supervisor is not None)
             for name, card in plan.derived.items()
         },
     }
@@ -211,11 +221,15 @@ def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
     for name, card in cards.items():
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
-    hinted = {name: card.hint.model_dump() for name, card in cards.items() if card.hint}
+    hinted = {
+        name: Hinted(tells=card.hint.tells, base=card.hint.base)
+        for name, card in cards.items()
+        if card.hint
+    }
     return {"hinted": hinted, "forms": forms}
 
 
-def steps_of(plan: Plan, dataset: str) -> list[dict[str, Any]]:
+def steps_of(plan: Plan, dataset: str) -> list[Step]:
     """Return what models do to build texts for a dataset: step, writer, model and price.
 
     `writer` is what the replies that were bought are booked under.
@@ -227,14 +241,14 @@ def steps_of(plan: Plan, dataset: str) -> list[dict[str, Any]]:
     }
     found = {spender(name): model for name, model in made_of(plan, dataset).items()}
     return [
-        {"step": step, "writer": writer, "model": model, "price": _price(plan, model)}
+        Step(step=step, writer=writer, model=model, price=_price(plan, model))
         for writer, model in found.items()
         for step in [names.get(writer, COMPARISONS if writer.startswith(COMPARED) else None)]
         if step is not None
     ]
 
 
-def _price(plan: Plan, model: str) -> dict[str, float] | None:
+def _price(plan: Plan, model: str) -> Prices | None:
     card = plan.models[model]
     assert isinstance(card, AskedModel)
     if card.price is None and isinstance(card, CommandModel):
@@ -242,31 +256,32 @@ def _price(plan: Plan, model: str) -> dict[str, float] | None:
     return None if card.price is None else card.price.model_dump()
 
 
-def weights_of(plan: Plan, dataset: str) -> dict[str, Any] | None:
+def weights_of(plan: Plan, dataset: str) -> AspectWeights | None:
     """Return the study's weights of aspects by perturbation for a dataset's task, and their id."""
     if plan.weights is None:
         return None
     told = plan.weights.tasks.get(plan.datasets[dataset].task, {})
-    return {"id": f"{plan.weights.weights}@{card_hash(plan.weights)}", "of": told}
+    return AspectWeights(id=f"{plan.weights.weights}@{card_hash(plan.weights)}", of=told)
 
 
-def expected_of(plan: Plan) -> dict[str, Any]:
+def expected_of(plan: Plan) -> Expected:
     """Return what the study expects of damage, by id, and what counts as no drop."""
     assert plan.expectations is not None, "the method confusion has expectations"
-    told = {name: card.model_dump() for name, card in plan.expectations.perturbations.items()}
     own = plan.expectations
-    return {
-        "id": f"{own.expectations}@{card_hash(own)}",
-        "of": told,
-        "margin": plan.study.confusion.margin,
-    }
+    return Expected(
+        id=f"{own.expectations}@{card_hash(own)}",
+        of={
+            name: ExpectedChange(drop=card.drop, same=card.same)
+            for name, card in own.perturbations.items()
+        },
+        margin=plan.study.confusion.margin,
+    )
 
 
-def _shared_ends(scales: list[Scale | None]) -> list[float] | None:
+def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
     """Return the ends that all scales share, or None."""
     ends = {(scale.min, scale.max) if scale else None for scale in scales}
-    only = ends.pop() if len(ends) == 1 else None
-    return only and list(only)
+    return ends.pop() if len(ends) == 1 else None
 
 
 def _models(plan: Plan, judge: Judge) -> list[Model]:
@@ -275,57 +290,55 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
     return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
 
 
-def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
+def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
         own = plan.derived[judge]
         members = [plan.judges[name] for name in own.members]
         models = [model for one in members for model in _models(plan, one)]
         models += [plan.models[own.supervisor.model]] if own.supervisor else []
-        return {
-            "card": card_hash(own, *members, *models),
-            "engine": "derived",
-            "form": own.combine,
-            "draws": 1,
-            "share": min(one.share for one in members),
-            "prompt": prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
-            "references": any(uses_references(one) for one in members),
-            "family": None,
-            "grid": dict.fromkeys(plan.aspects_of(dataset)),
-            "ends": {
+        return JudgeFacts(
+            card=card_hash(own, *members, *models),
+            engine="derived",
+            form=own.combine,
+            draws=1,
+            share=min(one.share for one in members),
+            prompt=prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
+            references=any(uses_references(one) for one in members),
+            family=None,
+            grid=dict.fromkeys(plan.aspects_of(dataset)),
+            ends={
                 aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
                 for aspect in plan.aspects_of(dataset)
             },
-            "weighted": False,
-            "first_draw": False,
-            "discrete": False,
-            "hint": next((one.hint.tells for one in members if one.hint), None),
-        }
+            weighted=False,
+            first_draw=False,
+            discrete=False,
+            hint=next((one.hint.tells for one in members if one.hint), None),
+        )
     card = plan.judges[judge]
     model = plan.models[card.model]
     aspects = plan.aspects_of(dataset)
     scales = {aspect: scale_of(plan, dataset, judge, aspect) for aspect in aspects}
-    return {
-        "card": card_hash(card, *_models(plan, card)),
-        "engine": model.engine,
-        "form": card.form,
-        "draws": card.draws,
-        "share": card.share,
-        "parser": parser_of(plan, judge),
-        "prompt": prompt_hash(plan, dataset, card),
-        "references": uses_references(card),
-        "temperature": card.temperature if plan.is_prompted(card.model) else None,
-        # the values that one reply can have; null: any number
-        "grid": {
+    return JudgeFacts(
+        card=card_hash(card, *_models(plan, card)),
+        engine=model.engine,
+        form=card.form,
+        draws=card.draws,
+        share=card.share,
+        parser=parser_of(plan, judge),
+        prompt=prompt_hash(plan, dataset, card),
+        references=uses_references(card),
+        temperature=card.temperature if plan.is_prompted(card.model) else None,
+        grid={
             aspect: scale.values() if scale and card.off_grid != "keep" else None
             for aspect, scale in scales.items()
         },
-        "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
-        "family": card.family or getattr(model, "family", None),
-        "weighted": card.estimator == "logprob_mean",
-        # which rating of the very text its prompt gives; null: none
-        "hint": card.hint and card.hint.tells,
-        "first_draw": card.estimator == "first",
-        "discrete": card.estimator in {"mode", "first"}
+        ends={aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
+        family=card.family or getattr(model, "family", None),
+        weighted=card.estimator == "logprob_mean",
+        hint=card.hint.tells if card.hint else None,
+        first_draw=card.estimator == "first",
+        discrete=card.estimator in {"mode", "first"}
         or (card.draws == 1 and card.estimator == "mean"),
-    }
+    )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic_core import to_jsonable_python as jsonable
 
 from judgescope.core.canonical import canonical
@@ -16,6 +17,15 @@ from judgescope.core.set_names import SYSTEMS
 from judgescope.engines import ENGINES
 from judgescope.engines.specs import Joined, ReplaySpec
 from judgescope.methods import ACROSS, BESIDE, METHODS
+from judgescope.methods.specs import (
+    AspectScale,
+    AsRater,
+    Comparison,
+    JoinedTable,
+    StatisticsSpec,
+    TablesSpec,
+    Turned,
+)
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.attacks import attacks_of
 from judgescope.plan.bars import bars_of
@@ -285,11 +295,6 @@ class Specs(DistilledSpecs):
             missing=self._missing,
         )
 
-    def _filled(self) -> dict[str, Any]:
-        """Return what counts for missing judgments, nothing where they stay out."""
-        policy = self.plan.study.missing
-        return {} if policy == "drop" else {"missing": {"policy": policy}}
-
     def collect(self, dataset: str) -> str:
         """Return the spec that puts a dataset's cells together."""
         plan = self.plan
@@ -332,53 +337,50 @@ class Specs(DistilledSpecs):
         known = {name: facts_of(plan, dataset, name) for name in judges}
         bought: dict[str, Any] = {}
         if table == "cost":
-            known = {name: {**told, "price": price_of(plan, name)} for name, told in known.items()}
+            known = {name: replace(one, price=price_of(plan, name)) for name, one in known.items()}
             bought = bought_of(plan, self.out, dataset)
-        fields = {
-            "table": table,
-            "dataset": dataset,
-            "seed": plan.study.seed,
-            "ratings": card.ratings,
-            "clean": card.clean,
-            "aspects": {
-                aspect: {"values": scale.values(), "ends": [scale.min, scale.max]}
+        return self._record(
+            StatisticsSpec,
+            "statistics",
+            METHODS[table],
+            packages=table,
+            table=table,
+            dataset=dataset,
+            seed=plan.study.seed,
+            ratings=card.ratings,
+            clean=card.clean,
+            aspects={
+                aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
                 for aspect in plan.aspects_of(dataset)
                 for scale in [plan.scale_of(dataset, aspect)]
             },
-            "judges": known,
-            **self._turned(dataset, judges),
-            "excluded": [
-                [judge, name, reason]
+            judges=known,
+            turned=self._turned(dataset, judges),
+            excluded=[
+                (judge, name, reason)
                 for judge in judges
                 for name in sets
                 if (reason := plan.excluded(dataset, judge, name)) is not None
             ],
-            "perturbed": [
-                [name, degree, levels[name]]
+            perturbed=[
+                (name, degree, levels[name])
                 for name, degree in plan.perturbed(dataset)
                 if f"{name}.{degree}" in sets
             ],
-            "allow_missing": plan.study.allow_missing,
-            **self._filled(),
-            "families": card.families,
+            allow_missing=plan.study.allow_missing,
+            missing=None if plan.study.missing == "drop" else plan.study.missing,
+            families=card.families,
             **bought,
-            **({"improved": card_hash(improved)} if improved else {}),
+            improved=card_hash(improved) if improved else None,
             **self._of_method(table, dataset),
-            "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
-            "reference_systems": card.reference_systems,
-            "exclude_reference_systems": plan.study.exclude_reference_systems,
-            **(
-                {"as_rater": {"margin": plan.study.as_rater_margin, "raters": card.raters}}
-                if table in {"agreement", "verdicts"}
-                else {}
-            ),
-            "targets": sets,
-            "results": self.out,
-            "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
-        }
-        return self._spec("statistics", fields, METHODS[table], packages=table)
+            reference_systems=card.reference_systems,
+            exclude_reference_systems=plan.study.exclude_reference_systems,
+            targets=sets,
+            results=self.out,
+            output=f"{self.out}/statistics/{table}/{dataset}.parquet",
+        )
 
-    def _turned(self, dataset: str, judges: Iterable[str]) -> dict[str, Any]:
+    def _turned(self, dataset: str, judges: Iterable[str]) -> Turned | None:
         """Return what ratings and scores are taken from where the lowest is the best."""
         scales = {name: self.plan.scale_of(dataset, name) for name in self.plan.aspects_of(dataset)}
         people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
@@ -387,12 +389,17 @@ class Specs(DistilledSpecs):
             for name in judges
             if not self.plan.compares(name) and (own := turned(self.plan, dataset, name))
         }
-        return {"turned": {"ratings": people, "scores": scores}} if people or scores else {}
+        return Turned(ratings=people, scores=scores) if people or scores else None
 
     def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
         """Return what one method alone has to know; the verdicts know what all of theirs do."""
         plan, found = self.plan, dict[str, Any]()
         tables = {table}
+        if table == "comparison":
+            found["comparison"] = Comparison(**plan.study.comparison.model_dump())
+        if table in {"agreement", "verdicts"}:
+            raters = plan.datasets[dataset].raters
+            found["as_rater"] = AsRater(margin=plan.study.as_rater_margin, raters=raters)
         if table == "verdicts":
             found["claimed"] = self.claimed
             found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
@@ -412,7 +419,7 @@ class Specs(DistilledSpecs):
         if table == "ensemble":
             found["ensembles"] = ensembles_of(plan, dataset)
         if table == "construction":
-            found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
+            found["bought"] = [f"{self.out}/collected/{dataset}/bought.parquet"]
             found["steps"] = steps_of(plan, dataset)
         if table == "training":
             found["training"] = self.lessons
@@ -443,16 +450,16 @@ class Specs(DistilledSpecs):
     def joined_tables(self) -> str:
         """Return the spec that joins the datasets' parts of every result table."""
         tables = {
-            f"{self.out}/tables/{table}": {
-                "parts": [
+            f"{self.out}/tables/{table}": JoinedTable(
+                parts=[
                     f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
                 ],
-                "across": ACROSS.get(table),
-            }
+                across=ACROSS.get(table),
+            )
             for table in self.tables
         }
         across = [ACROSS[table] for table in self.tables if table in ACROSS]
-        return self._spec("tables", {"tables": tables}, *across)
+        return self._record(TablesSpec, "tables", *across, tables=tables)
 
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""

@@ -38,6 +38,7 @@ from judgescope.methods.measures import (
     tables_of,
     unrated,
 )
+from judgescope.methods.specs import present
 from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
@@ -128,7 +129,7 @@ class Field:
             return {STATISTIC: self._reached[key]}
 
         gap = as_rater(value, x, self._tables, against="mean")[STATISTIC].difference
-        p = gap.p_above(-self.study.spec["as_rater"]["margin"])
+        p = gap.p_above(-present(self.study.spec.as_rater).margin)
         return gap.estimate, nan if p is None else p
 
     @cached_property
@@ -151,7 +152,7 @@ class Field:
         m = np.unique(system).size
         if m < FEWEST_SYSTEMS or filled(source, system) < LEAST_FILLED:
             return None
-        rng = stream(self.study.spec["seed"], "claims", self.study.dataset, "systems", m)
+        rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)
 
     def p_systems(self, x: Floats) -> float | None:
@@ -173,9 +174,9 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
     losses = Losses(study)
     fields: dict[tuple[int, str], Field] = {}
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         systems, panel = study.fair(judge)
-        for aspect in study.spec["aspects"]:
+        for aspect in study.spec.aspects:
             x = panel.scores(judge, aspect)
             if x is None or not len(panel.ratings(aspect)):
                 continue
@@ -214,7 +215,7 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
 
 def people(study: EvaluationData) -> Iterator[Row]:
     """Yield what a rater reaches in a judge's place: the mean of each against the others."""
-    for aspect in dict.fromkeys(split(name)[0] for name in study.spec["aspects"]):
+    for aspect in dict.fromkeys(split(name)[0] for name in study.spec.aspects):
         ratings = study.systems.ratings(aspect)
         if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue

@@ -3,9 +3,9 @@
 A bar is held against the row that the study's tables have: its interval decides, as it is shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from judgescope.core.cells import joined
 from judgescope.methods.claims.base import BAR, LOST, Claim, Row
 from judgescope.methods.claims.lost import NOT_PLANNED, Losses
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import Bar, present
 from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
 from judgescope.statistics.required import (
@@ -40,33 +41,31 @@ FORMS: Final = ("", "tokens")
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control), bar and aspect."""
-    required = study.spec["required"]
-    rows = [row for path in required["parts"] for row in read_table("results", path).to_pylist()]
+    required = present(study.spec.required)
+    rows = [row for path in required.parts for row in read_table("results", path).to_pylist()]
     wholes: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["perturbation"] in (None, "", RATED) and not any(row.get(key) for key in APART):
             wholes.setdefault((row["judge"], row["statistic"]), []).append(row)
-    for judge, card in study.spec["judges"].items():
-        if card["engine"] == "control":
+    for judge, card in study.spec.judges.items():
+        if card.engine == "control":
             continue
-        for bar in required["bars"]:
-            own = wholes.get((judge, bar["statistic"]), [])
+        for bar in required.bars:
+            own = wholes.get((judge, bar.statistic), [])
             yield from _of_judge(study, judge, bar, own)
 
 
-def _of_judge(
-    study: EvaluationData, judge: str, bar: Mapping[str, Any], rows: list[Row]
-) -> Iterator[Claim]:
+def _of_judge(study: EvaluationData, judge: str, bar: Bar, rows: list[Row]) -> Iterator[Claim]:
     """Yield the claims of one bar: an aspect that it names, or each that the judge has."""
     chosen: dict[str, Row] = {}
     for row in sorted(rows, key=_preferred):
-        if bar["level"] in (None, row["level"] or "") and bar["aspect"] in (None, row["aspect"]):
+        if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
             chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
-    if bar["aspect"] is None and len(chosen) > 1:
+    if bar.aspect is None and len(chosen) > 1:
         chosen.pop("average", None)  # a plain bar is for each aspect
     if not chosen:
         nothing = Estimate.undefined("no table of the study has it for this judge")
-        where = (judge, BAR, bar["statistic"], bar["level"] or "", bar["aspect"] or "")
+        where = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
         yield Claim(*where, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
     for aspect, row in chosen.items():
         yield Losses.checked(_claim(study, judge, bar, aspect, row))
@@ -81,10 +80,8 @@ def _preferred(row: Row) -> tuple[bool, int, int, str]:
     return row["value"] is None, place, other, row.get("systems") or ""
 
 
-def _claim(
-    study: EvaluationData, judge: str, bar: Mapping[str, Any], aspect: str, row: Row
-) -> Claim:
-    name, wanted = bar["statistic"], float(bar["bar"])
+def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
+    name, wanted = bar.statistic, bar.bar
     found = Estimate(**{key: row[key] for key in Estimate.__slots__})
     most, counted = less_is_better(name), name in COUNTED
     if counted:

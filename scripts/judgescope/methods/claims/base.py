@@ -89,8 +89,8 @@ def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row
 
 def _hint_checked(study: EvaluationData, claim: Claim) -> Claim:
     """Return the claim, or no claim of agreement for a judge that is given a rating."""
-    card = study.spec["judges"].get(claim.judge, {})
-    if claim.kind not in WITH_PEOPLE or not card.get("hint"):
+    card = study.spec.judges.get(claim.judge)
+    if claim.kind not in WITH_PEOPLE or not (card and card.hint):
         return claim
     return replace(
         claim, nulls={}, rater=None, p_rater=nan, reasons=(HINTED,), outcome=Outcome.NO_CLAIM

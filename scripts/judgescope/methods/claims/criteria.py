@@ -88,13 +88,14 @@ class Apart:
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and wording."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return
     never, known = excluded(study), ends(study)
-    for judge, card in study.spec["judges"].items():
-        if card["engine"] == "control" or judge in never:
+    for judge, card in study.spec.judges.items():
+        if card.engine == "control" or judge in never:
             continue
-        for criterion in study.spec["criteria"] or [None]:
+        criteria: list[str | None] = [*study.spec.criteria] or [None]
+        for criterion in criteria:
             yield Losses.checked(_claim(study, known, judge, criterion))
 
 

@@ -86,15 +86,15 @@ class Cell:
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and damage."""
-    if not study.spec["perturbed"]:
+    if not study.spec.perturbed:
         return
     found, never = ends(study), excluded(study)
     lengths = {
         (name, degree): _length_p(study, f"{name}.{degree}")
-        for name, degree, _ in study.spec["perturbed"]
+        for name, degree, _ in study.spec.perturbed
     }
-    for judge, card in study.spec["judges"].items():
-        if card["engine"] != "control" and judge not in never:
+    for judge, card in study.spec.judges.items():
+        if card.engine != "control" and judge not in never:
             yield from _of_judge(study, found, judge, lengths)
 
 
@@ -102,9 +102,7 @@ def _of_judge(
     study: EvaluationData, found: Ends, judge: str, lengths: dict[Place, tuple[float, float]]
 ) -> Iterator[Claim]:
     method = table_method(len(study.item_order))
-    cells = [
-        _cell(study, found, judge, (name, degree)) for name, degree, _ in study.spec["perturbed"]
-    ]
+    cells = [_cell(study, found, judge, (name, degree)) for name, degree, _ in study.spec.perturbed]
     logs = np.array([nan if cell.absent else _tested(cell, method) for cell in cells])
     adjusted = holm(logs, log=True)
     for cell, log_p, log_holm in zip(cells, logs, adjusted, strict=True):
@@ -158,7 +156,7 @@ def _cell(study: EvaluationData, found: Ends, judge: str, place: Place) -> Cell:
     """Return a judge's pairs of one damage on the aspects that weigh something."""
     name = ".".join(place)
     weights, _, _ = aspect_weights(study, place[0])
-    aspects = [a for a, w in zip(study.spec["aspects"], weights, strict=True) if w > 0]
+    aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
     pairs = pairs_of(study, found, name, judge)
     lacking = [aspect for aspect in aspects if aspect not in pairs]
     absent = next(iter(reasons(study, found, name, judge, lacking).values()), None)

@@ -22,9 +22,9 @@ SECOND_DRAW: Final = "asked_once"
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge that is given a wrong rating."""
     rationales = Rationales(study)
-    for judge, told in study.spec["hinted"].items():
-        aspects = [name for name in study.spec["aspects"] if rationales.of(judge, name)]
-        if told["tells"] == "wrong" and aspects:
+    for judge, told in study.spec.hinted.items():
+        aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
+        if told.tells == "wrong" and aspects:
             yield Losses.checked(_claim(study, rationales, judge, aspects))
 
 

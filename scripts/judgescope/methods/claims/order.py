@@ -90,7 +90,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on series."""
     losses = Losses(study)
     views: dict[str | None, Views] = {}
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         systems, panel = study.fair(judge, whole=True)
         field = views.setdefault(systems, Views(study, panel))
         for aspect in field.people:
@@ -107,8 +107,8 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def _sequences(study: EvaluationData, losses: Losses, judge: str) -> Iterator[Claim]:
-    for name, degree in study.spec.get("in_a_row", ()):
-        for aspect in study.spec["aspects"]:
+    for name, degree in study.spec.in_a_row:
+        for aspect in study.spec.aspects:
             own = local_view.in_a_row(study, f"{name}.{degree}", judge, aspect)
             if own is None:
                 continue

@@ -102,7 +102,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
 def _direct(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
     """Yield the claims on texts of which all raters agree."""
     views: dict[str | None, Views] = {}
-    for judge in study.spec["judges"]:
+    for judge in study.spec.judges:
         systems, panel = study.fair(judge, whole=True)
         field = views.setdefault(systems, Views(study, panel))
         for aspect in field.people:
@@ -128,8 +128,8 @@ def _direct(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
 def _graded(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
     """Yield the claims on graded sets."""
     for one in global_view.sets_of(study):
-        for judge in study.spec["judges"]:
-            for aspect in study.spec["aspects"]:
+        for judge in study.spec.judges:
+            for aspect in study.spec.aspects:
                 view = one.view(judge, aspect)
                 if view is None or view.said.classes is None:
                     continue
@@ -150,7 +150,7 @@ def _graded(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
 
 def _rng(study: EvaluationData, *names: str) -> np.random.Generator:
     """Return the generator of the permutations: the same for every judge."""
-    return stream(study.spec["seed"], "claims", study.dataset, *names)
+    return stream(study.spec.seed, "claims", study.dataset, *names)
 
 
 def _claim(

@@ -27,16 +27,16 @@ PLACEMENTS: Final = 200
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge that lists errors and every aspect, on the systems' texts."""
-    if not study.spec["gold"]:
+    if not study.spec.gold:
         return
-    gold = Gold(study, study.spec["gold"])
+    gold = Gold(study, study.spec.gold)
     for (judge, aspect, perturbation), told in sorted(cells_of(study).items()):
-        if perturbation == "systems" and judge in study.spec["judges"]:
+        if perturbation == "systems" and judge in study.spec.judges:
             yield _claim(study, gold, judge, aspect, Annotations(study, told, ()))
 
 
 def _claim(study: EvaluationData, gold: Gold, judge: str, aspect: str, given: Annotations) -> Claim:
-    rng = stream(study.spec["seed"], "claims", study.dataset, SPANS, aspect)
+    rng = stream(study.spec.seed, "claims", study.dataset, SPANS, aspect)
     n_sources, names = len(study.item_order), [row["target"] for row in given.parsed]
     sums = np.zeros((PLACEMENTS + 1, n_sources, 2))  # matched, predicted of the judge, of chance
     people = np.zeros(n_sources)

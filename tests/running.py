@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from metajudge.cells import joined
+from judgescope.core.cells import joined
 
 HOME = Path(__file__).resolve().parents[1]
 SHARED = HOME.parent / "shared" / "data"

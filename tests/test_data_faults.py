@@ -8,8 +8,7 @@ import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import STATE
-from judgescope.data import files, read_dataset
+from judgescope.data import files, parquet, read_dataset
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}
@@ -162,23 +161,45 @@ def test_unieval_faults(tmp_path: Path) -> None:
     assert "off the scale" in text and "row 3" in text
 
 
+LONG = "x" * 900_000
+MANY = 640
+
+
+def unfolding(kind: str) -> tuple[pa.Array, dict[str, Any]]:
+    """Return a column of kilobytes on disk and half a gigabyte unfolded, and how it is written."""
+    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * MANY, pa.int32()), pa.array([LONG]))
+    if kind == "beginnings":  # each text is the one before, and nothing more
+        encoding = {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
+        return pa.array([LONG] * MANY), encoding
+    if kind == "nothing":
+        return pa.nulls(35_000_000, pa.bool_()), {}
+    if kind == "list":
+        return pa.ListArray.from_arrays(pa.array([0, MANY], pa.int32()), repeated), {}
+    return repeated, {}
+
+
 @pytest.mark.heavy
-@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
-@pytest.mark.parametrize("nested", [False, True])
-def test_a_table_that_unfolds_into_gigabytes_is_refused(
-    nested: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("dictionary", "its first rows alone have 5"),
+        ("beginnings", "its first rows alone have 5"),
+        ("nothing", "it announces 5"),
+        ("list", ""),
+    ],
+)
+def test_a_table_that_unfolds_into_gigabytes_is_refused_before_its_first_row(
+    kind: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One text, thousands of times: kilobytes on disk."""
-    places = pa.array([0] * 4000, pa.int32())
-    column = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 900_000]))
-    if nested:
-        column = pa.ListArray.from_arrays(pa.array([0, 4000], pa.int32()), column)
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"text": column}), path, compression="zstd", store_schema=False)
-    assert path.stat().st_size < 1 << 16
-    monkeypatch.setattr(files, "MOST_UNFOLDED", 1 << 30)
+    monkeypatch.setattr(parquet, "MOST_UNFOLDED", 1 << 29)
+    column, written = unfolding(kind)
+    path, table = tmp_path / "x.parquet", pa.table({"text": column})
+    pq.write_table(table, path, compression="zstd", store_schema=False, **written)
+    del column, table
+    assert path.stat().st_size < 1 << 20
     with pytest.raises(UserError, match="unfolds into too much") as error:
-        list(files.read_rows(path))
+        next(files.read_rows(path))
+    assert reason in error.value.what
     assert error.value.where == str(path) and error.value.todo
 
 

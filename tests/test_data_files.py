@@ -136,6 +136,30 @@ def test_every_kind_of_file_gives_the_same_rows(tmp_path: Path) -> None:
         assert rows(tmp_path / name) == [(2, CONTENT[0]), (3, CONTENT[1])]
 
 
+@pytest.mark.parametrize("dictionary", [True, False])
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_a_parquet_file_gives_what_was_written(
+    dictionary: bool, store_schema: bool, tmp_path: Path
+) -> None:
+    """Texts with a dictionary, with more than one holds, and within lists; in groups of rows."""
+    words = ["a", None, "b"] * 300
+    columns = {
+        "text": pa.array(words),
+        "category": pa.array(words).dictionary_encode(),
+        "large": pa.array(words, pa.large_string()),
+        "long": pa.array([f"{place % 2 or place} " * 2000 for place in range(len(words))]),
+        "number": pa.array([1.5, None, 2] * 300),
+        "list": pa.array([[word, "c"] for word in words]),
+        "object": pa.array([{"a": word, "b": [{"c": word}]} for word in words]),
+        "map": pa.array([[("key", word)] for word in words], pa.map_(pa.string(), pa.string())),
+        "bytes": pa.array([b"abcd"] * len(words), pa.binary(4)),
+    }
+    table, path = pa.table(columns), tmp_path / "x.parquet"
+    options = {"use_dictionary": dictionary, "store_schema": store_schema}
+    pq.write_table(table, path, row_group_size=500, **options)
+    assert list(read_rows(path)) == list(enumerate(table.to_pylist(), start=1))
+
+
 def test_blank_lines_byte_order_marks_and_long_or_odd_cells_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": "u\xe2\x80\xa8v"}\r\n\r\n{"a": 2}\r\n')

@@ -18,20 +18,14 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.resource_limits import bounded_memory
-from judgescope.data import hub
+from judgescope.data import hub, parquet
 from judgescope.schema.cards import Hub
 
 Row = dict[str, Any]
 Found = list[tuple[Path, dict[str, str]]]
 
 DATA = "{data}/"
-MOST_UNFOLDED = 4 << 30
-"""Bytes of memory that the rows of one Parquet file may take."""
 SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -314,42 +308,7 @@ def _check_columns(names: list[str], where: str) -> None:
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
-    try:
-        with bounded_memory(MOST_UNFOLDED):
-            names, columns = _columns(path)
-    except OverflowError as error:
-        raise UserError(
-            f"this file unfolds into too much: {error}",
-            where=str(path),
-            got=f"{path.stat().st_size:,} bytes",
-            todo="split it, or leave out rows and columns that the study does not need",
-        ) from None
-    for number, cells in enumerate(zip(*columns, strict=True), start=1):
-        yield number, dict(zip(names, cells, strict=True))
-
-
-def _columns(path: Path) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of a Parquet file's columns, and their cells; MemoryError for too many."""
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read(use_threads=False)  # no thread can begin where memory has run out
-    except MemoryError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"this is not a Parquet file: {error}", where=str(path)) from error
-    names = table.column_names
-    _check_columns(names, str(path))
-    return names, [_cells(table[name], f"{path}, column {name}") for name in names]
-
-
-def _cells(column: pa.ChunkedArray, where: str) -> list[Any]:
-    try:
-        found: list[Any] = column.to_pylist()
-    except MemoryError:
-        raise
-    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates far away
-        raise UserError(f"a value cannot be read: {error}", where=where) from error
-    return found
+    return enumerate(parquet.rows(path), start=1)
 
 
 _READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {

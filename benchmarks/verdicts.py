@@ -11,6 +11,7 @@ import argparse
 import math
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,10 +26,13 @@ from effects import RULES as EFFECTS
 from effects import Rule
 
 from judgescope.methods.claims.agreement import Field, nulls_of
-from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS
+from judgescope.methods.claims.base import CHANCE, LOST, ORDER, RATING, SYSTEMS, Claim
 from judgescope.methods.claims.lost import at_the_worst_end
-from judgescope.methods.claims.order import Ordered
+from judgescope.methods.claims.order import Ordered, moved_credit
 from judgescope.methods.claims.rating import Classified
+from judgescope.methods.claims.tastes import Tastes
+from judgescope.statistics.order import ordered_pairs
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
 
 Floats = NDArray[np.float64]
@@ -63,10 +67,8 @@ def agrees(
     """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst end."""
     own = field(y, lengths, seed)
     nulls = nulls_of(own, x, own.number(x))
-    if systems:
-        p = own.p_systems(x)
-        assert p is not None
-        nulls[SYSTEMS] = p
+    if not systems:
+        del nulls[SYSTEMS]
     if np.isnan(x).any():
         worst = at_the_worst_end(x, own.people, SOURCE)
         nulls[LOST] = max(nulls_of(own, worst, own.number(worst)).values())
@@ -120,6 +122,36 @@ def tastes(rng: np.random.Generator) -> bool:
     return claimed(
         agrees(x, points(quality[SYSTEM] + 0.7 * _normal(rng)), _normal(rng), 1, systems=True)
     )
+
+
+def tastes_order(rng: np.random.Generator) -> bool:
+    """The same, ordering the texts of a source."""
+    quality, taste = _normal(rng, 2, TEXTS)
+    x, y = taste[SYSTEM] + 0.7 * _normal(rng), points(quality[SYSTEM] + 0.7 * _normal(rng))
+    pairs = ordered_pairs(SOURCE, -y.astype(np.int64))
+    better, worse, source = pairs.better, pairs.worse, SOURCE[pairs.better]
+    lengths = _normal(rng)
+    own = Ordered(x[better], x[worse], lengths[better], lengths[worse], source, SOURCES)
+    claim = Claim("j", ORDER, "half_credit", "direct", "a", Estimate(0.5), own.nulls()[1])
+    told = _tastes().tested(
+        claim, partial(moved_credit, np.append(x, np.nan), better, worse, source)
+    )
+    return claimed(told.nulls)
+
+
+def tastes_rating(rng: np.random.Generator) -> bool:
+    """The same, finding people's rating."""
+    quality, taste = _normal(rng, 2, TEXTS)
+    mine, gold = (points(one[SYSTEM] + 0.7 * _normal(rng)) for one in (taste, quality))
+    own = Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng)
+    claim = Claim("j", RATING, "kappa_linear", "direct", "a", Estimate(0.0), own.nulls()[1])
+    place = np.arange(SOURCE.size)
+    return claimed(_tastes().tested(claim, partial(own.moved, mine, place)).nulls)
+
+
+def _tastes() -> Tastes:
+    study: Any = SimpleNamespace(spec={"seed": 1}, dataset="simulated")
+    return Tastes(study, SOURCE, SYSTEM)
 
 
 def only_source(rng: np.random.Generator) -> bool:
@@ -194,7 +226,8 @@ RULES: dict[str, Rule] = {
     **{
         one.__name__: Rule(one, true=False)
         for one in (
-            *(chance, four_aspects, length, brevity, only_brevity, tastes),
+            *(chance, four_aspects, length, brevity, only_brevity),
+            *(tastes, tastes_order, tastes_rating),
             *(any_rating, only_source, any_order, lost_errors),
         )
     },

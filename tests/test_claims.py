@@ -1,7 +1,8 @@
 """Claims on a small dataset in memory: every case that the first screen once got wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
     [row] = told(world.study({"coarse": coarse}), order.claims).values()
-    assert (outcome(row), reasons(row)) == ("better", [])
+    assert (outcome(row), reasons(row)) == ("better", ["few_systems: 6"])
 
 
 def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
@@ -156,7 +157,7 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
     assert outcome(found["source", AGREEMENT]) == "not_shown"
     assert "chance" in reasons(found["source", AGREEMENT])
     kappa = found["source", RATING]
-    assert outcome(kappa) == "not_shown" and reasons(kappa) == ["within"]
+    assert outcome(kappa) == "not_shown" and reasons(kappa)[0] == "within"
 
 
 @pytest.mark.parametrize("others", [0, 6, 13])
@@ -206,13 +207,16 @@ def test_lost_judgments_are_held_at_the_worst_end(
     assert (said, any("lost" in one for one in reasons(row))) == wanted
 
 
-def test_a_taste_for_systems_is_no_agreement() -> None:
-    world = World(seed=8)
-    world.quality = world.quality + np.array([0.0, 0, 0, 0, 0, 3])[world.system]
-    world.ratings = np.stack([points(world.quality - 1)] * 3)
-    taste = np.array([2.0, 4, 1, 3, 2, 4])[world.system] + 0.1 * world.noise[0]
-    row = told(world.study({"taste": taste}))["taste", AGREEMENT]
-    assert outcome(row) == "not_shown" and reasons(row)[0] == "systems"
+def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> None:
+    """The best system is to its taste, of the others it knows nothing: all else is significant."""
+    world = World(seed=11)
+    world.quality = 0.7 * world.quality + np.array([0.0, 0, 0, 0, 0, 2.2])[world.system]
+    world.ratings = np.stack([points(world.quality - 0.5)] * 3)
+    taste = points(np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0])
+    found = told(world.study({"taste": taste}), agreement.claims, order.claims, rating.claims)
+    for kind in (AGREEMENT, ORDER, RATING):
+        row = found["taste", kind]
+        assert (kind, outcome(row), reasons(row)[0]) == (kind, "not_shown", "systems")
 
 
 def test_few_systems_cannot_be_permuted_and_that_is_said() -> None:
@@ -236,21 +240,51 @@ def test_pooled_decides_where_few_sources_have_two_different_ratings() -> None:
     assert claim.level == "pooled" and claim.estimate.n == level.size
 
 
+def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
+    """Return a study of a judge that compares texts: `vote` of two indices is 1, 0, -1, NaN."""
+    own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT, "draw": 0}
+    rows = []
+    for at, other in combinations(range(ITEMS * world.systems), 2):
+        if world.item[at] != world.item[other]:
+            continue
+        value, pair = vote(at, other), (world.targets[at], world.targets[other])
+        for (one, two), sign in ((pair, 1), (pair[::-1], -1)):
+            told = None if np.isnan(value) else float(value * sign)
+            rows.append(own | {"target": one, "target_b": two, "value": told})
+    study = world.study({})
+    judge = {"share": 1.0, "hint": None, "engine": "openai"}
+    return replace(
+        study, draws=table_of("draws", rows), spec={**study.spec, "judges": {"j": judge}}
+    )
+
+
 def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
     world = World(unanimous=True)
-    votes = []
-    for n, at in enumerate(range(0, ITEMS * SYSTEMS, 2)):
-        one, two = world.targets[at], world.targets[at + 1]
-        gap = world.ratings[0, at] - world.ratings[0, at + 1]
-        lost = n % 12 == 0
-        for pair, sign in (((one, two), 1), ((two, one), -1)):
-            vote = None if lost else float(np.sign(gap) * sign)
-            votes.append({"target": pair[0], "target_b": pair[1], "draw": 0, "value": vote})
-    own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT}
-    rows = [own | vote for vote in votes]
-    study = world.study({})
-    study.spec.judges["j"] = facts_of(engine="openai")
-    study = replace(study, draws=table_of("draws", rows))
-    [claim] = order.compared(study)
+    quality = world.ratings[0]
+
+    def vote(at: int, other: int) -> float:
+        return NAN if at % 12 == 0 else float(np.sign(quality[at] - quality[other]))
+
+    [claim] = order.compared(compared(world, vote))
     assert claim.kind == PAIRS and claim.estimate.value == 1.0 and claim.estimate.n_missing > 0
     assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls
+
+
+def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems() -> None:
+    world = World(seed=3)
+    world.quality = world.quality + np.array([0.0, 0, 0, 0, 0, 3])[world.system]
+    world.ratings = points(world.quality - 1 + 0.5 * np.random.default_rng(1).normal(size=(3, 144)))
+
+    def by(x: Floats) -> EvaluationData:
+        return compared(world, lambda at, other: float(np.sign(x[at] - x[other])))
+
+    [like] = order.compared(by(world.ratings[0]))
+    assert like.rater is not None and like.rater.value is not None
+    assert abs(like.rater.value) < 0.2  # a copy of a rater: its terms cancel
+    good = told(by(world.quality), order.compared)["j", PAIRS]
+    assert outcome(good) == "as_rater"
+    noisy = told(by(world.quality + 2 * world.noise[0]), order.compared)["j", PAIRS]
+    assert outcome(noisy) == "better"
+    taste = np.array([2.0, 4, 1, 3, 2.5, 4.5])[world.system]
+    row = told(by(taste), order.compared)["j", PAIRS]
+    assert outcome(row) == "not_shown" and "systems" in reasons(row)

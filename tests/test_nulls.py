@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from judgescope.statistics import nulls
+from judgescope.statistics.kappa import kappas
 
 NAN = float("nan")
 SOURCES, SYSTEMS = 20, 6
@@ -89,6 +90,49 @@ def test_missing_cells_move_with_their_column(pooled: bool) -> None:
     noise = rng.normal(size=SOURCE.size)
     noise[::7] = NAN
     assert nulls.p_systems(noise, y, SOURCE, SYSTEM, drawn(), pooled=pooled) > 0.05
+
+
+def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
+    """Two texts of each system and source, some of which are not there."""
+    rng = np.random.default_rng(6)
+    there = rng.random(2 * SOURCE.size) > 0.1
+    source, system = (np.repeat(one, 2)[there] for one in (SOURCE, SYSTEM))
+    y = rng.normal(size=source.size)
+    x = y + rng.normal(size=source.size)
+    scores = np.append(x, NAN)
+
+    def mean(text: np.ndarray) -> np.ndarray:
+        told = []
+        for row in text:
+            each = nulls.source_correlations(scores[row], y, source, SOURCES)
+            told.append(np.nanmean(each))
+        return np.array(told)
+
+    some = (drawn()[0][:60], True)
+    wanted = nulls.p_systems(x, y, source, system, some, pooled=False)
+    assert nulls.p_moved(mean, source, system, some) == pytest.approx(wanted, abs=0.07)
+    whole = SOURCE.size
+    x, y = x[:whole], y[:whole]
+    scores = np.append(x, NAN)
+    source, system = SOURCE, SYSTEM
+    wanted = nulls.p_systems(x, y, source, system, some, pooled=False)
+    assert nulls.p_moved(mean, source, system, some) == wanted
+
+
+def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:
+    rng = np.random.default_rng(7)
+    source = rng.permutation(np.repeat(np.arange(5), 8))
+    better, worse = np.round(rng.normal(size=(2, 3, source.size)))
+    better[0, ::3] = NAN
+    values = [nulls.half_credits(*pair, source, 5)[0] for pair in zip(better, worse, strict=True)]
+    np.testing.assert_allclose(
+        nulls.mean_credits(better, worse, source), [np.nanmean(one) for one in values]
+    )
+    gold, mine = rng.integers(0, 4, source.size), rng.integers(-1, 4, (3, source.size))
+    for own, row in zip(nulls.linear_kappas(gold, mine, 4), mine, strict=True):
+        counts = np.zeros((1, 4, 4))
+        np.add.at(counts[0], (gold[row >= 0], row[row >= 0]), 1)
+        assert own == pytest.approx(kappas(counts)[0])
 
 
 @pytest.mark.simulation

@@ -5,7 +5,7 @@ for systems is a judge whose scores follow who wrote a text: its columns (system
 jointly over all sources.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from math import factorial
 from typing import Final
@@ -142,6 +142,68 @@ def p_systems(
     values = _permuted(mine, people, perms, pooled=pooled)
     observed = values[_identity(perms)]
     return float(np.mean(values >= observed - NEAR))  # the identity is among them
+
+
+def p_moved(
+    statistic: Callable[[Codes], Floats], source: Codes, system: Codes, drawn: tuple[Codes, bool]
+) -> float:
+    """Return p of any statistic if a judge's columns (systems) are dealt out at random.
+
+    source, system (texts,); `drawn` as in `p_systems`, whose rule this is. statistic: which text's
+    score stands in each text's place, -1 for none, (rows, texts) -> (rows,); an undefined value
+    counts as large. One-sided. NaN where the statistic itself is undefined.
+    """
+    table = _table(np.arange(source.size, dtype=np.float64), source, system)
+    table = np.where(np.isnan(table), -1, table).astype(np.int64)
+    places = np.argwhere(table >= 0)
+    rows, columns, depth = places[np.argsort(table[table >= 0])].T
+    every, whole = drawn
+    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
+    step = max(1, BLOCK // max(1, source.size))
+    values = np.concatenate(
+        [
+            statistic(table[rows, perms[start : start + step][:, columns], depth])
+            for start in range(0, len(perms), step)
+        ]
+    )
+    observed = values[_identity(perms)]
+    if np.isnan(observed):
+        return float("nan")
+    return float(np.mean(~(values < observed - NEAR)))
+
+
+def mean_credits(better: Floats, worse: Floats, source: Codes) -> Floats:
+    """Return the mean over sources of the half credit (`half_credits`) of each row of scores.
+
+    better, worse (rows, pairs), NaN = missing; source (pairs,). Shape (rows,), NaN without a pair.
+    """
+    order = np.argsort(source, kind="stable")
+    starts = np.flatnonzero(np.diff(source[order], prepend=-1))
+    better, worse = better[:, order], worse[:, order]
+    known = ~(np.isnan(better) | np.isnan(worse))
+    credit = np.where(known, (better > worse) + (better == worse) / 2, 0.0)
+    total, n = (np.add.reduceat(v, starts, axis=1) for v in (credit, known.astype(np.float64)))
+    used = (n > 0).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((total / np.maximum(n, 1)).sum(axis=1) / used)
+
+
+def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
+    """Return linear kappa of each row of classes (codes below k) with the gold ones.
+
+    gold (texts,); predicted (rows, texts), -1 = missing. Shape (rows,), NaN as in `kappas`.
+    """
+    rows, there = np.arange(len(predicted))[:, None] * k, predicted >= 0
+    n = there.sum(axis=1)
+    observed = np.where(there, np.abs(gold - predicted), 0).sum(axis=1) * n
+    people, mine = (
+        np.bincount((rows + codes)[there], minlength=len(predicted) * k).reshape(-1, k)
+        for codes in (gold, predicted)
+    )
+    place = np.arange(k)
+    expected = np.einsum("ri,ij,rj->r", people, np.abs(place[:, None] - place), mine)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1 - observed / expected)
 
 
 def filled(source: Codes, system: Codes) -> float:

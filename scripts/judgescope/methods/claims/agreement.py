@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.cells import split
-from judgescope.core.rng import stream
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BREVITY,
@@ -28,7 +27,8 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses, at_the_worst_end
 from judgescope.methods.claims.numbers import DIFFERENCE, Number, mean_of_sources, number
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.claims.tastes import Tastes
+from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     BY_SOURCE,
     LARGEST_CEILING,
@@ -43,24 +43,14 @@ from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES, deletions
-from judgescope.statistics.nulls import (
-    FEWEST_SYSTEMS,
-    LEAST_FILLED,
-    filled,
-    p_systems,
-    source_correlations,
-    system_permutations,
-)
+from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome
 
 STATISTIC: Final = "spearman"
-THESE_SYSTEMS, FEW, CONSTANT = "these_systems", "few_systems", "constant"
-"""Reasons: the claim holds for these systems alone, or rests on few (with their number); the judge
-gives one score to all texts."""
-MANY: Final = 8
-"""A claim that rests on fewer systems says so."""
+CONSTANT: Final = "constant"
+"""The reason of a judge that gives one score to all texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,38 +126,20 @@ class Field:
     def _reached(self) -> dict[tuple[bytes, bytes], Replicated]:
         return {}
 
-    @property
-    def rests_on(self) -> tuple[str, ...]:
-        """Return the reason that says on how few systems claims rest; none of texts of one."""
-        m = np.unique(self.panel.system[~np.isnan(self.people)]).size
-        if m < 2 or (m >= MANY and self.named_systems is not None):
-            return ()
-        return (f"{FEW if self.named_systems else THESE_SYSTEMS}: {m}",)
-
     @cached_property
-    def named_systems(self) -> tuple[Codes, bool] | None:
-        """Return the permutations of systems, None where too few of them or cells are there."""
+    def tastes(self) -> Tastes:
+        """Return the systems of the rated texts."""
         rated = ~np.isnan(self.people)
-        source, system = self.panel.source[rated], self.panel.system[rated]
-        m = np.unique(system).size
-        if m < FEWEST_SYSTEMS or filled(source, system) < LEAST_FILLED:
-            return None
-        rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
-        return system_permutations(m, rng)
+        return Tastes(self.study, self.panel.source[rated], self.panel.system[rated])
 
     def p_systems(self, x: Floats) -> float | None:
         """Return p of a taste for systems, None where systems are too few to tell."""
-        if self.named_systems is None:
+        drawn = self.tastes.drawn
+        if drawn is None:
             return None
-        rated = ~np.isnan(self.people)
-        return p_systems(
-            x[rated],
-            self.people[rated],
-            self.panel.source[rated],
-            self.panel.system[rated],
-            self.named_systems,
-            pooled=self.level == POOLED,
-        )
+        rated, pooled = ~np.isnan(self.people), self.level == POOLED
+        place = self.tastes.source, self.tastes.system
+        return p_systems(x[rated], self.people[rated], *place, drawn, pooled=pooled)
 
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
@@ -202,14 +174,11 @@ def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Los
     if found.estimate.value is None:
         return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(found.estimate.note,))
     nulls = nulls_of(field, x, found)
-    p = field.p_systems(x)
-    if p is not None:
-        nulls[SYSTEMS] = p
     if claim.lost > FEW_LOST:
         worst = at_the_worst_end(x, field.people, field.panel.source)
         nulls[LOST] = max(nulls_of(field, worst, field.number(worst)).values())
     rater, p_rater = field.as_rater(x) or (None, nan)
-    own = replace(claim, nulls=nulls, reasons=field.rests_on, rater=rater, p_rater=p_rater)
+    own = replace(claim, nulls=nulls, reasons=field.tastes.rests_on, rater=rater, p_rater=p_rater)
     return losses.checked(own)
 
 
@@ -229,7 +198,7 @@ def people(study: EvaluationData) -> Iterator[Row]:
 
 
 def nulls_of(field: Field, x: Floats, found: Number) -> dict[str, float]:
-    """Return the p of chance and of both lengths, on the texts that the judge scored."""
+    """Return the p of chance, both lengths and tastes, on the texts that the judge scored."""
     nulls = {CHANCE: found.p_above(0.0)}
     length = np.where(np.isnan(x), np.nan, field.panel.lengths)
     for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
@@ -238,4 +207,5 @@ def nulls_of(field: Field, x: Floats, found: Number) -> dict[str, float]:
             nulls[name] = nulls[CHANCE]
             continue
         nulls[name] = found.less(other, DIFFERENCE).p_above(0.0)
-    return nulls
+    p = field.p_systems(x)
+    return nulls if p is None else nulls | {SYSTEMS: p}

@@ -1,14 +1,19 @@
 """Does a judge see which text is better? Half credit on pairs of a known order.
 
 The mean over sources of (right + half of the ties) / pairs with both scores, or with a reply. The
-judge must beat chance (.5) and both lengths on the same pairs.
+judge must beat chance (.5), both lengths on the same pairs and, where the texts come from named
+systems, a taste for systems. On pairs that people rate it is held against one more rater; where all
+raters agree, that is not known, as each of them is right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgescope.methods import local_view, pairwise
 from judgescope.methods.claims.base import (
@@ -23,14 +28,20 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import GAP, Number, mean_of_sources
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
-from judgescope.methods.measures import POOLED
+from judgescope.methods.claims.tastes import Tastes
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.measures import POOLED, tables_of
 from judgescope.methods.perspectives import Views
 from judgescope.methods.views import DIRECT
+from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.jackknife import ACCURACY
-from judgescope.statistics.nulls import half_credits
+from judgescope.statistics.nulls import half_credits, mean_credits
 from judgescope.statistics.order import OrderedPairs
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome
+
+Flags = NDArray[np.bool_]
 
 STATISTIC: Final = "half_credit"
 NO_PAIR: Final = "no pair with a known order has both scores"
@@ -102,7 +113,15 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
             pairs = view.people.pairs(panel, at).apart(1)
             own = _of_texts(study, x, lengths, source, pairs)
             lost = losses.share("systems", judge, aspect, x, view.people.shared[at])
-            yield from _claim(own, judge, ORDER, DIRECT, aspect, lost, systems=systems)
+            rated = ~np.isnan(view.people.mean)
+            tastes = Tastes(study, panel.source[rated], panel.system[rated])
+            scores = np.append(view.said.means[rated], np.nan)  # the last: of no text
+            place = (np.cumsum(rated) - 1)[at]  # of the agreed texts among the rated ones
+            moved = partial(
+                moved_credit, scores, place[pairs.better], place[pairs.worse], own.source
+            )
+            for claim in _claim(own, judge, ORDER, DIRECT, aspect, lost, systems=systems):
+                yield claim if claim.outcome else tastes.tested(claim, moved)
         yield from _sequences(study, losses, judge)
 
 
@@ -117,6 +136,11 @@ def _sequences(study: EvaluationData, losses: Losses, judge: str) -> Iterator[Cl
             lost = losses.share(f"{name}.{degree}", judge, aspect, own.scores, own.scores * 0)
             place = {"perturbation": name, "degree": degree}
             yield from _claim(told, judge, SEQUENCE, local_view.LOCAL, aspect, lost, **place)
+
+
+def moved_credit(scores: Floats, better: Codes, worse: Codes, source: Codes, text: Codes) -> Floats:
+    """Return the half credit of each row of `text`: whose score stands in a text's place."""
+    return mean_credits(scores[text[:, better]], scores[text[:, worse]], source)
 
 
 def _of_texts(
@@ -151,9 +175,64 @@ def compared(study: EvaluationData) -> Iterator[Claim]:
         lost = float(np.isnan(credit).mean())
         name, _, degree = perturbation.partition(".")
         place: dict[str, Any] = {"perturbation": name, "degree": degree or None}
-        kind = SEQUENCE if name != "systems" else PAIRS
-        place = place if name != "systems" else {}
-        yield from _claim(own, judge, kind, POOLED, aspect, lost, **place)
+        if name != "systems":
+            yield from _claim(own, judge, SEQUENCE, POOLED, aspect, lost, **place)
+            continue
+        texts = np.unique([told.first, told.second])
+        tastes = Tastes(study, panel.source[texts], panel.system[texts])
+        moved = partial(_moved_votes, told, np.where(longer, 1, -1), asked, texts)
+        for claim in _claim(own, judge, PAIRS, POOLED, aspect, lost):
+            if claim.outcome:
+                yield claim
+                continue
+            gap = _as_rater(study, panel, aspect, told)
+            rater = {} if gap is None else {"rater": gap[0], "p_rater": gap[1]}
+            yield tastes.tested(replace(claim, **rater), moved)
+
+
+def _moved_votes(
+    told: pairwise.Judged, ahead: Codes, asked: Flags, texts: Codes, text: Codes
+) -> Floats:
+    """Return the half credit of each row of `text`: whose votes stand in a text's place.
+
+    ahead (asked pairs,): 1 where people prefer the first text, else -1; texts: what `text` indexes.
+    """
+    first, second = (np.searchsorted(texts, one) for one in (told.first, told.second))
+    source = np.zeros(texts.size, dtype=np.int64)
+    source[first] = source[second] = told.source
+    order = np.argsort(source, kind="stable")
+    starts = np.searchsorted(source[order], source[order])
+    column = np.empty(texts.size, dtype=np.int64)
+    column[order] = np.arange(texts.size) - starts
+    width = int(column.max()) + 1
+    votes = np.full((int(source.max()) + 1, width, width), np.nan)
+    votes[told.source, column[first], column[second]] = told.verdict
+    votes[told.source, column[second], column[first]] = -told.verdict
+    one, two = text[:, first[asked]], text[:, second[asked]]
+    there = (one >= 0) & (two >= 0)
+    vote = np.where(there, votes[told.source[asked], column[one], column[two]], np.nan) * ahead
+    return mean_credits(vote, -vote, told.source[asked])
+
+
+def _as_rater(
+    study: EvaluationData, panel: TargetSet, aspect: str, told: pairwise.Judged
+) -> tuple[Estimate, float] | None:
+    """Return what a judge reaches on pairs less what one more rater does, and p of being worse."""
+    raters = [
+        table[:, told.first] - table[:, told.second] for table in tables_of(study, panel, aspect)
+    ]
+    if not raters:
+        return None
+
+    def value(mine: Floats, people: Floats) -> Mapping[str, Replicated]:
+        ahead = np.sign(people)
+        credit = np.where(ahead == 0, np.nan, np.sign(mine) * ahead)
+        values, _ = half_credits(credit, -credit, told.source, len(study.item_order))
+        return {STATISTIC: mean_of_sources(values, ACCURACY, why=NO_PAIR).replicated}
+
+    gap = as_rater(value, told.verdict, raters, against="mean")[STATISTIC].difference
+    p = gap.p_above(-study.spec["as_rater"]["margin"])
+    return gap.estimate, nan if p is None else p
 
 
 def _claim(

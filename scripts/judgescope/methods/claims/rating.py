@@ -2,12 +2,14 @@
 graded sets.
 
 The judge must beat chance (0), ratings dealt out at random within each source (a judge that knows
-only the source has a kappa above 0), and both lengths: people's sorted ratings dealt out in the
-order of the texts' length.
+only the source has a kappa above 0), both lengths (people's sorted ratings dealt out in the order
+of the texts' length) and, where the texts come from named systems, a taste for systems. How it
+stands against one more rater is not known: where all raters agree, each of them is right.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -26,11 +28,12 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.lost import Losses
 from judgescope.methods.claims.numbers import DIFFERENCE, Number, number
+from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.perspectives import Views
 from judgescope.methods.views import DIRECT
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
-from judgescope.statistics.nulls import dealt, p_within
+from judgescope.statistics.nulls import dealt, linear_kappas, p_within
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.result import NO_VARIATION
 from judgescope.statistics.verdict import FEW_LOST, Outcome
@@ -84,6 +87,16 @@ class Classified:
         distance = np.abs(place[:, None] - place)
         return p_within(gold, mine, self.source[there], self.rng, distance)
 
+    def moved(self, mine: Floats, place: Codes, text: Codes) -> Floats:
+        """Return kappa of each row of `text`: whose class, of `mine`, stands in a text's place.
+
+        place (texts,): which of the texts that `text` has these are.
+        """
+        codes = np.full(mine.size + 1, -1)  # the last: of no text
+        codes[:-1][~np.isnan(mine)] = class_codes(mine[~np.isnan(mine)], self.classes)
+        gold = class_codes(self.gold, self.classes)
+        return linear_kappas(gold, codes[text[:, place]], len(self.classes))
+
     def worst(self) -> "Classified":
         """Return the same with each missing class as far from the rating as can be."""
         places = class_codes(self.gold, self.classes)
@@ -122,7 +135,14 @@ def _direct(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
                 _rng(study, RATING, aspect),
             )
             lost = losses.share("systems", judge, aspect, own.mine, own.gold)
-            yield _claim(own, judge, RATING, DIRECT, aspect, lost, systems=systems)
+            claim = _claim(own, judge, RATING, DIRECT, aspect, lost, systems=systems)
+            if claim.outcome:
+                yield claim
+                continue
+            rated = ~np.isnan(view.people.mean)
+            tastes = Tastes(study, panel.source[rated], panel.system[rated])
+            place = (np.cumsum(rated) - 1)[at]  # of the agreed texts among the rated ones
+            yield tastes.tested(claim, partial(own.moved, view.said.classes[rated], place))
 
 
 def _graded(study: EvaluationData, losses: Losses) -> Iterator[Claim]:

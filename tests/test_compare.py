@@ -8,6 +8,7 @@ import pytest
 import running
 from judgescope.cli.compare import Side, lines
 from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.result import NO_AGREEMENT
 
 Row = dict[str, Any]
 
@@ -53,6 +54,12 @@ def test_an_undefined_number_says_why_on_its_line() -> None:
     none = row("b", None, None, None, note="constant judge")
     said = told([A], [none])
     assert said[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in said[3]
+
+
+def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
+    hinted = row("b", 0.9, 0.8, 0.95, note=f"hint: right; {NO_AGREEMENT}")
+    assert f"hint: b: {NO_AGREEMENT}" in told([A], [hinted])
+    assert "hint" not in "".join(told([A], [B]))
 
 
 def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:

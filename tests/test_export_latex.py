@@ -11,6 +11,7 @@ from judgescope.cli.export.choice import Grid, grids
 from judgescope.cli.export.latex import document, escaped
 from judgescope.core.errors import UserError
 from judgescope.report.report import Report
+from judgescope.statistics.result import NO_AGREEMENT
 
 Row = dict[str, Any]
 NASTY = 'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p\nq\x00\u202e'
@@ -98,6 +99,14 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
     assert "all targets pooled, with 95 \\% intervals. n = 118." in text
     assert "share a letter" in text and "\\dag{} below at least one control" in text
     assert "\\label{tab:tiny-agreement-chat-spearman-pooled}" in text
+
+
+def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(tmp_path: Path) -> None:
+    told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {NO_AGREEMENT}")
+    found = report_of(tmp_path, {"agreement": told})
+    assert f"\\textsuperscript{{1}} {NO_AGREEMENT}" in document(
+        found, grids(found, "agreement", {})
+    )
 
 
 @pytest.mark.parametrize(

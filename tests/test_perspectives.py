@@ -305,6 +305,23 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
     table_of("results", found)
 
 
+def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> None:
+    told = [
+        row
+        for name in ("a", "b")
+        for row in of_dataset(rows, name)
+        if (row["judge"], row["statistic"][:5]) != ("good", "rank_")
+    ]
+    ranked = {row["judge"] for row in overall.rows(told) if row["statistic"].startswith("rank_")}
+    assert "good" not in ranked and "noisy" in ranked
+    every = overall.rows([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
+    with_good, without = (
+        one(table, "rank_kappa_linear", judge="noisy")["value"]
+        for table in (every, overall.rows(told))
+    )
+    assert without == with_good - 1
+
+
 def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
     found = overall.rows([*of_dataset(rows, "a"), *other])

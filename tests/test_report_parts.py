@@ -6,7 +6,17 @@ import pytest
 
 import report_study as study
 from judgescope.report import numbers
-from judgescope.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Line, Table, estimate
+from judgescope.report.elements import (
+    NO_WIDTH_TOLD,
+    Body,
+    Cell,
+    Column,
+    Line,
+    Table,
+    estimate,
+    figures,
+    short,
+)
 from judgescope.report.page import inline
 from judgescope.report.rows import Row, Rows
 
@@ -78,6 +88,25 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
         for judge, value in (("j", 0.2), ("other", 0.5)):
             found = rows.at("d", judge, "s", aspect="a", level="pooled")
             assert found is not None and found.value == value
+
+
+@pytest.mark.parametrize(
+    ("changes", "bare"),
+    [
+        ({}, False),
+        ({"n": 10}, True),
+        ({"lo": 0.5, "hi": 0.99}, True),
+        ({"statistic": "half_credit"}, True),
+    ],
+)
+def test_a_correlation_of_few_is_no_number_in_cells_and_sentences(
+    changes: dict[str, Any], bare: bool
+) -> None:
+    told = {"value": 0.95, "n": 9, "statistic": "spearman", "note": "no interval: 9 sources"}
+    row = Row.of(told | changes)
+    for text in (estimate(row).text, figures(row), short(row)):
+        assert ("95" in text) == bare and ("n = 9" in text) != bare
+    assert "95" in estimate(row, counts=True).text  # its n stands in the cell
 
 
 def test_an_interval_without_width_has_a_sign_that_the_table_explains() -> None:

@@ -9,6 +9,7 @@ import running
 from judgescope.cli.show import lines
 from judgescope.core.errors import UserError
 from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.result import NO_AGREEMENT
 
 Row = dict[str, Any]
 
@@ -48,6 +49,12 @@ def test_notes_are_told_where_they_are_wanted() -> None:
     told = {"method": "bootstrap", "note": "of a share"}
     assert "bootstrap; of a share" in show([row("one", **told)], notes=True)[-1]
     assert "of a share" not in show([row("one", **told)])[-1]
+
+
+def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
+    hinted = row("told", note=f"hint: right; {NO_AGREEMENT}")
+    assert show([row("one"), hinted])[-1] == f"hint: told: {NO_AGREEMENT}"
+    assert "hint" not in "".join(show([row("one")]))
 
 
 def test_many_rows_are_cut_and_that_is_said() -> None:

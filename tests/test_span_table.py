@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
+from judgescope.methods.claims import spans
+from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.annotated import ANNOTATED
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import Span
-from statistics_spec import change, spec_of
+from judgescope.statistics.verdict import verdicts
 
 Row = dict[str, Any]
 TEXTS = {
@@ -268,3 +270,31 @@ def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Pat
     found = keyed(rows(own))
     row = found["span_errors", "", ""]
     assert (row["value"], row["n_missing"]) == (None, 4) and row["note"]
+
+
+@pytest.mark.parametrize(
+    ("right", "lost", "wanted"),
+    [
+        (30, 0, ("better", ())),
+        (30, 4, ("better", ())),
+        (24, 4, ("better", ())),
+        (22, 4, ("not_shown", (LOST,))),
+        (30, 8, ("no_claim", ("too_many_lost",))),
+        (0, 0, ("below", ("chance",))),
+    ],
+)
+def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(
+    tmp_path: Path, right: int, lost: int, wanted: tuple[str, tuple[str, ...]]
+) -> None:
+    """Of 30 copies of a text the first lose their reply; so many of the others are marked right."""
+    own = study(tmp_path, [], copies=30)
+    judged = []
+    for copy in range(30):
+        marked = HAWKS if copy >= 30 - right else error(0, 3, "The", "exact")
+        told: Row = {"status": "unparsed", "spans": None} if copy < lost else {}
+        judged.append({**judgment("a", marked), "target": f"a{copy}", **told})
+    write_table("marked", table_of("marked", judged), tmp_path / "marked.parquet")
+    [claim] = spans.claims(own)
+    [verdict] = verdicts([claim.evidence])
+    outcome = claim.outcome or verdict.outcome
+    assert (str(outcome), claim.reasons if claim.outcome else verdict.reasons) == wanted

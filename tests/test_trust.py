@@ -9,7 +9,7 @@ import pytest
 import report_study as study
 from judgescope.report import trust
 from judgescope.report.report import Judge, Report
-from judgescope.report.sections.trust import sentence
+from judgescope.report.sections.trust import evidence, sentence
 from judgescope.report.trust import Claim
 from judgescope.statistics.verdict import Outcome
 
@@ -103,6 +103,44 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
     assert "n = 9" in told and "0.95" not in told
 
 
+@pytest.mark.parametrize(
+    ("outcome", "note", "words"),
+    [
+        ("better", "worse than a rater", ", worse than a rater)"),
+        ("better", "undecided: ±0.05 takes about 90 sources", "takes about 90 sources)"),
+        ("better", "as good as one more rater", ", not shown after Holm's correction)"),
+        ("as_rater", "as good as one more rater", "[−0.100, 0.100])"),
+    ],
+)
+def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
+    tmp_path: Path, outcome: str, note: str, words: str
+) -> None:
+    rater = number("as_rater_spearman", (-0.1, 0.0, 0.1), note=note)
+    told = said(report(tmp_path, verdicts=[*claimed(outcome), rater]))
+    assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
+
+
+def test_the_evidence_of_damage_has_the_p_that_decides_and_nothing_untested(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        row | {"value": None} if row["statistic"] == "p_claim_holm" else row
+        for row in damage(["noticed", "noticed", "misses"])
+    ]
+    place: Row = {"perturbation": study.DAMAGES[0][0], "degree": study.DAMAGES[0][1]}
+    more: Row = {"form": "damage", "aspect": None, "level": None, **place}
+    rows.append(number("p_noticed_holm", (0.003, 0.003, 0.003), **more))
+    told = report(tmp_path, verdicts=rows, discernment=of_damages())
+    cells = [
+        cell.text
+        for body in evidence(told, found(told)).bodies
+        for line in body.lines
+        for cell in line.cells
+    ]
+    assert any("0.003" in text for text in cells)
+    assert not any("not tested" in text or "p of the claim" in text for text in cells)
+
+
 def test_a_judge_that_is_given_a_rating_is_praised_for_nothing(tmp_path: Path) -> None:
     rows = [
         *claimed("no_claim", "hinted", ends=(0.85, 0.9, 0.95)),
@@ -180,14 +218,17 @@ def damage(outcomes: Sequence[str]) -> list[Row]:
     return rows
 
 
+def of_damages() -> list[Row]:
+    """Return a row of table `discernment` for each damage."""
+    return [
+        study.row("chat", "alpha", "D_exact", 1.0, perturbation=perturbation, degree=degree)
+        for perturbation, degree in study.DAMAGES
+    ]
+
+
 def test_damage_is_told_by_its_name_and_counted_where_there_is_much(tmp_path: Path) -> None:
-    place = [study.row("chat", "alpha", "D_avg_exact", 1.0)]
     rows = damage(["noticed", "noticed", "misses"])
-    for perturbation, degree in study.DAMAGES:
-        place.append(
-            study.row("chat", "alpha", "D_exact", 1.0, perturbation=perturbation, degree=degree)
-        )
-    told = report(tmp_path, verdicts=rows, discernment=place)
+    told = report(tmp_path, verdicts=rows, discernment=of_damages())
     assert "Better than chance at noticing typos (minor) and typos (major)." in said(told)
     assert "Fails at noticing cuts." in said(told)
     assert {claim.outcome for claim in found(told)} == {Outcome.NOTICED, Outcome.MISSES}

@@ -11,6 +11,7 @@ from judgescope.cli.show import (
     Row,
     aligned,
     chosen,
+    no_agreement,
     number,
     plain,
     rows_of,
@@ -176,6 +177,7 @@ def lines(
     yield from aligned([[*titles, ""], *body])
     if left := len(pairs) - len(shown):
         yield f"… and {left:,} more: --rows 0 shows all, --statistic and others fewer"
+    yield from no_agreement(row for pair in shown for row in (pair.first, pair.second))
     yield from _signatures(pairs)
     if known:
         more = f"; {TESTED}" if tested else ""

@@ -1,12 +1,13 @@
 """The command `judgescope show`: the numbers of a study's tables in the terminal."""
 
 import argparse
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.schema.tables import RESULT_COLUMNS, read_table
+from judgescope.statistics.result import NO_AGREEMENT
 
 Row = dict[str, Any]
 NUMBERS = ("value", "lo", "hi", "n", "n_missing", "n_tied")
@@ -115,7 +116,14 @@ def lines(
     head = f"{table}: {len(own):,} of {len(rows):,} rows" + (f"; all: {told}" if told else "")
     left = len(own) - len(shown)
     more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
-    return [head, *aligned([titles, *body] if body else []), *([more] if left else [])]
+    rows_told = aligned([titles, *body] if body else [])
+    return [head, *rows_told, *([more] if left else []), *no_agreement(shown)]
+
+
+def no_agreement(rows: Iterable[Row]) -> list[str]:
+    """Return why numbers of agreement say nothing of some judges, nothing where there are none."""
+    judges = sorted({row["judge"] for row in rows if NO_AGREEMENT in (row["note"] or "")})
+    return [f"hint: {', '.join(judges)}: {NO_AGREEMENT}"] if judges else []
 
 
 def chosen(table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]]) -> list[Row]:

@@ -13,6 +13,7 @@ from judgescope.methods.measures import (
     Place,
     as_raters,
     categorical,
+    hinted,
     human,
     lower_median,
     mean_rating,
@@ -28,8 +29,6 @@ THIN = 0.9
 """A value per source that stands for fewer of the sources than this is warned of."""
 DEGENERATE = 0.95
 """A judge that gives one score to so many of the targets says next to nothing."""
-HINT = "hint"
-"""Begins the note on numbers of a judge that is given a rating of the very text."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
 Row = dict[str, Any]
@@ -48,17 +47,7 @@ def rows(study: EvaluationData) -> list[Row]:
             found += [row | {"systems": systems} for row in own]
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
     beside = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
-    return [_hinted(study, row) for row in below_controls(study, found, beside)]
-
-
-def _hinted(study: EvaluationData, row: Row) -> Row:
-    """Say of a judge that is given a rating of the very text that this is no agreement."""
-    card = study.spec.judges.get(row["judge"])
-    hint = card and card.hint
-    if not hint:
-        return row
-    said = f"{HINT}: {hint}; the judge is given a rating of the text, this is no agreement"
-    return row | {"note": "; ".join(filter(None, [row["note"], said]))}
+    return [hinted(study, row) for row in below_controls(study, found, beside)]
 
 
 def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Iterator[Row]:

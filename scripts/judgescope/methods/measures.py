@@ -20,7 +20,13 @@ from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
+from judgescope.statistics.result import (
+    CONTINUOUS,
+    NO_AGREEMENT,
+    OFF_JUDGE_SCALE,
+    OFF_SCALE,
+    Estimate,
+)
 from judgescope.statistics.soft import soft_pairwise_accuracy
 
 Place = tuple[str, str]
@@ -67,6 +73,15 @@ def categorical(
         yield (name, POOLED), against(found.estimate, "lower median")
     pair = alpha(study, panel, np.stack([gold, x]), classes)
     yield ("alpha_pair", POOLED), against(pair, "lower median")
+
+
+def hinted(study: EvaluationData, row: dict[str, Any]) -> dict[str, Any]:
+    """Say of a judge that is given a rating of the very text that this is no agreement."""
+    hint = study.spec["judges"].get(row["judge"], {}).get("hint")
+    if not hint:
+        return row
+    said = f"hint: {hint}; {NO_AGREEMENT}"
+    return row | {"note": "; ".join(filter(None, [row["note"], said]))}
 
 
 def against(estimate: Estimate, which: str) -> Estimate:

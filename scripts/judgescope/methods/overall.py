@@ -20,12 +20,13 @@ Row = dict[str, Any]
 def rows(table: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Return the means over datasets of a table's averages over aspects, and ranks by them.
 
-    Datasets are independent, so nothing but their intervals is needed. A study of one has none.
+    Datasets are independent, so nothing but their intervals is needed. A study of one has none. A
+    judge that no dataset ranks (it is given a rating of the text) has no rank here.
     """
+    told = list(table)
+    ranked = {row["judge"] for row in told if row["statistic"].startswith("rank_")}
     averages = [
-        row
-        for row in table
-        if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
+        row for row in told if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
     ]
     datasets = sorted({row["dataset"] for row in averages})
     if len(datasets) < 2:
@@ -35,7 +36,7 @@ def rows(table: Iterable[Mapping[str, Any]]) -> list[Row]:
         place = grouped.setdefault(tuple(row[name] for name in WHAT), {})
         place[row["dataset"]] = row
     means = [_mean(place, found, datasets) for place, found in grouped.items()]
-    return [*means, *_ranks(means)]
+    return [*means, *_ranks([row for row in means if row["judge"] in ranked])]
 
 
 def _mean(

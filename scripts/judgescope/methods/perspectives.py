@@ -15,7 +15,7 @@ from judgescope.methods import global_view, local_view
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import AVERAGE, Place, floored
+from judgescope.methods.measures import AVERAGE, Place, floored, hinted
 from judgescope.methods.views import BESIDE, DIRECT, MEASURES, People, Said, View
 from judgescope.statistics.comparison import ranks
 from judgescope.statistics.means import mean_over
@@ -114,7 +114,7 @@ def rows(study: EvaluationData) -> list[Row]:
     for criterion in field.criteria:
         found += [*_ranks(field, criterion), *_differences(field, criterion)]
     known = [*global_view.rows(study), *local_view.rows(study)]
-    return [*known, *(row | {"systems": systems} for row in found)]
+    return [*known, *(hinted(study, row) | {"systems": systems} for row in found)]
 
 
 def _people(field: Views) -> Iterator[Row]:

@@ -15,7 +15,15 @@ from judgescope.methods import injection
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
-from judgescope.methods.measures import AVERAGE, against, alpha, classes_with, lower_median, unrated
+from judgescope.methods.measures import (
+    AVERAGE,
+    against,
+    alpha,
+    classes_with,
+    hinted,
+    lower_median,
+    unrated,
+)
 from judgescope.methods.rationales import Rationales
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.statistics.alpha import alpha_replicated
@@ -30,6 +38,8 @@ HUMAN = "human"
 SEVERAL = "a mean of several draws equals no rating"
 NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
+WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
+"""How far a judge agrees with people."""
 Row = dict[str, Any]
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> what is averaged over aspects."""
@@ -55,7 +65,9 @@ def rows(study: EvaluationData) -> list[Row]:
             found += _reasons(study, told, judge, aspect)
         for judge in study.spec.hinted:
             found += _hinted(study, told, judge, aspect, averaged)
-    return [*found, *_averages(study, averaged), *injection.rows(study)]
+    found += _averages(study, averaged)
+    noted = [hinted(study, row) if row["statistic"] in WITH_PEOPLE else row for row in found]
+    return [*noted, *injection.rows(study)]
 
 
 def _averages(study: EvaluationData, averaged: "Averaged") -> Iterator[Row]:
@@ -127,7 +139,7 @@ def _alphas(
     classes, why = classes_with(study, judge, aspect, lower_median(people), scores)
     if classes is None or not are_classes(people, classes):
         nothing = np.full(len(study.weights) + 1, np.nan)
-        for name in ("alpha_joint", "alpha_pair", "alpha_pairs_mean"):
+        for name in WITH_PEOPLE:
             yield name, Replicated(Estimate.undefined(why or OFF_SCALE), nothing)
         return
     joint = _replicated(study, panel, np.vstack([people, scores]), classes)

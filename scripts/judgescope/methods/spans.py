@@ -87,15 +87,25 @@ class Annotations:
     def __init__(self, study: EvaluationData, told: Sequence[Row], noted: Sequence[str]) -> None:
         self.study, self.noted = study, noted
         self.parsed = [row for row in told if row["status"] == "ok" and row["spans"] is not None]
-        self.missing = len(told) - len(self.parsed)
+        self._lost = [
+            row["target"] for row in told if row["status"] != "ok" or row["spans"] is None
+        ]
+        self.missing = len(self._lost)
+
+    @cached_property
+    def _items(self) -> dict[str, int]:
+        names = (self.study.targets[name].to_pylist() for name in ("target", "item"))
+        return {target: self.study.item_order[item] for target, item in zip(*names, strict=True)}
 
     @cached_property
     def source(self) -> Codes:
         """Return the code of each annotation's item."""
-        names = (self.study.targets[name].to_pylist() for name in ("target", "item"))
-        items = dict(zip(*names, strict=True))
-        order = self.study.item_order
-        return np.array([order[items[row["target"]]] for row in self.parsed], dtype=np.int64)
+        return np.array([self._items[row["target"]] for row in self.parsed], dtype=np.int64)
+
+    @property
+    def lost(self) -> list[tuple[str, int]]:
+        """Return the text of each annotation that was not parsed, and the code of its item."""
+        return [(target, self._items[target]) for target in self._lost]
 
     def told(self) -> Iterator[tuple[str, Estimate]]:
         """Yield what the annotations are like: each statistic and its estimate."""

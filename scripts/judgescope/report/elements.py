@@ -9,6 +9,8 @@ from judgescope.core.slugs import slug
 from judgescope.report import numbers, words
 from judgescope.report.marked import Piece
 from judgescope.report.rows import Row
+from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH
 
 LONGEST = 600
@@ -296,13 +298,16 @@ class Section:
 def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: str = "") -> Cell:
     """Return the cell of an estimate: value, interval, what is missing; a dash and the reason.
 
-    With `counts` n and ties stand in the cell, otherwise in its title.
+    With `counts` n and ties stand in the cell, otherwise in its title; a correlation of few texts
+    or sources is then no number (`of_few`).
     """
     if row is None:
         return Cell(numbers.DASH, notes=("not planned",), style="undefined")
     if row.value is None:
         return Cell(numbers.DASH, notes=(words.spoken(row.note),), style="undefined")
     told = _counts(row)
+    if of_few(row) and not counts:
+        return Cell(short(row), title=told, style="undefined", mark=mark)
     missing = () if counts or not row.n_missing else (f"{numbers.count(row.n_missing)} missing",)
     return Cell(
         words.written(row.statistic, row.value),
@@ -325,16 +330,29 @@ def interval(row: Row) -> str:
     return f"[{lo}, {hi}]{flat}"
 
 
+def of_few(row: Row) -> bool:
+    """Return whether a number is a correlation of so few that it has no interval and says nothing.
+
+    Its n stands in its place.
+    """
+    few = row.lo is None and row.n < FEWEST_SOURCES
+    return few and row.value is not None and scale_of(row.statistic) == CORRELATION
+
+
 def figures(row: Row) -> str:
     """Return an estimate as one text: value and interval."""
     if row.value is None:
         return f"{numbers.DASH} ({words.spoken(row.note)})"
-    return f"{words.written(row.statistic, row.value)} {interval(row)}".strip()
+    return f"{short(row)} {interval(row)}".strip()
 
 
 def short(row: Row) -> str:
-    """Return an estimate's value alone."""
-    return numbers.DASH if row.value is None else words.written(row.statistic, row.value)
+    """Return an estimate's value alone, n where a correlation is one of few."""
+    if row.value is None:
+        return numbers.DASH
+    if of_few(row):
+        return f"n = {numbers.count(row.n)}"
+    return words.written(row.statistic, row.value)
 
 
 def whole(number: int) -> Cell:

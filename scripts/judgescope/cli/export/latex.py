@@ -16,6 +16,7 @@ from judgescope.report.report import Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.known_order import AVERAGE
 from judgescope.report.sections.shared import PLANNED
+from judgescope.statistics.result import NO_AGREEMENT
 
 SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -123,6 +124,8 @@ def _cell(grid: Grid, at: tuple[str, str], notes: _Notes) -> str:
     if row.n_missing:
         missing = f"{count(row.n_missing)} missing beside n = {count(row.n)}"
         marks.append(notes.mark(missing))
+    if row.value is not None and NO_AGREEMENT in row.note:
+        marks.append(notes.mark(NO_AGREEMENT))
     if row.value is not None and BELOW in row.note:
         marks.append("\\dag{}")
     told = escaped(interval(row))

@@ -26,7 +26,13 @@ from judgescope.methods.claims.base import (
     Row,
 )
 from judgescope.methods.claims.lost import Losses, at_the_worst_end
-from judgescope.methods.claims.numbers import DIFFERENCE, Number, mean_of_sources, number
+from judgescope.methods.claims.numbers import (
+    DIFFERENCE,
+    Number,
+    compared_with_raters,
+    mean_of_sources,
+    number,
+)
 from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
@@ -119,8 +125,7 @@ class Field:
             return {STATISTIC: self._reached[key]}
 
         gap = as_rater(value, x, self._tables, against="mean")[STATISTIC].difference
-        p = gap.p_above(-present(self.study.spec.as_rater).margin)
-        return gap.estimate, nan if p is None else p
+        return compared_with_raters(gap, self.study.spec["as_rater"]["margin"])
 
     @cached_property
     def _reached(self) -> dict[tuple[bytes, bytes], Replicated]:

@@ -114,10 +114,10 @@ def _claim(study: EvaluationData, known: Ends, judge: str, criterion: str | None
     share = float(lost.sum()) / planned
     if found.value is None:
         return Claim(*where, found, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
-    nulls = own.nulls(_lengths(study, drops))
+    lengths = _lengths(study, drops)
+    nulls = own.nulls(lengths)
     if share > FEW_LOST:
-        worst = own.at_the_worst_end(lost)
-        nulls[LOST] = max(worst.auc().p_above(0.5), worst.p_index())
+        nulls[LOST] = max(own.at_the_worst_end(lost).nulls(lengths).values())
     return Claim(*where, found, nulls, lost=share)
 
 

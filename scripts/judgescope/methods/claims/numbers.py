@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from judgescope.statistics.as_rater import decided
 from judgescope.statistics.jackknife import PLAIN, SLACK, Bounds, Jackknife, Scale, jackknife
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
@@ -81,6 +82,12 @@ def number(
     lo, hi = found.interval()
     how = "; ".join(filter(None, [method, f"{found.how} over {found.sources} sources"]))
     return Number(replace(told, lo=lo, hi=hi, method=how), rows, sizes, found)
+
+
+def compared_with_raters(gap: Replicated, margin: float) -> tuple[Estimate, float]:
+    """Return a difference from one more rater, noted with what it says, and p of being worse."""
+    p = gap.p_above(-margin)
+    return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
 
 
 def mean_of_sources(

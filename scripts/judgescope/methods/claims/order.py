@@ -27,7 +27,7 @@ from judgescope.methods.claims.base import (
     Claim,
 )
 from judgescope.methods.claims.lost import Losses
-from judgescope.methods.claims.numbers import GAP, Number, mean_of_sources
+from judgescope.methods.claims.numbers import GAP, Number, compared_with_raters, mean_of_sources
 from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import POOLED, tables_of
@@ -180,18 +180,17 @@ def compared(study: EvaluationData) -> Iterator[Claim]:
             continue
         texts = np.unique([told.first, told.second])
         tastes = Tastes(study, panel.source[texts], panel.system[texts])
-        moved = partial(_moved_votes, told, np.where(longer, 1, -1), asked, texts)
+        moved = partial(_moved_votes, told, sign[asked], asked, texts)
         for claim in _claim(own, judge, PAIRS, POOLED, aspect, lost):
             if claim.outcome:
                 yield claim
                 continue
-            gap = _as_rater(study, panel, aspect, told)
-            rater = {} if gap is None else {"rater": gap[0], "p_rater": gap[1]}
-            yield tastes.tested(replace(claim, **rater), moved)
+            gap, p = _as_rater(study, panel, aspect, told) or (None, nan)
+            yield tastes.tested(replace(claim, rater=gap, p_rater=p), moved)
 
 
 def _moved_votes(
-    told: pairwise.Judged, ahead: Codes, asked: Flags, texts: Codes, text: Codes
+    told: pairwise.Judged, ahead: Floats, asked: Flags, texts: Codes, text: Codes
 ) -> Floats:
     """Return the half credit of each row of `text`: whose votes stand in a text's place.
 
@@ -210,7 +209,9 @@ def _moved_votes(
     votes[told.source, column[second], column[first]] = -told.verdict
     one, two = text[:, first[asked]], text[:, second[asked]]
     there = (one >= 0) & (two >= 0)
-    vote = np.where(there, votes[told.source[asked], column[one], column[two]], np.nan) * ahead
+    vote: Floats = (
+        np.where(there, votes[told.source[asked], column[one], column[two]], np.nan) * ahead
+    )
     return mean_credits(vote, -vote, told.source[asked])
 
 
@@ -231,8 +232,7 @@ def _as_rater(
         return {STATISTIC: mean_of_sources(values, ACCURACY, why=NO_PAIR).replicated}
 
     gap = as_rater(value, told.verdict, raters, against="mean")[STATISTIC].difference
-    p = gap.p_above(-study.spec["as_rater"]["margin"])
-    return gap.estimate, nan if p is None else p
+    return compared_with_raters(gap, study.spec["as_rater"]["margin"])
 
 
 def _claim(

@@ -22,6 +22,7 @@ from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.coverage import Tally
 from judgescope.report.trust import COUNTED, FIRST, GOOD, Claim, claims
 from judgescope.report.words import STATUSES, label, spoken
+from judgescope.statistics.as_rater import AS_GOOD
 from judgescope.statistics.required import MOST
 from judgescope.statistics.verdict import HOLM, Outcome
 
@@ -217,6 +218,10 @@ def number(claim: Claim) -> str:
     gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
     if gap is not None and gap.value is not None and not small:
         told += f"; against one more rater {figures(gap)}"
+        if claim.outcome == Outcome.BETTER:
+            told += (
+                ", not shown after Holm's correction" if AS_GOOD in gap.note else f", {gap.note}"
+            )
     return told
 
 
@@ -302,13 +307,8 @@ def evidence(report: Report, own: Sequence[Claim]) -> Table:
 def _cells(claim: Claim) -> Iterator[Cell]:
     yield words_cell(spoken(claim.outcome))
     yield words_cell("; ".join(reasons(claim)))
-    rows = [
-        claim.row,
-        *(
-            claim.others[name]
-            for name in (f"{AS_RATER}_{claim.row.statistic}", P_HOLM)
-            if name in claim.others
-        ),
-    ]
+    beside = (f"{AS_RATER}_{claim.row.statistic}", "net_share", "p_noticed_holm", P_HOLM)
+    known = [claim.others[name] for name in beside if name in claim.others]
+    rows = [claim.row, *(row for row in known if row.statistic != P_HOLM or row.value is not None)]
     told = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
     yield words_cell("; ".join(told) if claim.row.n else "")

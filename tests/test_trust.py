@@ -8,7 +8,10 @@ import pytest
 
 import report_study as study
 from judgescope.report import trust
+from judgescope.report.cards import glance
+from judgescope.report.elements import Table
 from judgescope.report.report import Judge, Report
+from judgescope.report.sections import judges
 from judgescope.report.sections.trust import evidence, sentence
 from judgescope.report.trust import Claim
 from judgescope.statistics.verdict import Outcome
@@ -118,6 +121,26 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     rater = number("as_rater_spearman", (-0.1, 0.0, 0.1), note=note)
     told = said(report(tmp_path, verdicts=[*claimed(outcome), rater]))
     assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
+
+
+def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Path) -> None:
+    rows = [*claimed("better"), number("spearman", (0.3, 0.55, 0.7), judge="human")]
+    told = report(tmp_path, verdicts=rows)
+    page = judges.section(told)
+    [people] = [
+        line
+        for block in page.blocks
+        if isinstance(block, Table)
+        for body in block.bodies
+        for line in body.lines
+        if line.head == "people"
+    ]
+    assert "0.550" in [cell.text for cell in people.cells]
+    card = glance.section(told, judge(told))
+    assert card is not None
+    [table] = [block for block in card.blocks if isinstance(block, Table)][:1]
+    at = [column.text for column in table.columns].index("One rater")
+    assert "0.550" in [line.cells[at].text for body in table.bodies for line in body.lines]
 
 
 def test_the_evidence_of_damage_has_the_p_that_decides_and_nothing_untested(

@@ -35,6 +35,8 @@ SINGULAR = {
     "sources": "source",
     **{"graded sets": "graded set", "series of texts": "series of texts"},
 }
+PERSON = Judge("human", "human", "one rater, against the others")
+"""The judge of rows about people."""
 LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
 SIGNIFICANT = 0.05
 

@@ -16,7 +16,7 @@ from judgescope.report.elements import (
     estimate,
     words_cell,
 )
-from judgescope.report.headline import Measure, best_control, measures
+from judgescope.report.headline import PERSON, Measure, best_control, measures
 from judgescope.report.numbers import THOUSAND, count, dollars, listed, percent, plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.sections.cost import free, price_per_1000
@@ -108,7 +108,9 @@ def _table(
     own: Sequence[Claim],
 ) -> Table:
     said = "the planned ratings" if dataset.planned else "people's ratings"
+    people = any(one.row(report, dataset, PERSON) for one in shown)
     columns = [Column("This judge"), Column("Rank"), Column("Best control")]
+    columns += [Column("One rater")] if people else []
     columns += [Column("Because", style="words")] if own else []
     why = {
         claim.row: "; ".join([spoken(claim.outcome), *reasons(claim)]) for claim in reversed(own)
@@ -118,9 +120,9 @@ def _table(
         row = one.row(report, dataset, judge)
         because = [words_cell(why.get(row, "") if row else "")] if own else []
         told = [estimate(row, counts=True), _rank(report, dataset, judge, one)]
-        lines.append(
-            Line(one.name(report), [*told, _control(report, dataset, one), *because], one.group)
-        )
+        told.append(_control(report, dataset, one))
+        told += [_person(report, dataset, one)] if people else []
+        lines.append(Line(one.name(report), [*told, *because], one.group))
     caption = f"{dataset.name}: its headline numbers; agreement is with {said}."
     return Table(caption, "Measure", columns, [Body(lines)], code=False)
 
@@ -146,6 +148,12 @@ def _rank(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> C
     rank = 1 + sum(measure.merit(value) > measure.merit(mine) for value in rows.values())
     shared = letters(report, dataset, measure, judge)
     return Cell(f"{rank} of {len(rows)}", notes=(shared,) if shared else (), sort=rank)
+
+
+def _person(report: Report, dataset: Dataset, measure: Measure) -> Cell:
+    """Return what a rater gets in a judge's place."""
+    row = measure.row(report, dataset, PERSON)
+    return estimate(row) if row else Cell("–", style="undefined")
 
 
 def _control(report: Report, dataset: Dataset, measure: Measure) -> Cell:

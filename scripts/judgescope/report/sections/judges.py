@@ -16,7 +16,7 @@ from judgescope.report.elements import (
     estimate,
     short,
 )
-from judgescope.report.headline import SINGULAR, Measure, below, best_control, measures
+from judgescope.report.headline import PERSON, SINGULAR, Measure, below, best_control, measures
 from judgescope.report.numbers import DASH, THOUSAND, count, listed, plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
@@ -27,8 +27,6 @@ from judgescope.report.sections.trust import sentences
 from judgescope.report.words import spoken
 
 BELOW = "†"
-PEOPLE = "human"
-"""The judge of rows about people."""
 
 
 def section(report: Report) -> Section:
@@ -155,12 +153,11 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
 
 def _people(report: Report, dataset: Dataset, shown: list[Measure], costs: bool) -> list[Body]:
     """Return the row of what a rater gets in a judge's place; none where that is not known."""
-    person = Judge(PEOPLE, PEOPLE, "one rater, against the others")
-    rows = [measure.row(report, dataset, person) for measure in shown]
+    rows = [measure.row(report, dataset, PERSON) for measure in shown]
     if not any(row and row.value is not None for row in rows):
         return []
     cells = [estimate(row) if row else Cell(DASH, style="undefined") for row in rows]
-    line = Line("people", [*cells, *([Cell("")] if costs else [])], about=person.about)
+    line = Line("people", [*cells, *([Cell("")] if costs else [])], about=PERSON.about)
     return [Body([line])]
 
 

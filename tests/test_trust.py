@@ -123,6 +123,12 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
 
 
+def test_an_average_of_damage_is_not_said_to_be_significant(tmp_path: Path) -> None:
+    told = report(tmp_path, discernment=of_damages())
+    lead = judges.section(told).lead
+    assert "average of several is no p-value" in lead and "from 1 on" not in lead
+
+
 def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Path) -> None:
     rows = [*claimed("better"), number("spearman", (0.3, 0.55, 0.7), judge="human")]
     told = report(tmp_path, verdicts=rows)

@@ -73,8 +73,8 @@ def _lead(report: Report) -> str:
         )
     if len(report.rows("discernment")):
         parts.append(
-            "D tells how surely a judge scores a damaged text below its original, by p-values that "
-            "hold their error rate: from 1 on, p ≤ 0.05."
+            "D tells how surely a judge scores a damaged text below its original: of one kind of "
+            "damage, 1 is p = 0.05. An average of several is no p-value."
         )
     if len(report.rows("confusion")):
         parts.append(

@@ -1,5 +1,6 @@
 """Means of statistics: over aspects, on the same resamples, and over independent datasets."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,16 @@ def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     assert found.estimate.n == 3
     turned = mean_over(each[::-1], of="aspects").estimate
     assert turned.value == pytest.approx(found.estimate.value)
+
+
+def test_a_mean_over_one_aspect_is_that_aspects_number_with_its_n() -> None:
+    [one] = shares(0.3)
+    found = mean_over([one], of="aspects")
+    kept = replace(found.estimate, method=one.estimate.method)
+    assert kept == one.estimate and found.estimate.n == SOURCE.size
+    assert found.estimate.method.startswith("the only one of the aspects; ")
+    assert np.array_equal(found.rows, one.rows)
+    assert mean_over([one], of="subsets").estimate.n == 1
 
 
 def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None:

@@ -11,6 +11,7 @@ from judgescope.methods.claims.base import AGREEMENT
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.words import LEVELS, label
+from judgescope.statistics.means import ONLY
 from judgescope.statistics.resampling import NO_WIDTH
 
 STATISTIC, POOLED = "spearman", "pooled"
@@ -37,6 +38,8 @@ SINGULAR = {
 }
 PERSON = Judge("human", "human", "one rater, against the others")
 """The judge of rows about people."""
+COUNTED = {"accuracy_adjacent_half": "pairs"}
+"""Statistic -> what its n counts by itself, where that is not texts."""
 LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
 SIGNIFICANT = 0.05
 
@@ -82,6 +85,10 @@ class Measure:
         """Return what the column is called."""
         own = self.aspect not in ("", AVERAGE)
         return report.aspect(self.aspect) if own else label(self.statistic)
+
+    def counted(self, row: Row) -> str:
+        """Return what the n of a row counts: of a mean over one aspect what that one counts."""
+        return COUNTED.get(self.statistic, "targets") if row.method.startswith(ONLY) else self.noun
 
     def merit(self, value: float) -> float:
         """Return a number that is the higher the better."""

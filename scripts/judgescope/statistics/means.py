@@ -1,6 +1,7 @@
 """Means and shares of things that belong to sources, with their intervals over sources."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,9 @@ from judgescope.statistics.resampling import (
 from judgescope.statistics.result import NOTHING, Estimate
 
 Floats = NDArray[np.float64]
+ASPECTS: Final = "aspects"
+ONLY: Final = "the only one of the aspects"
+"""Begins the method of a mean over one aspect."""
 SHARE: Final[Bounds] = (0.0, 1.0)
 """What a share of things lies within."""
 
@@ -98,12 +102,17 @@ def clustered_mean(
 def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
     """Return sum v / k of k statistics of one dataset; a deletion takes a source out of all.
 
-    `each` rests on the same sources; `of` says what there is one of each for. `n` is k. The mean of
-    values is plain, cut to the mean of their ends. Undefined where one of them is: means of other
-    things would not compare. Without an interval where one is of no smooth statistic.
+    `each` rests on the same sources; `of` says what there is one of each for. `n` is k; a mean over
+    one aspect is that aspect's number, with its interval and n. The mean of values is plain, cut to
+    the mean of their ends. Undefined where one of them is: means of other things would not compare.
+    Without an interval where one is of no smooth statistic.
     """
     if nothing := _lost([one.estimate for one in each], of):
         return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
+    if len(each) == 1 and of == ASPECTS:
+        own = each[0].estimate
+        method = "; ".join(filter(None, [ONLY, own.method]))
+        return each[0]._replace(estimate=replace(own, method=method))
     mean = np.mean([one.rows for one in each], axis=0)
     found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)

@@ -179,19 +179,17 @@ def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) ->
 
 def _counts(report: Report, dataset: Dataset, shown: list[Measure]) -> str:
     """Return the number of targets, or its range, and of items behind the columns."""
+    every: dict[str, set[int]] = {}
+    for measure in shown:
+        for judge in report.judges:
+            row = measure.row(report, dataset, judge)
+            if row and row.value is not None:
+                every.setdefault(measure.counted(row), set()).add(row.n)
     told = []
-    for noun in dict.fromkeys(measure.noun for measure in shown):
-        rows = [
-            row
-            for measure in shown
-            if measure.noun == noun
-            for judge in report.judges
-            if (row := measure.row(report, dataset, judge)) and row.value is not None
-        ]
-        sizes = sorted({row.n for row in rows})
-        if sizes:
-            span = count(sizes[0]) + (f" to {count(sizes[-1])}" if sizes[1:] else "")
-            told.append(f"n = {span} {noun if sizes[-1] != 1 else SINGULAR[noun]}")
+    for noun, found in every.items():
+        sizes = sorted(found)
+        span = count(sizes[0]) + (f" to {count(sizes[-1])}" if sizes[1:] else "")
+        told.append(f"n = {span} {noun if sizes[-1] != 1 else SINGULAR[noun]}")
     return f"{'; '.join(told)}." if told else ""
 
 

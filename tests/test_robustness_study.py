@@ -106,7 +106,9 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
     assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
     assert found(study, "rules", "alpha_joint")["note"]
     mean = found(study, "always-wrong", "alpha_pair", "average")
-    assert mean["value"] == pytest.approx(swayed) and mean["n"] == 1  # of one aspect
+    own = found(study, "always-wrong", "alpha_pair")
+    assert (mean["value"], mean["lo"], mean["n"]) == (swayed, own["lo"], own["n"])  # of one aspect
+    assert "this is no agreement" in own["note"] and "this is no agreement" in mean["note"]
     assert found(study, "never-wrong", "sway", "average")["value"] == 0
 
 

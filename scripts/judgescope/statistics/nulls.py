@@ -145,13 +145,18 @@ def p_systems(
 
 
 def p_moved(
-    statistic: Callable[[Codes], Floats], source: Codes, system: Codes, drawn: tuple[Codes, bool]
+    statistic: Callable[[Codes], Floats],
+    source: Codes,
+    system: Codes,
+    drawn: tuple[Codes, bool],
+    cells: int = 0,
 ) -> float:
     """Return p of any statistic if a judge's columns (systems) are dealt out at random.
 
     source, system (texts,); `drawn` as in `p_systems`, whose rule this is. statistic: which text's
     score stands in each text's place, -1 for none, (rows, texts) -> (rows,); an undefined value
-    counts as large. One-sided. NaN where the statistic itself is undefined.
+    counts as large; `cells`: how many numbers it makes of a row. One-sided. NaN where the statistic
+    itself is undefined.
     """
     table = _table(np.arange(source.size, dtype=np.float64), source, system)
     table = np.where(np.isnan(table), -1, table).astype(np.int64)
@@ -159,7 +164,7 @@ def p_moved(
     rows, columns, depth = places[np.argsort(table[table >= 0])].T
     every, whole = drawn
     perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
-    step = max(1, BLOCK // max(1, source.size))
+    step = max(1, BLOCK // max(1, source.size, cells))
     values = np.concatenate(
         [
             statistic(table[rows, perms[start : start + step][:, columns], depth])

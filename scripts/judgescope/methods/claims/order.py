@@ -121,7 +121,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
                 moved_credit, scores, place[pairs.better], place[pairs.worse], own.source
             )
             for claim in _claim(own, judge, ORDER, DIRECT, aspect, lost, systems=systems):
-                yield claim if claim.outcome else tastes.tested(claim, moved)
+                yield claim if claim.outcome else tastes.tested(claim, moved, own.source.size)
         yield from _sequences(study, losses, judge)
 
 
@@ -186,7 +186,7 @@ def compared(study: EvaluationData) -> Iterator[Claim]:
                 yield claim
                 continue
             gap, p = _as_rater(study, panel, aspect, told) or (None, nan)
-            yield tastes.tested(replace(claim, rater=gap, p_rater=p), moved)
+            yield tastes.tested(replace(claim, rater=gap, p_rater=p), moved, own.source.size)
 
 
 def _moved_votes(

@@ -53,13 +53,13 @@ class Tastes:
         rng = stream(self.study.spec["seed"], "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)
 
-    def tested(self, claim: Claim, statistic: Callable[[Codes], Floats]) -> Claim:
+    def tested(self, claim: Claim, statistic: Callable[[Codes], Floats], cells: int = 0) -> Claim:
         """Return the claim with the null of a taste, and on how few systems it rests.
 
-        statistic: as `p_moved` has it, of the rated texts.
+        statistic, cells: as `p_moved` has them, of the rated texts.
         """
         claim = replace(claim, reasons=(*claim.reasons, *self.rests_on))
         if self.drawn is None:
             return claim
-        p = p_moved(statistic, self.source, self.system, self.drawn)
+        p = p_moved(statistic, self.source, self.system, self.drawn, cells)
         return replace(claim, nulls={**claim.nulls, SYSTEMS: p})

@@ -252,10 +252,8 @@ def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
             told = None if np.isnan(value) else float(value * sign)
             rows.append(own | {"target": one, "target_b": two, "value": told})
     study = world.study({})
-    judge = {"share": 1.0, "hint": None, "engine": "openai"}
-    return replace(
-        study, draws=table_of("draws", rows), spec={**study.spec, "judges": {"j": judge}}
-    )
+    study.spec.judges["j"] = facts_of(engine="openai")
+    return replace(study, draws=table_of("draws", rows))
 
 
 def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:

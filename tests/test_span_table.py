@@ -14,6 +14,7 @@ from judgescope.statistics.annotated import ANNOTATED
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import Span
 from judgescope.statistics.verdict import verdicts
+from statistics_spec import change, spec_of
 
 Row = dict[str, Any]
 TEXTS = {

@@ -77,10 +77,10 @@ def categorical(
 
 def hinted(study: EvaluationData, row: dict[str, Any]) -> dict[str, Any]:
     """Say of a judge that is given a rating of the very text that this is no agreement."""
-    hint = study.spec["judges"].get(row["judge"], {}).get("hint")
-    if not hint:
+    card = study.spec.judges.get(row["judge"])
+    if card is None or not card.hint:
         return row
-    said = f"hint: {hint}; {NO_AGREEMENT}"
+    said = f"hint: {card.hint}; {NO_AGREEMENT}"
     return row | {"note": "; ".join(filter(None, [row["note"], said]))}
 
 

@@ -125,7 +125,7 @@ class Field:
             return {STATISTIC: self._reached[key]}
 
         gap = as_rater(value, x, self._tables, against="mean")[STATISTIC].difference
-        return compared_with_raters(gap, self.study.spec["as_rater"]["margin"])
+        return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
 
     @cached_property
     def _reached(self) -> dict[tuple[bytes, bytes], Replicated]:

@@ -32,6 +32,7 @@ from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import POOLED, tables_of
 from judgescope.methods.perspectives import Views
+from judgescope.methods.specs import present
 from judgescope.methods.views import DIRECT
 from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.jackknife import ACCURACY
@@ -232,7 +233,7 @@ def _as_rater(
         return {STATISTIC: mean_of_sources(values, ACCURACY, why=NO_PAIR).replicated}
 
     gap = as_rater(value, told.verdict, raters, against="mean")[STATISTIC].difference
-    return compared_with_raters(gap, study.spec["as_rater"]["margin"])
+    return compared_with_raters(gap, present(study.spec.as_rater).margin)
 
 
 def _claim(

@@ -31,12 +31,12 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
         return
     gold = Gold(study, study.spec.gold)
     for (judge, aspect, perturbation), told in sorted(cells_of(study).items()):
-        if perturbation == "systems" and judge in study.spec["judges"]:
+        if perturbation == "systems" and judge in study.spec.judges:
             yield Losses.checked(_claim(study, gold, judge, aspect, Annotations(study, told, ())))
 
 
 def _claim(study: EvaluationData, gold: Gold, judge: str, aspect: str, given: Annotations) -> Claim:
-    rng = stream(study.spec["seed"], "claims", study.dataset, SPANS, aspect)
+    rng = stream(study.spec.seed, "claims", study.dataset, SPANS, aspect)
     sums = np.zeros((PLACEMENTS + 1, len(study.item_order), 2))  # matched, predicted; then chance
     people, most = np.zeros(sums.shape[1]), 0
     for row, source in zip(given.parsed, given.source.tolist(), strict=True):

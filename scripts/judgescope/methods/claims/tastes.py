@@ -50,7 +50,7 @@ class Tastes:
         m = np.unique(self.system).size
         if m < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:
             return None
-        rng = stream(self.study.spec["seed"], "claims", self.study.dataset, "systems", m)
+        rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)
 
     def tested(self, claim: Claim, statistic: Callable[[Codes], Floats], cells: int = 0) -> Claim:

@@ -204,6 +204,7 @@ def test_a_table_that_unfolds_into_gigabytes_is_refused_before_its_first_row(
 
 
 WORDS = ["nan", "NaN", "None", "#NAME?", "null", "['a', 'b']", '["a", "b"]', "[]"]
+WORDS += ["['a', nan]", "[None, 'a']", "[nan]", "[ None ]"]
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -234,7 +235,10 @@ def test_a_text_that_shows_nothing_is_empty(tmp_path: Path) -> None:
     assert "a text shows nothing" in message and "row 1" in message
 
 
-@pytest.mark.parametrize("words", ["Nancy", "None of them.", "[1] a footnote", "It is #1!"])
+@pytest.mark.parametrize(
+    "words",
+    ["Nancy", "None of them.", "[1] a footnote", "It is #1!", "[None of it]", "[nan is a bread]"],
+)
 def test_words_are_words(tmp_path: Path, words: str) -> None:
     row = {"id": "a", "source": "One.", "text": words, "fluency": 3}
     columns = {"item": "id", "source": "source", "text": "text"}

@@ -115,26 +115,61 @@ def test_an_aspect_of_another_name_is_an_error_until_the_card_says_it(tmp_path: 
 def test_counts_are_of_rows_and_of_texts(tmp_path: Path) -> None:
     made = engine(tmp_path, [row("a", 1), row("b", 2), row("z", 3)])
     ask(made, subject("a"), subject("b"), subject("c"), subject("d"))
-    assert made.joins == [Join("it", "fluency", 3, 2, 4, 2)]
+    assert made.joins == [Join("it", "fluency", 3, 2, 4, 2, 2)]
     [line] = join_lines(made.checked_joins(), poor=True)
     assert line.startswith("warning") and "2 of 3" in line and "2 of 4" in line
 
 
 @pytest.mark.parametrize(
-    ("rows", "joined", "texts", "with_row", "selected", "poor"),
+    ("rows", "joined", "texts", "with_row", "scored", "selected", "poor"),
     [
-        (360, 359, 360, 359, False, False),
-        (100, 90, 90, 90, False, False),
-        (100, 89, 89, 89, False, True),
-        (100, 10, 10, 10, True, False),
-        (100, 8, 10, 8, True, True),
-        (80, 80, 100, 80, False, True),
+        (360, 359, 360, 359, 359, False, False),
+        (100, 90, 90, 90, 90, False, False),
+        (100, 89, 89, 89, 89, False, True),
+        (100, 10, 10, 10, 10, True, False),
+        (100, 8, 10, 8, 8, True, True),
+        (80, 80, 100, 80, 80, False, True),
+        (100, 100, 100, 100, 90, False, False),
+        (100, 100, 100, 100, 89, False, True),
     ],
 )
 def test_less_than_nine_in_ten_is_a_warning(
-    rows: int, joined: int, texts: int, with_row: int, selected: bool, poor: bool
+    rows: int, joined: int, texts: int, with_row: int, scored: int, selected: bool, poor: bool
 ) -> None:
-    assert Join("j", "a", rows, joined, texts, with_row).is_poor(selected=selected) == poor
+    assert Join("j", "a", rows, joined, texts, with_row, scored).is_poor(selected=selected) == poor
+
+
+def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_path: Path) -> None:
+    made = engine(tmp_path, [row("a", 1), row("b", None)])
+    ask(made, subject("a"), subject("b"))
+    [line] = join_lines(made.checked_joins(), poor=True)
+    assert "rows 2 of 2 join, 2 of 2 texts have one, 1 a score" in line
+    made = engine(
+        tmp_path, [row("a", 1), row("b", "")], {**BY_ITEM, "scores": {"fluency": "score"}}
+    )
+    ask(made, subject("a"), subject("b"))
+    ask(made, subject("a"), subject("b"), aspect="coherence")
+    with pytest.raises(UserErrors, match="has a score on this aspect") as caught:
+        made.checked_joins()
+    [error] = caught.value.errors
+    assert "aspect coherence" in error.where and "rows.jsonl:1" in error.where
+    assert error.got == "fluency: score" and "`aspects`" in error.todo
+    made = engine(tmp_path, [row("a", "")])
+    ask(made, subject("a"))
+    with pytest.raises(UserErrors, match="has a score on this aspect"):
+        made.checked_joins()
+
+
+def test_names_that_the_data_card_says_are_one_join_in_any_spelling(tmp_path: Path) -> None:
+    rows = [row("I 1", 4, by="x\u00a0"), row("i1", 2, by="Ｙ")]
+    items, systems = {"i1": "i1"}, {"x": "X", "y": "y"}
+    made = engine(tmp_path, rows, known=Names(items, systems, same=True))
+    assert ask(made, subject("i1", "x"), subject("i1", "y")) == ["4", "2"]
+    made = engine(tmp_path, rows, known=Names(items, systems))
+    assert ask(made, subject("i1", "x"), subject("i1", "y")) == ["no_recorded_row"] * 2
+    made = engine(tmp_path, [row("a", 1), row("A", 2)], known=Names(same=True))
+    with pytest.raises(UserError, match="about one text"):
+        ask(made, subject("a"))
 
 
 @pytest.mark.parametrize(("policy", "score"), [("first", "1"), ("last", "4"), ("mean", "2.5")])

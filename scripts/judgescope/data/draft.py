@@ -33,7 +33,11 @@ NO_TEXTS = {
     )
 }
 """What programs and spreadsheets write where they have no text."""
-PRINTED = re.compile(r"""\s*\[\s*(['"]).*(['"])\s*\]\s*""", re.DOTALL)
+_NOTHING = r"(?:nan|NaN|None|null)"
+PRINTED = re.compile(
+    rf"""\s*\[\s*(?:['"]|{_NOTHING}\b).*(?:['"]|\b{_NOTHING})\s*\]\s*|\s*\[\s*{_NOTHING}\s*\]\s*""",
+    re.DOTALL,
+)
 """A list of texts as Python or JSON prints it."""
 AROUND = 30
 """Of long names that are almost equal, so many characters on both sides of the difference."""
@@ -273,6 +277,7 @@ class Draft:
                 for (key, aspect, rater), value in self._ratings.items()
             ),
             systems={made: name for name, made in sorted(systems.items())},
+            same_names=bool(self.card.same_names),
             problems=[*self.notes, *self._notices()],
         )
 

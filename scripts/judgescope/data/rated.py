@@ -12,10 +12,14 @@ WHOLLY = 5
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of items and systems in a dataset's own files, by their ids."""
+    """The names of items and systems in a dataset's own files, by their ids.
+
+    `same`: names that differ only in blanks, case or Unicode form are one, as the card says.
+    """
 
     items: Mapping[str, str] = field(default_factory=dict)
     systems: Mapping[str, str] = field(default_factory=dict)
+    same: bool = False
 
 
 NO_NAMES = Names()
@@ -75,12 +79,14 @@ class Rated:
     """What is no error but should be known, as sentences with numbers."""
     spans: list[GoldSpan] = field(default_factory=list)
     """Marked errors by target and place, where a format has them."""
+    same_names: bool = False
+    """Whether the card says that spellings of a name are one."""
 
     @property
     def names(self) -> Names:
         """Return the names of items and systems in the data."""
         items = {one.item: str(one.meta.get("id", one.item)) for one in self.items}
-        return Names(items, self.systems)
+        return Names(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
         """Return target -> which reference of its item it is, for texts of reference systems.

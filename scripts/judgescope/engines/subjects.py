@@ -53,7 +53,7 @@ class Subjects:
         """Return the names of items and systems in the data."""
         items = {name: json.loads(row["meta"]).get("id", name) for name, row in self.items.items()}
         report = json.loads(self._report.read_text(encoding="utf-8"))
-        return Names(items, report["systems"])
+        return Names(items, report["systems"], report.get("same_names", False))
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:

@@ -63,6 +63,7 @@ def report(
         "citation": card.citation,
         "ratings_kind": card.ratings,
         **({"spans": len(rated.spans)} if card.gives_spans else {}),
+        **({"same_names": True} if rated.same_names else {}),
     }
 
 

@@ -40,6 +40,7 @@ class _Met:
         self.keys: dict[str, Key] = {}
         self.used: set[Key] = set()
         self.missing: dict[str, None] = {}
+        self.scored: set[str] = set()
 
 
 class RecordedEngine:
@@ -87,6 +88,8 @@ class RecordedEngine:
             else:
                 met.missing[subject.target] = None
             answers.append(self._draws(rows, path, judge.draws))
+            if any(one.status == "ok" for one in answers[-1]):
+                met.scored.add(subject.target)
         return answers
 
     def version(self, judge: Judge) -> str:
@@ -104,6 +107,7 @@ class RecordedEngine:
                 rows_joined=sum(len(table[key]) for key in met.used),
                 texts=len(met.keys),
                 texts_joined=len(met.keys) - len(met.missing),
+                texts_scored=len(met.scored),
             )
             for (judge, aspect, role), met in self._met.items()
             for table in [self._on(aspect, role)]
@@ -115,12 +119,18 @@ class RecordedEngine:
         """Return `joins` as records, `poor` those in which too little was joined.
 
         `selected`: only a part of the texts is judged; `shared` are the judges of which that holds.
-        Raises UserErrors where no row at all is about a target of a judge and aspect.
+        Raises UserErrors where no row at all is about a target of a judge and aspect, or none that
+        is holds anything.
         """
         errors = [
             self._unjoined(judge, aspect, role, next(iter(met.keys.values())))
             for (judge, aspect, role), met in self._met.items()
             if met.keys and not met.used
+        ]
+        errors += [
+            self._unscored(judge, aspect, role)
+            for (judge, aspect, role), met in self._met.items()
+            if met.used and not met.scored
         ]
         if errors:
             raise UserErrors(errors[:NAMED])
@@ -191,6 +201,20 @@ class RecordedEngine:
             todo="name other columns under `rows`, or write names and texts as the dataset does",
         )
 
+    def _unscored(self, judge: str, aspect: str, role: str) -> UserError:
+        """Return the error of a judge and aspect of which the rows that join hold nothing."""
+        names, what = self.card.rows, "score" if self.card.rows.reply is None else "reply"
+        row = next(iter(self._on(aspect, role).values()))[0]
+        key = "rows.scores" if names.reply is None else "rows.reply"
+        return UserError(
+            f"no recorded row that joins has a {what} on this aspect",
+            where=f"models/{self.card.model}.yaml, key {key}; judge {judge}, aspect {aspect}; "
+            f"first row {row.where}",
+            got=names.reply or ", ".join(f"{one}: {path}" for one, path in names.scores.items()),
+            todo=f"name the column that holds its {what}s, or leave the aspect out (`aspects` in "
+            "the judge's card)",
+        )
+
     def _same(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
         """Return the rows, unless they were joined by target and their text is another one."""
         names = self.card.rows
@@ -212,7 +236,7 @@ class RecordedEngine:
         asked = self._asked(aspect)
         if (asked, role) not in self._parts:
             if role not in self._tables:
-                self._tables[role] = indexed(self.card.rows, self._rows(role))
+                self._tables[role] = indexed(self.card.rows, self._rows(role), self.names)
             rows = self._tables[role].items()
             self._parts[asked, role] = {key: same for key, same in rows if key[0] == asked}
         return self._parts[asked, role]

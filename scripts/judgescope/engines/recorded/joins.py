@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.slugs import slug
+from judgescope.core.slugs import folded, slug
 from judgescope.data.files import pick
 from judgescope.data.rated import Names
 from judgescope.engines.base import Subject
@@ -47,7 +47,10 @@ Table = Mapping[Key, Sequence[Row]]
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """How many rows on an aspect belong to a text of the study, and how many texts have a row."""
+    """How many rows on an aspect belong to a text of the study, and how many texts have a row.
+
+    `texts_scored` are those of which a row holds a reply or score.
+    """
 
     judge: str
     aspect: str
@@ -55,14 +58,15 @@ class Join:
     rows_joined: int
     texts: int
     texts_joined: int
+    texts_scored: int
 
     def is_poor(self, *, selected: bool) -> bool:
-        """Return whether fewer than nine in ten rows join, or texts have one.
+        """Return whether fewer than nine in ten rows join, or texts have a score.
 
         `selected`: the study judges a part of the texts, so rows about others are no surprise.
         """
         rows = min(self.rows, self.texts) if selected else self.rows
-        return self.rows_joined < FEW * rows or self.texts_joined < FEW * self.texts
+        return self.rows_joined < FEW * rows or self.texts_scored < FEW * self.texts
 
 
 def join_lines(joins: Iterable[Mapping[str, Any]], *, poor: bool = False) -> list[str]:
@@ -70,15 +74,15 @@ def join_lines(joins: Iterable[Mapping[str, Any]], *, poor: bool = False) -> lis
 
     `joins` are those of `RecordedEngine.checked_joins`; `poor`: only those of which it is little.
     """
-    counts = ("model", "rows_joined", "rows", "texts_joined", "texts", "poor")
+    counts = ("model", "rows_joined", "rows", "texts_joined", "texts", "texts_scored", "poor")
     alike: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for join in joins:
         if join["poor"] or not poor:
             alike.setdefault(tuple(join[name] for name in counts), []).append(join)
     return [
         f"{'warning: ' if little else ''}{model}: rows {joined} of {rows} join, {texts} of {of} "
-        f"texts have one ({_whose(same)})"
-        for (model, joined, rows, texts, of, little), same in alike.items()
+        f"texts have one{f', {scored} a score' if scored < texts else ''} ({_whose(same)})"
+        for (model, joined, rows, texts, of, scored, little), same in alike.items()
     ]
 
 
@@ -91,7 +95,7 @@ def _whose(joins: Sequence[Mapping[str, Any]]) -> str:
     return " on ".join(parts)
 
 
-def indexed(names: RecordedRows, rows: Iterator[Row]) -> Table:
+def indexed(names: RecordedRows, rows: Iterator[Row], known: Names) -> Table:
     """Return the rows by key.
 
     Raises UserError for rows about one text that say different things, unless the card tells which
@@ -100,12 +104,13 @@ def indexed(names: RecordedRows, rows: Iterator[Row]) -> Table:
     table: dict[Key, list[Row]] = {}
     aspects = {name: aspect for aspect, name in names.aspects.items()}
     for row in rows:
-        same = table.setdefault(_row_key(names, aspects, row), [])
+        key = _row_key(names, aspects, row, known)
+        same = table.setdefault(key, [])
         if same and names.repeated == "stop" and not says_the_same(names, same[0], row):
             raise UserError(
                 "two recorded rows are about one text",
                 where=f"{same[0].where} and {row.where}",
-                got=shown(names, _row_key(names, aspects, row)),
+                got=shown(names, key),
                 todo="name what tells them apart under `rows`: system, source or aspect; or say "
                 "what counts (`repeated: first`, `last` or `mean`)",
             )
@@ -137,13 +142,13 @@ def _is_same(one: object, other: object) -> bool:
     return math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
-def _row_key(names: RecordedRows, aspects: Mapping[str, str], row: Row) -> Key:
+def _row_key(names: RecordedRows, aspects: Mapping[str, str], row: Row, known: Names) -> Key:
     aspect = _aspect(names, aspects, row.get(names.aspect)) if names.aspect else ""
     if names.target:
         return (aspect, named(row.get(names.target)))
-    system = named(row.get(names.system)) if names.system else ""
+    system = named(row.get(names.system), same=known.same) if names.system else ""
     if names.item:
-        return (aspect, system, named(row.get(names.item)))
+        return (aspect, system, named(row.get(names.item), same=known.same))
     source = normal(" ".join(normal(row.get(column)) for column in names.source))
     return (aspect, system, normal(row.get(names.text or "")), source)
 
@@ -161,21 +166,27 @@ def subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subjec
     """Return the keys of a target's row: by the names in the data, then by the ids made of them."""
     if names.target:
         return [(aspect, subject.target)]
-    systems = _either(known.systems, subject.system or "") if names.system else [""]
+    systems = [""]
+    if names.system:
+        systems = _either(known.systems, subject.system or "", same=known.same)
     if names.item:
-        items = _either(known.items, subject.item)
+        items = _either(known.items, subject.item, same=known.same)
         return [(aspect, *pair) for pair in product(systems, items)]
     text, source = normal(subject.text), normal(subject.source) if names.source else ""
     return [(aspect, system, text, source) for system in systems]
 
 
-def _either(known: Mapping[str, str], ident: str) -> list[str]:
-    return list(dict.fromkeys([named(known.get(ident, ident)), ident]))
+def _either(known: Mapping[str, str], ident: str, *, same: bool) -> list[str]:
+    return list(dict.fromkeys([named(known.get(ident, ident), same=same), ident]))
 
 
-def named(name: object) -> str:
-    """Return a name by which rows are joined: composed (NFC), a whole float as a whole number."""
+def named(name: object, *, same: bool = False) -> str:
+    """Return a name by which rows are joined: composed (NFC), a whole float as a whole number.
+
+    `same`: without what the card of the data says makes no other name (`same_names: true`).
+    """
     text = unicodedata.normalize("NFC", "" if name is None else str(name))
+    text = folded(text) if same else text
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text
 

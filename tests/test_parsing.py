@@ -152,7 +152,7 @@ def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
     found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@3")
+    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@4")
 
 
 NO_VERDICTS: list[tuple[str, Scale, str, str]] = [

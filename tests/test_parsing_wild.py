@@ -17,6 +17,11 @@ CLEAR: list[tuple[str, float, str]] = [
     ("**Five stars.** Every claim is backed.", 5, "leading"),
     ("One star, as it is off topic.", 1, "leading"),
     ("4 stars. It flows.", 4, "leading"),
+    ("4 stars out of 5. It flows.", 4, "fraction"),
+    ("Three stars out of five. It drifts.", 3, "fraction"),
+    ("It gets two points out of five.", 2, "fraction"),
+    ("Rating: 4 stars out of 5", 4, "labelled"),
+    ("5 points / 5", 5, "bare"),
     # a dash without a space before it
     ("2- Somewhat interesting", 2, "leading"),
     ("4- Mostly clear, with one slip.", 4, "leading"),
@@ -62,6 +67,9 @@ CLEAR: list[tuple[str, float, str]] = [
     # a walk through the scale, and then a verdict
     ("Rating: 1 is poor.\nRating: 2 is weak.\nRating: 3 is fair.\nMy rating: 2", 2, "labelled"),
     ("Rating: 3\nRating: 4", 4, "labelled"),
+    ("Rating: 5\nRating: 1\nRating: 3\nRating: 4", 4, "labelled"),
+    ("Rating: 1\nRating: 5\nRating: 5", 5, "labelled"),
+    ("Rating: 2\nRating: 4\nRating: 5", 5, "labelled"),
     ("Fluency rating: 2\nCoherence rating: 3\nOverall rating: 4", 4, "labelled"),
 ]
 
@@ -98,7 +106,14 @@ TRAPS: list[tuple[str, str, str]] = [
     ("Rating: 1\nIt is bad.\nRating: 2\nIt is weak.\nRating: 3\nFair.", "unparsed", "enumerated"),
     ("Rating 2: weak. Rating 3: fair. Rating 4: good.", "unparsed", "enumerated"),
     ("Rating: one\nRating: two\nRating: three", "unparsed", "enumerated"),
+    ("Rating: 1\nRating: 3\nRating: 5", "unparsed", "enumerated"),
+    ("Rating: 5 is best, Rating: 2 is weak, Rating: 1 is worst.", "unparsed", "enumerated"),
+    ("Rating: 2\nRating: 1\nRating: 2\nRating: 4\nRating: 5", "unparsed", "enumerated"),
     ("Score: .5", "out_of_range", "labelled.outside"),
+    # another scale's top behind the unit
+    ("I give it 3 stars out of 10.", "out_of_range", "given.denominator"),
+    ("Rating: 4 stars out of 10", "out_of_range", "labelled.denominator"),
+    ("4 points out of 100. It flows.", "out_of_range", "leading.denominator"),
 ]
 
 
@@ -156,6 +171,6 @@ def test_a_choice_is_read_where_it_is_clear(
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
-    changed = {"score": 3, "result": 3, "annotation": 3, "choice": 3, "number": 2}
+    changed = {"score": 4, "result": 4, "annotation": 4, "choice": 3, "number": 2}
     assert {name: PARSERS[name].version for name in changed} == changed
     assert PARSERS["chiang-lee"].version == 1

@@ -47,7 +47,8 @@ _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
 _SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
 _TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
-_DENOMINATOR = rf"(?:{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
+_OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"  # between a value and its denominator
+_DENOMINATOR = rf"(?:{_OVER}{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
 _UNIT = r"(?:\s+(?:points?|stars?)\b)?"
 # what may follow a verdict within a sentence: not a noun that would make it a count
 _STOP = (
@@ -169,8 +170,8 @@ def _given(value: str) -> str:
 
 
 def _fraction(value: str, top: str) -> str:
-    """`3/5` and `three out of five` in a sentence; other denominators there are no verdicts."""
-    over_top = rf"{_MARKS}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
+    """`3/5` and `three stars out of five` in a sentence; other denominators are no verdicts."""
+    over_top = rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
     return rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD}){over_top}){value}{_STOP}"
 
 

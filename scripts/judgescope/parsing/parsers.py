@@ -29,13 +29,13 @@ class Parser(NamedTuple):
 
 
 PARSERS: dict[str, Parser] = {
-    "score": Parser(3, read_score),
+    "score": Parser(4, read_score),
     "number": Parser(2, read_number),
     "chiang-lee": Parser(1, read_chiang_lee),
     "choice": Parser(3, read_choice, options=("tie",)),
-    "result": Parser(3, read_result),
+    "result": Parser(4, read_result),
     "errors": Parser(2, read_errors, (*SEVERITIES, "bottom")),
-    "annotation": Parser(3, read_verdict_and_errors),
+    "annotation": Parser(4, read_verdict_and_errors),
     "merged": Parser(2, read_merged),
 }
 

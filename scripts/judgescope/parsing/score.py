@@ -82,20 +82,32 @@ def _stated(rule: Rule, seen: str) -> list[re.Match[str]]:
 
 
 def is_walk(matches: list[re.Match[str]], scale: Scale, forms: Grammar) -> bool:
-    """Return whether verdicts end in WALK values or more of the scale in order, one by one.
+    """Return whether verdicts end in WALK values or more of the scale in order.
 
-    All under one label: a reply that runs through the scale (`Rating: 1 ... Rating: 5`) chooses
-    none. Verdicts on three things (`Fluency rating: 3`, `Overall rating: 4`) have labels that
-    differ.
+    One by one, or from one end of the scale to the other. All under one label: a reply that runs
+    through the scale (`Rating: 1 ... Rating: 5`) chooses none. Verdicts on three things (`Fluency
+    rating: 3`, `Overall rating: 4`) have labels that differ.
     """
-    if len(matches) < WALK:
+    label, run = _label(matches[-1]), list[float]()
+    for match in reversed(matches):
+        value = _value(match, scale, forms)
+        if _label(match) != label or not _goes_on(run, value):
+            break
+        run.append(value)
+    if len(run) < WALK:
         return False
-    last = matches[-WALK:]
-    steps = [_place(_value(one, scale, forms), scale) for one in last]
-    if None in steps or len(set(map(_label, last))) > 1:
-        return False
-    differences = {b - a for a, b in pairwise(step for step in steps if step is not None)}
-    return differences in ({1}, {-1})
+    if {run[0], run[-1]} == {scale.min, scale.max}:
+        return True
+    steps = [_place(value, scale) for value in run[:WALK]]
+    known = [step for step in steps if step is not None]
+    return len(known) == WALK and {b - a for a, b in pairwise(known)} in ({1}, {-1})
+
+
+def _goes_on(run: list[float], value: float) -> bool:
+    """Return whether a value goes on where a run of values rises, or falls."""
+    if len(run) < 2:
+        return value not in run
+    return (value - run[-1]) * (run[-1] - run[-2]) > 0
 
 
 def _place(value: float, scale: Scale) -> int | None:

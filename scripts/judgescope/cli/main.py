@@ -85,8 +85,9 @@ def run(study: Path | None, passed: list[str]) -> int:
     out = results_folder(study, passed)
     before = _stamp(out)
     dry = is_dry(passed)
+    targets = ["all", *([] if dry else _drop_cut(study, passed, out))]
     with nullcontext() if dry else reading(study or DEMO, passed, out):
-        status = snakemake(study, "all", passed)
+        status = snakemake(study, targets, passed)
         if status or dry:
             return status
         from judgescope.cli.summary import summary, unpriced
@@ -132,8 +133,9 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     out = results_folder(study, passed)
     out = out.with_name(out.name + PILOT)
     told = with_config(passed, f"study={out.name}", f"share={share}")
+    targets = ["all", *([] if is_dry(passed) else _drop_cut(study, told, out))]
     with nullcontext() if is_dry(passed) else reading(study or DEMO, told, out):
-        status = snakemake(study, "all", told)
+        status = snakemake(study, targets, told)
         if status or is_dry(passed):
             return status
     print(conclusions(out))
@@ -154,6 +156,25 @@ def export_targets(study: Path, file: Path, passed: list[str], *, made: bool) ->
     if status == 0 and not is_dry(passed):
         print(export(plan, Path("results") / plan.study.study, file, made=made))
     return status
+
+
+def _drop_cut(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
+    """Say which files of replies and scores are cut or gone; return the targets that make them."""
+    from judgescope.replies.retry import cut_files
+
+    if not (cut := cut_files(out)):
+        return []
+    plan = plan_of_study(study or DEMO, passed)
+    known = {
+        out / ("scores" if plan.computes(model) else "replies") / dataset / f"{model}.json"
+        for dataset in plan.datasets
+        for model in plan.models
+        if plan.cells_of(dataset, model)
+    }
+    for hashes in (made := [one for one in cut if one in known]):
+        print(f"{', '.join(map(str, cut[hashes]))}: cut or gone, made again", flush=True)
+        hashes.unlink()
+    return list(map(str, made))
 
 
 def _stamp(out: Path) -> int | None:

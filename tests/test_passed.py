@@ -1,10 +1,12 @@
 """What a command knows of the options that it passes on to Snakemake."""
 
+import os
 from pathlib import Path
 
 import pytest
 import yaml
 
+import running
 from judgescope.cli.context import plan_of_study, results_folder
 from judgescope.cli.snakemake_args import apart, card_of, is_dry, options_of, study_of, with_config
 from judgescope.core.errors import UserError, UserErrors
@@ -70,3 +72,14 @@ def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:
         study_of(file, ["--config", "nonsense"])
     with pytest.raises(UserErrors, match=r"mine\.yaml with --config"):
         card_of(file, ["--config", "seed=often"])
+
+
+@pytest.mark.parametrize("command", ["run", "check", "draft", "pilot"])
+def test_errors_in_the_default_study_name_it_without_the_place_of_the_workflow(
+    command: str, tmp_path: Path
+) -> None:
+    """From the workflow's folder, and from another one."""
+    for folder in (HOME, tmp_path):
+        told = running.run("-m", "judgescope", command, "--config=seed=often", cwd=folder).stdout
+        assert f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in told
+        assert f" {HOME}" not in told

@@ -23,7 +23,7 @@ from judgescope.engines.requests import Reply
 from judgescope.plan.preflight import check_keys
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml, read_card, validate_card
-from running import environment
+from running import HOME, environment
 
 KEY = "sk-proj-4f5Gh7Jk9LqWz1"
 ENDPOINT = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
@@ -227,6 +227,7 @@ def test_an_exception_that_is_told_and_goes_on_shows_none(
         print_exception()
     told = capsys.readouterr().err
     assert "OSError: no weights for <HF_TOKEN>" in told and "zebra" not in told
+    assert 'File "tests/test_secrets.py", line' in told and str(HOME) not in told
 
 
 # --- telling ---

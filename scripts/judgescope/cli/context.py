@@ -1,5 +1,6 @@
 """What commands share: the study that is meant, its plan, its results folder, and Snakemake."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,13 +15,16 @@ from judgescope.core.paths import HOME
 if TYPE_CHECKING:
     from judgescope.plan import Plan
 
-DEMO = HOME / "config" / "config.yaml"
-"""The study that is meant where none is named."""
 STOPPED = (
     "\nStopped. The same command goes on where this one ended.\n"
     "Every reply that came is kept: none is asked for or paid again."
 )
 """What is said after Ctrl-C."""
+
+
+def demo() -> Path:
+    """Return the study that is meant where none is named, as seen from the working directory."""
+    return Path(os.path.relpath(HOME / "config" / "config.yaml"))
 
 
 def plan_of_study(study: Path, passed: Sequence[str] = (), *, drafting: bool = False) -> "Plan":
@@ -41,7 +45,7 @@ def snakemake(
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
-    command += [*targets, "--configfile", str(study or DEMO), "--logger", "judgescope"]
+    command += [*targets, "--configfile", str(study or demo()), "--logger", "judgescope"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
         command += options_of(HOME / "profiles" / "default")
     command += passed
@@ -67,7 +71,7 @@ def _check_unlock() -> None:
     if runs := living():
         raise UserError(
             "this folder is locked by a run that lives",
-            where=str(Path.cwd()),
+            where=".snakemake",
             got="; ".join(map(str, runs)),
             todo=f"let it end, or end it (kill {runs[0].process}) and run again: "
             "a run that was ended needs no --unlock",
@@ -78,4 +82,4 @@ def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
     """Return where the study's results lie, under the working directory."""
     from judgescope.cli.snakemake_args import card_of
 
-    return Path("results") / card_of(study or DEMO, passed).study
+    return Path("results") / card_of(study or demo(), passed).study

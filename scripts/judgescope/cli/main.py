@@ -3,9 +3,9 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgescope.cli import (
     compare,
@@ -17,7 +17,7 @@ from judgescope.cli import (
     show,
     spotcheck,
 )
-from judgescope.cli.context import DEMO, plan_of_study, results_folder, snakemake
+from judgescope.cli.context import demo, plan_of_study, results_folder, snakemake
 from judgescope.cli.examples import add_examples
 from judgescope.cli.export import command as export_command
 from judgescope.cli.init import command as init_command
@@ -27,10 +27,6 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
 from judgescope.core.paths import HOME
 from judgescope.schema.cards import PILOT
-
-if TYPE_CHECKING:
-    pass
-
 
 INTERRUPTED = 130
 """The status of a command that Ctrl-C ended."""
@@ -86,13 +82,13 @@ def run(study: Path | None, passed: list[str]) -> int:
     before = _stamp(out)
     dry = is_dry(passed)
     targets = ["all", *([] if dry else _drop_cut(study, passed, out))]
-    with nullcontext() if dry else reading(study or DEMO, passed, out):
+    with nullcontext() if dry else reading(study or demo(), passed, out):
         status = snakemake(study, targets, passed)
         if status or dry:
             return status
         from judgescope.cli.summary import summary, unpriced
 
-        warnings = unpriced(out, lambda: plan_of_study(study or DEMO, passed))
+        warnings = unpriced(out, lambda: plan_of_study(study or demo(), passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _stamp(out):
             print("Nothing had changed: nothing was run.", flush=True)
@@ -109,7 +105,7 @@ def draft(study: Path | None, passed: list[str]) -> int:
     """Let a model draft what the study's cards lack (steps, sub-aspects); print where it lies."""
     from judgescope.plan.drafts import drafts_of
 
-    path = study or DEMO
+    path = study or demo()
     plan = plan_of_study(path, passed, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
@@ -134,12 +130,12 @@ def pilot(study: Path | None, passed: list[str], share: float) -> int:
     out = out.with_name(out.name + PILOT)
     told = with_config(passed, f"study={out.name}", f"share={share}")
     targets = ["all", *([] if is_dry(passed) else _drop_cut(study, told, out))]
-    with nullcontext() if is_dry(passed) else reading(study or DEMO, told, out):
+    with nullcontext() if is_dry(passed) else reading(study or demo(), told, out):
         status = snakemake(study, targets, told)
         if status or is_dry(passed):
             return status
     print(conclusions(out))
-    if (plan := plan_of_study(study or DEMO, passed)).study.distill:
+    if (plan := plan_of_study(study or demo(), passed)).study.distill:
         judge = plan.distillation.judge
         print(f"{judge} has learnt from this share alone: a full run trains it anew")
     print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
@@ -164,7 +160,7 @@ def _drop_cut(study: Path | None, passed: Sequence[str], out: Path) -> list[str]
 
     if not (cut := cut_files(out)):
         return []
-    plan = plan_of_study(study or DEMO, passed)
+    plan = plan_of_study(study or demo(), passed)
     known = {
         out / ("scores" if plan.computes(model) else "replies") / dataset / f"{model}.json"
         for dataset in plan.datasets

@@ -67,10 +67,10 @@ def _add(
 
 def _plan(study: Path | None) -> tuple["Plan", Path, Path]:
     """Return a study's plan with its drafter, the workflow's folder, and that of its results."""
-    from judgescope.cli.context import DEMO, plan_of_study
+    from judgescope.cli.context import demo, plan_of_study
     from judgescope.core.paths import HOME
 
-    plan = plan_of_study(study or DEMO, drafting=True)
+    plan = plan_of_study(study or demo(), drafting=True)
     return plan, HOME, Path("results") / plan.study.study
 
 

@@ -1,11 +1,15 @@
-"""How an exception is shown that nobody has foreseen: whole, but without a secret."""
+"""How an unforeseen exception is shown: in full, without secrets and without where this lies."""
 
 import os
 import sys
 import traceback
+from pathlib import Path
 from types import TracebackType
 
 from judgescope.core.secrets import is_secret, masked
+
+HOME = f"{Path(__file__).resolve().parents[2]}{os.sep}"
+"""The workflow's folder, as it stands before the path of a file in it."""
 
 
 def show_without_secrets() -> None:
@@ -24,5 +28,5 @@ def _show(kind: type[BaseException], error: BaseException, trace: TracebackType 
     from judgescope.core.redaction import Redactor  # of no use to a job that ends well
 
     named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
-    text = "".join(traceback.format_exception(kind, error, trace))
+    text = "".join(traceback.format_exception(kind, error, trace)).replace(HOME, "")
     print(masked(Redactor(named).redact(text)), end="", file=sys.stderr)

@@ -46,6 +46,11 @@ NOT_YAML: list[Case] = [
         {DATASET: "dataset: mine\nmissing:\n- x\n- 1:00\n"},
         ["mine.yaml:4, key missing.1", "base 60"],
     ),
+    (
+        "a number to base 60 as a key",
+        {DATASET: "dataset: mine\nratings:\n  1:30: clock\n"},
+        ["mine.yaml:3, key ratings.1:30", "90", "base 60", "quotes"],
+    ),
     ("no study", {STUDY: None}, ["there is no such file", STUDY]),
     ("a folder for a study", {STUDY: FOLDER}, [STUDY, "folder"]),
     ("an empty study", {STUDY: ""}, ["a mapping", STUDY]),

@@ -126,6 +126,7 @@ def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path:
                     todo=f"keep one of lines {lines[here]} and {line}",
                 )
             lines[here] = line
+            _check_number(key, here, path)
             _check_number(value, here, path)
             _collect_lines(value, here, lines, path)
     elif isinstance(node, yaml.SequenceNode):

@@ -17,7 +17,7 @@ from judgescope.engines.recorded.engine import RecordedEngine
 from judgescope.methods.measures import mean_rating
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import read_card
-from judgescope.statistics.correlation import correlate
+from judgescope.statistics.correlation import correlations
 from running import HOME, SHARED, needs_data, rows, snakemake
 
 FIVE = {"min": 1, "max": 5, "step": 1}
@@ -143,15 +143,16 @@ def test_the_published_correlations_come_out(table: str) -> None:
         x = np.array([float(draws[0].text) for draws in answers])
         found = {}
         for aspect, rated_by in ratings.items():
-            estimate = correlate(
+            [found_pooled] = correlations(
                 x,
                 mean_rating(rated_by),
                 source,
                 np.zeros_like(source),
-                statistic=TABLES[table],  # type: ignore[arg-type]
-                level="pooled",
+                statistics=[TABLES[table]],  # type: ignore[list-item]
+                levels=["pooled"],
                 weights=None,
-            )
+            ).values()
+            estimate = found_pooled.estimate
             assert estimate.value is not None
             found[aspect] = estimate.value
         found["average"] = float(np.mean(list(found.values())))

@@ -151,4 +151,3 @@ WITHIN: Final[Mapping[str, Callable[[str], Iterator[Site]]]] = {
 """Kind of error within a sentence -> where a sentence has room for one."""
 BETWEEN: Final = ("order", "redundancy", "deletion", "off-topic")
 """Kinds that change which sentences there are, and in which order; some are both."""
-KINDS_OF_ERROR: Final = tuple(dict.fromkeys((*WITHIN, *BETWEEN)))

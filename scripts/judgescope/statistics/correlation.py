@@ -59,25 +59,6 @@ class _Pairs(NamedTuple):
     n_missing: int
 
 
-def correlate(
-    x: Floats,
-    y: Floats,
-    source: Codes,
-    system: Codes,
-    *,
-    statistic: Statistic,
-    level: Level,
-    weights: Weights,
-) -> Estimate:
-    """Return one of `correlations`, with its interval."""
-    if statistic not in STATISTICS or level not in LEVELS:
-        raise ValueError(f"{statistic!r} at {level!r}: {STATISTICS} at {LEVELS}")
-    found = correlations(
-        x, y, source, system, weights=weights, statistics=[statistic], levels=[level]
-    )
-    return found[statistic, level].estimate
-
-
 def correlations(
     x: Floats,
     y: Floats,

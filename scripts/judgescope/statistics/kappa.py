@@ -37,7 +37,7 @@ def on_classes(
 
     gold and predicted (targets,), NaN = missing: a target without both counts in `n_missing`;
     classes: the whole ordered scale, used or not, since a class left out moves its neighbours
-    together; source (targets,) and weights (resamples, sources) as in `correlate`. `n` counts
+    together; source (targets,) and weights (resamples, sources) as in `correlations`. `n` counts
     pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
     kappa also where both are constant in the same class. ValueError for a value that is no class.
     """

@@ -34,8 +34,8 @@ def repeatability(
 ) -> dict[str, Estimate]:
     """Return alpha over draws, flip rate, tied modes, reliability of one draw, and draws needed.
 
-    draws (draws, targets), NaN = missing; source (targets,); weights as in `correlate`; scale: the
-    judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
+    draws (draws, targets), NaN = missing; source (targets,); weights as in `correlations`; scale:
+    the judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
     the others. `alpha_draws`: Krippendorff's alpha, the draws as raters, ordinal, or interval
     without a scale. `flip_rate`: share of targets with two draws that differ. `tied_modes`: share
     of targets with two values that are equally frequent, and most. `reliability`: the intraclass

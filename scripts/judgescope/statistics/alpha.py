@@ -34,7 +34,7 @@ def krippendorff_alpha(
     domain: the ordered values of the scale, or None for any number (level interval only); source
     (units,), weights (resamples, sources) as in `correlations`. Range up to 1, 0 = chance. `n`
     counts the units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied`
-    stays 0. Undefined where all ratings are equal or no unit is used. ValueError for a value off the
+    stays 0. Undefined where all ratings are equal or no unit is used. ValueError: a value off the
     domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability"; robustness paper.
     """

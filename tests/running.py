@@ -14,9 +14,12 @@ import pytest
 import yaml
 
 from metajudge.cells import joined
+from warm import client
 
 HOME = Path(__file__).resolve().parents[1]
 SHARED = HOME.parent / "shared" / "data"
+COLD = {"METAJUDGE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
+"""Variables by which every program is started, as a user does, and none forked (warm.py)."""
 needs_data = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the public data is not there: ../shared/data"
 )
@@ -50,9 +53,10 @@ def environment(home: Path = HOME) -> dict[str, str]:
 def run(
     *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python <arguments>` as a user would, output and errors together."""
+    """Run `python <arguments>` as a user would, output and errors together; imports are spared."""
+    python = client() if home == HOME and not COLD & os.environ.keys() else sys.executable
     return subprocess.run(
-        [sys.executable, *arguments],
+        [python, *arguments],
         cwd=cwd,
         env=environment(home),
         stdin=subprocess.DEVNULL,

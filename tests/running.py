@@ -50,13 +50,17 @@ def environment(home: Path = HOME) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
+def python(home: Path = HOME) -> str:
+    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
+    return client() if home == HOME and not COLD & os.environ.keys() else sys.executable
+
+
 def run(
     *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python <arguments>` as a user would, output and errors together; imports are spared."""
-    python = client() if home == HOME and not COLD & os.environ.keys() else sys.executable
+    """Run `python <arguments>` as a user would, output and errors together."""
     return subprocess.run(
-        [python, *arguments],
+        [python(home), *arguments],
         cwd=cwd,
         env=environment(home),
         stdin=subprocess.DEVNULL,

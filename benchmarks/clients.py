@@ -2,7 +2,7 @@
 
     python benchmarks/clients.py
 
-Ours is `scripts/ask.py` as a rule runs it, from its cold start to the written reply files: prompts,
+Ours is job `ask` as a rule runs it, from its cold start to the written reply files: prompts,
 keys, requests, journal, parsing of the answers, tables. The peer is AsyncOpenAI with ready prompts,
 so many requests at once, and nothing around it. Both ask the same static server on loopback, which
 has a process of its own; the client's calls are fewer, because each takes so long.
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from loopback import BODY, static_server
 
 from jobs import Job
-from metajudge.schema.tables import read_table
+from judgescope.schema.tables import read_table
 
 REQUESTS, OF_THE_CLIENT = 50_000, 2_000
 CONNECTIONS = (64, 256)

@@ -17,16 +17,16 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from metajudge.statistics.alpha import alpha_replicated
-from metajudge.statistics.comparison import difference
-from metajudge.statistics.confusion import confusion, mean_drops
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.means import mean_over
-from metajudge.statistics.order import ordered_accuracy, ordered_pairs, places_of
-from metajudge.statistics.registry import scale_of
-from metajudge.statistics.resampling import (
+from judgescope.statistics.alpha import alpha_replicated
+from judgescope.statistics.comparison import difference
+from judgescope.statistics.confusion import confusion, mean_drops
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.means import mean_over
+from judgescope.statistics.order import ordered_accuracy, ordered_pairs, places_of
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import (
     Replicated,
     percentile_interval,
     replicated,

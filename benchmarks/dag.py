@@ -4,8 +4,8 @@
 
 Each study has about so many cells (see sized.py) and goes through the real Snakefile: a dry run;
 then, with every output there and noted as made, a run that finds nothing to do. One score job is
-`scripts/score.py` as the rule calls it, without and with 50,000 replies that all differ. Collecting
-is `scripts/collect.py` over the real tables of a dataset's cells, with 3 replies on each aspect; of
+job `score` as the rule calls it, without and with 50,000 replies that all differ. Collecting
+is job `collect` over the real tables of a dataset's cells, with 3 replies on each aspect; of
 the first study also with 300 and 1,500, between which memory is counted. Seconds are wall-clock and
 of the processor, which tells more where others use the machine, too.
 """
@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 import yaml
 from sized import HOME, SIZES, write_study
 
-from metajudge.plan import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.plan.study import Cell, CellAspect
-from metajudge.schema.tables import table_of, write_parts
-from metajudge.scoring.cell import score_part
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.plan.study import Cell, CellAspect
+from judgescope.schema.tables import table_of, write_parts
+from judgescope.scoring.cell import score_part
 
 LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
@@ -120,9 +120,9 @@ def finish(folder: Path) -> None:
     snakemake(folder, "--touch", "--forceall", "--quiet", "all", code=TOUCH)
 
 
-def script(name: str) -> list[str]:
+def job(name: str) -> list[str]:
     """Return the command line of a rule."""
-    return [sys.executable, str(HOME / "scripts" / name), "--spec", "-"]
+    return [sys.executable, str(HOME / "scripts" / "job.py"), name, "--spec", "-"]
 
 
 def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
@@ -152,7 +152,7 @@ def one_cell(folder: Path, specs: Specs, cell: Cell) -> None:
             for aspect in aspects
         ]
         write_parts("answers", tables, folder / specs.file("replies", cell))
-        runs = [used(script("score.py"), folder, specs.score(*cell)) for _ in range(5)]
+        runs = [used(job("score"), folder, specs.score(*cell)) for _ in range(5)]
         spent.append(min(run.processor for run in runs))
     fixed, each = spent[0], (spent[1] - spent[0]) / REPLIES
     print(
@@ -170,7 +170,7 @@ def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
     for count in DRAWN if memory else DRAWN[:1]:
         for cell in cells:
             write_cell(cell, specs, folder, count)
-        spent.append(used(script("collect.py"), folder, specs.collect(dataset)))
+        spent.append(used(job("collect"), folder, specs.collect(dataset)))
     print(
         f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent[0]}, "
         f"{spent[0].processor / len(cells) * 1e3:.1f} ms a cell",

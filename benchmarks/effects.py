@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from metajudge.methods.claims.base import CRITERIA, Claim
-from metajudge.methods.claims.criteria import Apart
-from metajudge.methods.claims.numbers import mean_of_sources
-from metajudge.methods.hinting import HintPairs
-from metajudge.statistics.combination import discernment
-from metajudge.statistics.effects import NOTICED_AT, missed, of_damage, of_hint
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.jackknife import CORRELATION
-from metajudge.statistics.multiple import holm
-from metajudge.statistics.proportion import korn_graubard
-from metajudge.statistics.required import on_bar
-from metajudge.statistics.tango import net_share
-from metajudge.statistics.verdict import LEVEL, Outcome, verdicts
-from metajudge.statistics.wilcoxon import log_p_exact
+from judgescope.methods.claims.base import CRITERIA, Claim
+from judgescope.methods.claims.criteria import Apart
+from judgescope.methods.claims.numbers import mean_of_sources
+from judgescope.methods.hinting import HintPairs
+from judgescope.statistics.combination import discernment
+from judgescope.statistics.effects import NOTICED_AT, missed, of_damage, of_hint
+from judgescope.statistics.jackknife import CORRELATION
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.proportion import korn_graubard
+from judgescope.statistics.required import on_bar
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.tango import net_share
+from judgescope.statistics.verdict import LEVEL, Outcome, verdicts
+from judgescope.statistics.wilcoxon import log_p_exact
 
 Floats = NDArray[np.float64]
 ITEMS, ASPECTS, CELLS = 24, 4, 7

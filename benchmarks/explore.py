@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser import Browser, browser
-from metajudge.cells import cell_file
-from metajudge.report.explore import render, write_shards
-from metajudge.schema.tables import table_of, write_parts, write_table
+from judgescope.core.cells import cell_file
+from judgescope.report.explore import render, write_shards
+from judgescope.schema.tables import table_of, write_parts, write_table
 
 HOME = Path(__file__).resolve().parents[1]
 ITEMS, SYSTEMS, JUDGES, ASPECTS = 125, 10, 5, 8

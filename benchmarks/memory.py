@@ -2,7 +2,7 @@
 
     python benchmarks/memory.py
 
-The job is `scripts/ask.py` as a rule runs it, with 1,000 texts, asked of a static server on
+The job is job `ask` as a rule runs it, with 1,000 texts, asked of a static server on
 loopback in a process of its own: 10 cells, then 100. Planning is of 15,000 texts, 100 cells.
 """
 
@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from loopback import static_server
 
 from jobs import Job
-from metajudge.replies.planning import planned
-from metajudge.replies.store import Store
+from judgescope.replies.planning import planned
+from judgescope.replies.store import Store
 
 ASPECTS, TEXTS = 10, 1_000
 NOWHERE = "http://127.0.0.1:1/v1"

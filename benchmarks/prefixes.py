@@ -24,14 +24,14 @@ import yaml
 
 import llama
 from jobs import HOME
-from metajudge.engines.asked import Reply, Work
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.plan import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.replies.planning import planned
-from metajudge.replies.specs import ask_spec
-from metajudge.replies.store import Store
-from metajudge.schema.cards import OpenAIModel
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Reply, Work
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.replies.planning import planned
+from judgescope.replies.specs import ask_spec
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel
 
 Orders = dict[str, list[Work]]
 ITEMS, DRAWS, SLOTS, CONTEXT = 8, 2, 2, 16384
@@ -66,7 +66,7 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     study = {"study": "s", "datasets": [name], "judges": ["j"], "methods": ["agreement"]}
     plan = load_plan({**study, "data": str(data)}, HOME, source="study")
     specs = Specs(plan, HOME, "results/s")
-    ingest = [sys.executable, str(HOME / "scripts" / "ingest.py"), "--spec", "-"]
+    ingest = [sys.executable, str(HOME / "scripts" / "job.py"), "ingest", "--spec", "-"]
     subprocess.run(ingest, input=specs.ingest(name), text=True, check=True)
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)

@@ -23,9 +23,9 @@ import yaml
 from dag import snakemake
 from sized import HOME, write_card
 
-from metajudge.plan import load_plan
-from metajudge.schema.cards import Dataset
-from metajudge.schema.loading import read_card
+from judgescope.plan import load_plan
+from judgescope.schema.cards import Dataset
+from judgescope.schema.loading import read_card
 
 SECONDS = 60
 """What the second `snakemake check` may take, when the files are read."""

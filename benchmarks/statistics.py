@@ -21,12 +21,12 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from metajudge.methods import comparison
-from metajudge.methods.study import DatasetStudy
-from metajudge.scoring.estimators import scores
-from metajudge.statistics.correlation import LEVELS, correlations
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.permutation import flips_of, kappa_test, permutation_tests
+from judgescope.methods import comparison
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.scoring.estimators import scores
+from judgescope.statistics.correlation import LEVELS, correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests
 
 WMT = (1912, 9, 8)
 """Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208 texts."""
@@ -100,7 +100,7 @@ def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
     )
 
 
-def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) -> DatasetStudy:
+def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) -> EvaluationData:
     """Return a dataset that continuous judges score and one rater rates on 0 to 100."""
     source, system = np.indices((sources, systems)).reshape(2, -1)
     n = source.size
@@ -143,7 +143,7 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
             "levels": list(LEVELS),
         },
     }
-    return DatasetStudy(
+    return EvaluationData(
         spec,
         pa.table({"item": items}),
         pa.table(texts),

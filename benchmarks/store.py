@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import numpy as np
 
-from metajudge.engines.asked import Reply
-from metajudge.replies.compaction import DAY, compact
-from metajudge.replies.store import Store
-from metajudge.replies.wanted import Wanted
+from judgescope.engines.requests import Reply
+from judgescope.replies.compaction import DAY, compact
+from judgescope.replies.key_table import Wanted
+from judgescope.replies.store import Store
 
 REPLIES, JOURNALS = 1_500_000, 16
 TEXT = "Rating: 4\nThe text keeps to the source and reads well; one name is misspelt. " * 2

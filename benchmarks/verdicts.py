@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from effects import RULES as EFFECTS
 from effects import Rule
 
-from metajudge.methods.claims.agreement import Field, nulls_of
-from metajudge.methods.claims.base import CHANCE, LOST, SYSTEMS
-from metajudge.methods.claims.lost import at_the_worst_end
-from metajudge.methods.claims.order import Ordered
-from metajudge.methods.claims.rating import Classified
-from metajudge.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
+from judgescope.methods.claims.agreement import Field, nulls_of
+from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS
+from judgescope.methods.claims.lost import at_the_worst_end
+from judgescope.methods.claims.order import Ordered
+from judgescope.methods.claims.rating import Classified
+from judgescope.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
 
 Floats = NDArray[np.float64]
 SEED = 20261123

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from metajudge.perturb import RULES
-from metajudge.schema import cards
-from metajudge.schema.cards import KINDS, Card
-from metajudge.schema.loading import adapter
-from metajudge.statistics.derived import OF_OTHERS, Statistic
-from metajudge.statistics.registry import STATISTICS
+from judgescope.perturb import RULES
+from judgescope.schema import cards
+from judgescope.schema.cards import KINDS, Card
+from judgescope.schema.loading import adapter
+from judgescope.statistics.derived import OF_OTHERS, Statistic
+from judgescope.statistics.registry import STATISTICS
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core", "test", "train", "vllm")
@@ -110,8 +110,8 @@ def statistics_text() -> str:
     about = [(f"`{prefix}_<other>`", told) for prefix, told in OF_OTHERS.items()]
     return (
         "# Statistics of the result tables\n\n"
-        "Generated from scripts/metajudge/statistics/registry.py by `make generated`. A name never "
-        "changes its meaning.\n"
+        "Generated from scripts/judgescope/statistics/registry.py by `make generated`. A name "
+        "never changes its meaning.\n"
         + _statistics_table(shown)
         + "\nOf another statistic or status:\n"
         + _statistics_table(about)

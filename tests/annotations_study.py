@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from cell_files import write_part
-from metajudge.annotations.answers import Known
-from metajudge.annotations.errors import Error, cells_of, errors_of
-from metajudge.annotations.pages import SPAN, Draw, Page, make
-from metajudge.cells import cell_file
-from metajudge.plan import Plan
-from metajudge.schema.tables import read_part
+from judgescope.core.cells import cell_file
+from judgescope.people.errors.answers import Known
+from judgescope.people.errors.pages import SPAN, Draw, Page, make
+from judgescope.people.errors.samples import Error, cells_of, errors_of
+from judgescope.plan import Plan
+from judgescope.schema.tables import read_part
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 

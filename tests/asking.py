@@ -73,11 +73,11 @@ class Study:
 
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run the whole study as a user does."""
-        return running.run("-m", "metajudge", "run", "study.yaml", *options, cwd=self.folder)
+        return running.run("-m", "judgescope", "run", "study.yaml", *options, cwd=self.folder)
 
-    def metajudge(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def judgescope(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command on the study."""
-        return running.run("-m", "metajudge", *command, "study.yaml", cwd=self.folder)
+        return running.run("-m", "judgescope", *command, "study.yaml", cwd=self.folder)
 
     def rows(self, table: str, study: str = "asked") -> list[dict[str, Any]]:
         """Return the rows of a result table."""

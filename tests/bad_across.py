@@ -318,8 +318,8 @@ ACROSS: list[Case] = [
     ),
     (
         "a key that is not set",
-        {MODEL: {"api_key_env": "METAJUDGE_NOT_SET"}},
-        ["models/loop.yaml, key api_key_env", "METAJUDGE_NOT_SET"],
+        {MODEL: {"api_key_env": "JUDGESCOPE_NOT_SET"}},
+        ["models/loop.yaml, key api_key_env", "JUDGESCOPE_NOT_SET"],
     ),
     (
         "a field that the cards fill",

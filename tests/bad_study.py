@@ -6,12 +6,13 @@ from typing import Any
 
 import yaml
 
-from metajudge.cli import HOME, plan_of_study, results_folder
-from metajudge.plan.inputs import data_files
-from metajudge.plan.preflight import preflight
-from metajudge.plan.reading import read_all
-from metajudge.plan.specs import Specs
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.cli.context import plan_of_study, results_folder
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
+from judgescope.plan.inputs import data_files
+from judgescope.plan.preflight import preflight
+from judgescope.plan.reading import read_all
+from judgescope.plan.specs import Specs
 
 Planted = dict[str, Any]
 """File -> its content; a dict: keys of the card there that change (None: gone); None: no file."""
@@ -104,7 +105,7 @@ def plant(folder: Path, planted: Planted) -> None:
 
 
 def checked(study: Path) -> list[str]:
-    """Do what `metajudge check` does, in the working directory; return the errors it tells.
+    """Do what `judgescope check` does, in the working directory; return the errors it tells.
 
     That is: read all cards, hold them against each other, look at every file, read all data.
     """

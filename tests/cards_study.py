@@ -6,8 +6,8 @@ from typing import Any
 
 import report_study
 from cell_files import write_part
-from metajudge.cells import cell_file
-from metajudge.schema.tables import table_of, write_table
+from judgescope.core.cells import cell_file
+from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
 CELL = "typos.major"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from metajudge.schema.tables import table_of, write_parts
+from judgescope.schema.tables import table_of, write_parts
 
 
 def write_part(name: str, path: Path, rows: Sequence[dict[str, Any]]) -> None:

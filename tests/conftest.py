@@ -66,7 +66,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             copy_demo(copy_project(home))
-            ended = run("-m", "metajudge", "run", cwd=home, home=home)
+            ended = run("-m", "judgescope", "run", cwd=home, home=home)
             assert ended.returncode == 0, ended.stdout[-3000:]
             done.write_text(ended.stdout, encoding="utf-8")
     return home

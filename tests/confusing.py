@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 
 import protocols
 import running
-from metajudge.perturb.amounts import Amount
-from metajudge.perturb.kinds import KINDS
-from metajudge.perturb.sentences import split_sentences
-from metajudge.schema.cards import Expectations
-from metajudge.schema.loading import load_yaml, read_card
+from judgescope.perturb.amounts import Amount
+from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.sentences import split_sentences
+from judgescope.schema.cards import Expectations
+from judgescope.schema.loading import load_yaml, read_card
 from protocols import named_folder, run_whole, serving
 from running import HOME
 from scripted import Body, Said, replies

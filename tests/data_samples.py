@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from metajudge.data import Rated, read_dataset
-from metajudge.schema.cards import Dataset
-from metajudge.schema.errors import UserErrors
+from judgescope.core.errors import UserErrors
+from judgescope.data import Rated, read_dataset
+from judgescope.schema.cards import Dataset
 
 REPOSITORY = Path(__file__).parents[1]
 DATASETS = REPOSITORY / "config" / "datasets"

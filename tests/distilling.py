@@ -115,7 +115,7 @@ def stand_ins(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
         python = study.folder / f"python-{name}"
         python.write_text(f"#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} {line}\n", "utf-8")
         python.chmod(0o700)
-        monkeypatch.setenv(f"METAJUDGE_PYTHON_{name.upper()}", str(python))
+        monkeypatch.setenv(f"JUDGESCOPE_PYTHON_{name.upper()}", str(python))
     (study.folder / "pids").mkdir()
     monkeypatch.setenv("PIDS", str(study.folder / "pids"))
     monkeypatch.setenv("NOTES", str(notes))

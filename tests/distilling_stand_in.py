@@ -13,8 +13,8 @@ from typing import Any
 from zlib import crc32
 
 import vllm_stand_in
-from metajudge.canonical import canonical
-from metajudge.schema.tables import read_table, table_of, write_table
+from judgescope.core.canonical import canonical
+from judgescope.schema.tables import read_table, table_of, write_table
 
 
 def note(name: str, line: str) -> None:
@@ -76,6 +76,6 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    script = Path(sys.argv[1]).name
+    job = sys.argv[2]
     told = json.load(sys.stdin)
-    {"check_student.py": check, "train_judge.py": train}[script](told)
+    {"check_student": check, "train_judge": train}[job](told)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from cell_files import write_part
-from metajudge.cells import DERIVED, cell_file
-from metajudge.perturb import perturb_dataset
-from metajudge.report.explore import render, write_shards
-from metajudge.schema.tables import table_of, write_table
+from judgescope.core.cells import DERIVED, cell_file
+from judgescope.perturb import perturb_dataset
+from judgescope.report.explore import render, write_shards
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
 LOOKS = [HOME / "workflow" / name for name in ("report/style.css", "texts/style.css")]

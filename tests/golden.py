@@ -24,24 +24,17 @@ import yaml
 import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
-from metajudge.command import typed
-from metajudge.engines.asking import settled
-from metajudge.engines.subjects import Subjects
-from metajudge.plan import Plan, load_plan
-from metajudge.plan.drafts import DraftSpecs, drafts_of
-from metajudge.plan.writers import (
-    REFEREE,
-    REST,
-    TRIAL,
-    analysts,
-    graded,
-    improvements,
-    supervisors,
-)
-from metajudge.replies.planning import planned
-from metajudge.replies.specs import ask_spec
-from metajudge.schema.cards import AskedModel, MadePerturbation
-from metajudge.schema.tables import read_table
+from judgescope.core.set_names import REFEREE, REST, TRIAL
+from judgescope.engines.factory import settled
+from judgescope.engines.subjects import Subjects
+from judgescope.jobs.run import typed
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan.generators import analysts, graded, improvements, supervisors
+from judgescope.replies.planning import planned
+from judgescope.replies.specs import ask_spec
+from judgescope.schema.cards import AskedModel, MadePerturbation
+from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Endpoint, serve
 
@@ -64,12 +57,12 @@ class Run:
         self.out = str(folder / "results" / self.name)
         self.specs = DraftSpecs(self.plan, HOME, self.out)
 
-    def job(self, script: str, spec: str, model: str = "", **options: str) -> None:
-        """Run a script as its rule does; `model` is whom it asks."""
+    def job(self, job: str, spec: str, model: str = "", **options: str) -> None:
+        """Run a job as its rule does; `model` is whom it asks."""
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
             options |= {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
-        main = import_module(script).main
+        main = import_module(f"judgescope.jobs.{job}").main
         main(typed(main, json.loads(spec)), **options)
 
     def texts(self) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from metajudge.data.files import sha256_of
-from metajudge.schema.cards import FOLDERS
-from metajudge.schema.cards.vllm import ADAPTER_FILES
+from judgescope.data.files import sha256_of
+from judgescope.schema.cards import FOLDERS
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from running import HOME
 from scripted import Body, Said, replies
 

@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 from msgspec.json import encode
 
-from metajudge.cells import pack
-from metajudge.prompts import load
-from metajudge.replies.specs import AskSpec
-from metajudge.schema.cards import Decoding, OpenAIModel
-from metajudge.schema.tables import table_of, write_table
+from judgescope.core.cells import pack
+from judgescope.prompts import load
+from judgescope.replies.specs import AskSpec
+from judgescope.schema.cards import Decoding, OpenAIModel
+from judgescope.schema.tables import table_of, write_table
 
 HOME = Path(__file__).resolve().parents[1]
 SYSTEMS = 10
@@ -86,7 +86,7 @@ class Job:
         """Start the job."""
         place = self.folder / "spec.json"
         place.write_bytes(encode(spec))
-        command = [sys.executable, str(HOME / "scripts" / "ask.py"), "--spec", str(place)]
+        command = [sys.executable, str(HOME / "scripts" / "job.py"), "ask", "--spec", str(place)]
         command += ["--card", str(self.card), "--store", str(self.folder / "store")]
         command += ["--budget", json.dumps({"study": "s", "caps": []})]
         return subprocess.Popen(command, **streams)

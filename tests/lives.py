@@ -61,7 +61,7 @@ STAGES = {
     "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""
-RUN = ("metajudge", "run")
+RUN = ("judgescope", "run")
 TOO_LONG = 300.0
 """Seconds after which a run that waits for something is no longer waited for."""
 DATA = {"items": "dialogue_items.jsonl", "data": "dialogue_outputs.jsonl"}

@@ -25,10 +25,10 @@ HOME = Path(__file__).resolve().parents[1]
 PLACE = HOME / "build" / "mutants"
 COPY = PLACE / "mutants"
 """What mutmut makes of the place; the tests run there."""
-MUTATED = ("metajudge/statistics", "metajudge/parsing")
+MUTATED = ("judgescope/statistics", "judgescope/parsing")
 LINKED = "config workflow scripts docs envs benchmarks profiles Snakefile README.md Makefile"
 CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
-REACHES = re.compile(r"metajudge\.(?:statistics|parsing)")
+REACHES = re.compile(r"judgescope\.(?:statistics|parsing)")
 OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)
 LEFT_OUT, NO_TEST = 34, 33
 ENDS: dict[int | None, str] = {
@@ -81,9 +81,9 @@ def signal_child(pid: int, number: int) -> None:
 
 def stage() -> None:
     """Copy the library, without its caches, and the tests that name what is mutated."""
-    for path in (HOME / "scripts/metajudge").rglob("*.py"):
+    for path in (HOME / "scripts/judgescope").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        name = "metajudge" / path.relative_to(HOME / "scripts/metajudge")
+        name = "judgescope" / path.relative_to(HOME / "scripts/judgescope")
         _write(PLACE / name, CACHED.sub("", text) if str(name.parent) in MUTATED else text)
     for file, text in _tests().items():
         _write(PLACE / "tests" / file, text)

@@ -13,7 +13,7 @@ import pytest
 from browser import Browser
 
 ARTEFACTS = Path(
-    os.environ.get("METAJUDGE_ARTEFACTS", Path(__file__).resolve().parent / "artefacts")
+    os.environ.get("JUDGESCOPE_ARTEFACTS", Path(__file__).resolve().parent / "artefacts")
 )
 """Where pictures of the pages lie after a run of the tests."""
 PHONE, DESKTOP, PAPER = 390, 1280, 1047

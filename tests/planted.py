@@ -163,13 +163,13 @@ def main(folder: Path) -> None:
     answers = Answers()
     with serve(answers) as endpoint:
         planted = Planted(folder, endpoint)
-        planted.does("check", "metajudge", "check", STUDY, "--verbose")
-        planted.does("refused", "metajudge", "run", STUDY, "--verbose", "--printshellcmds")
+        planted.does("check", "judgescope", "check", STUDY, "--verbose")
+        planted.does("refused", "judgescope", "run", STUDY, "--verbose", "--printshellcmds")
         answers.refuses = False
-        planted.does("failed", "metajudge", "run", STUDY)
+        planted.does("failed", "judgescope", "run", STUDY)
         answers.stubborn = False
         (planted.work / "crash").unlink()
-        planted.does("run", "metajudge", "run", STUDY, "--verbose", "--printshellcmds")
+        planted.does("run", "judgescope", "run", STUDY, "--verbose", "--printshellcmds")
         for name, words in COMMANDS.items():
             planted.does(name, *words)
         authorised = set(endpoint.authorised) == {f"Bearer {KEY}"}
@@ -184,20 +184,20 @@ def main(folder: Path) -> None:
 
 STUDY = "study.yaml"
 COMMANDS = {
-    "show": ("metajudge", "show", STUDY, "coverage"),
-    "read": ("metajudge", "replies", "read", STUDY, "--file", "replies.jsonl"),
-    "out": ("metajudge", "replies", "export", "replies.parquet", STUDY),
-    "card": ("metajudge", "export", STUDY, "card", "RESULTS.md"),
-    "judgments": ("metajudge", "export", STUDY, "judgments", "judgments.csv", "--texts"),
-    "targets": ("metajudge", "targets", "export", STUDY, "texts.jsonl", "--made"),
-    "votes": ("metajudge", "votes", "make", STUDY, "votes"),
+    "show": ("judgescope", "show", STUDY, "coverage"),
+    "read": ("judgescope", "replies", "read", STUDY, "--file", "replies.jsonl"),
+    "out": ("judgescope", "replies", "export", "replies.parquet", STUDY),
+    "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
+    "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
+    "targets": ("judgescope", "targets", "export", STUDY, "texts.jsonl", "--made"),
+    "votes": ("judgescope", "votes", "make", STUDY, "votes"),
     "report": (
         *("snakemake", "--snakefile", str(running.HOME / "Snakefile"), "--configfile", STUDY),
         *("--workflow-profile", str(running.HOME / "profiles" / "default")),
         *("--report", "report.zip"),
     ),
-    "retry": ("metajudge", "replies", "retry", STUDY),
-    "batch": ("metajudge", "batch", "export", STUDY, "batch"),
+    "retry": ("judgescope", "replies", "retry", STUDY),
+    "batch": ("judgescope", "batch", "export", STUDY, "batch"),
 }
 """What is done after the run: every command that reads or writes something of replies or texts."""
 

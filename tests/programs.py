@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Reply, Request, Work, request_of_program
-from metajudge.engines.asking import asking, settled
-from metajudge.schema.cards import CommandModel, Decoding
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.factory import asking, settled
+from judgescope.engines.requests import Reply, Request, Work, request_of_program
+from judgescope.schema.cards import CommandModel, Decoding
 
 HEAD = """
 import json, os, subprocess, sys, time

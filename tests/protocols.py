@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import yaml
 
 import running
-from metajudge.schema.loading import load_yaml
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, serve
 
@@ -54,7 +54,7 @@ def run_whole(folder: Path, told: dict[str, Any], served: AbstractContextManager
     (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     with served as script:
         started = time.monotonic()
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder, timeout=7200)
+        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder, timeout=7200)
         print(done.stdout[-4000:])
         print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
     sys.exit(done.returncode)

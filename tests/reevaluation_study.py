@@ -7,12 +7,12 @@ from typing import Any
 
 import yaml
 
-from metajudge.plan import Plan
-from metajudge.reevaluation.answers import Known
-from metajudge.reevaluation.pages import Draw, Page, make, texts_of
-from metajudge.reevaluation.pairs import About, Pair
-from metajudge.reevaluation.texts import KINDS, RATED, Text
-from metajudge.schema.tables import CHOSEN
+from judgescope.people.recheck.answers import Known
+from judgescope.people.recheck.pages import Draw, Page, make, texts_of
+from judgescope.people.recheck.pairs import About, Pair
+from judgescope.people.recheck.texts import KINDS, RATED, Text
+from judgescope.plan import Plan
+from judgescope.schema.tables import CHOSEN
 from running import HOME
 from votes_study import ASPECTS, VotesStudy
 

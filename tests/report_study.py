@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from metajudge.schema.tables import table_of, write_table
+from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
 JUDGES = {
@@ -189,7 +189,7 @@ def spec(folder: Path, tables: list[str]) -> Row:
             **{"study": "tiny", "seed": 7, "datasets": list(DATASETS), "judges": list(JUDGES)},
             **{"perturbations": ["typos", "cuts"], "methods": ["agreement"]},
         },
-        "command": "metajudge run tiny.yaml",
+        "command": "judgescope run tiny.yaml",
         "texts": True,
         "annotated": {},
         "versions": {"altair": "6"},

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from asking import FAST
-from metajudge.schema.tables import read_table
+from judgescope.schema.tables import read_table
 from rerun_place import Jobs, Place, cloned, cloned_with_notes, copied
 
 
@@ -21,18 +21,18 @@ def touch(place: Place) -> None:
 
 def comment(place: Place) -> None:
     """Add a comment to the code that parses, and to the workflow."""
-    place.edit("scripts/metajudge/parsing/score.py", "\n\n", "\n# A remark.\n\n")
+    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\n# A remark.\n\n")
     place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
 
 
 def parser(place: Place) -> None:
     """Change the code that parses."""
-    place.edit("scripts/metajudge/parsing/score.py", "\n\n", "\nREMARK = 1\n\n")
+    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\nREMARK = 1\n\n")
 
 
 def engine(place: Place) -> None:
     """Change the code that asks."""
-    place.edit("scripts/metajudge/engines/pace.py", "\n\n", "\nREMARK = 1\n\n")
+    place.edit("scripts/judgescope/engines/openai/rate.py", "\n\n", "\nREMARK = 1\n\n")
 
 
 def item(place: Place) -> None:
@@ -231,10 +231,10 @@ fluency, by `terse` and `wordy` (two forms of one model behind an endpoint), by 
 and by the controls. It was run once: {sum(CELLS.values())} cells of judges that are asked,
 {2 * ALL} requests. Then one thing changes.
 
-A call of `snakemake`, without any option, runs the jobs below; `metajudge run` makes the same call.
-An asking job that runs asks only what the store lacks. Each cell of its judges is scored again,
-which takes a fraction of a second; measures and controls are computed where their texts, their own
-code or packages have changed.
+A call of `snakemake`, without any option, runs the jobs below; `judgescope run` makes the same
+call. An asking job that runs asks only what the store lacks. Each cell of its judges is scored
+again, which takes a fraction of a second; measures and controls are computed where their texts,
+their own code or packages have changed.
 
 | change | requests | jobs |
 |---|---|---|

@@ -125,7 +125,7 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
     """Work in a folder, with a path of imports and versions of packages as they are there."""
-    from metajudge.plan import packages
+    from judgescope.plan import packages
 
     before, path = Path.cwd(), list(sys.path)
     os.chdir(folder)

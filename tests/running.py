@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from metajudge.cells import joined
+from judgescope.core.cells import joined
 from warm import client
 
 HOME = Path(__file__).resolve().parents[1]
 SHARED = HOME.parent / "shared" / "data"
-COLD = {"METAJUDGE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
+COLD = {"JUDGESCOPE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
 """Variables by which every program is started, as a user does, and none forked (warm.py)."""
 needs_data = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the public data is not there: ../shared/data"

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metajudge.perturb import perturb_dataset
-from metajudge.perturb.edits import edit_between
-from metajudge.report.spotcheck import render
-from metajudge.schema.tables import table_of, write_table
+from judgescope.perturb import perturb_dataset
+from judgescope.perturb.edits import edit_between
+from judgescope.report.spotcheck import render
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
 TEMPLATES = HOME / "workflow"

@@ -30,7 +30,7 @@ VALUES = {
 }
 """Columns of a result table that say what was found; all others say of what."""
 UNCOMPARED = {"signature"}
-"""A signature names the version of Metajudge."""
+"""A signature names the version of Judgescope."""
 SHOWN = 5
 """So many rows of a difference are shown."""
 

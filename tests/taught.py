@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from metajudge.schema.tables import table_of, write_table
+from judgescope.schema.tables import table_of, write_table
 
 WORDS = [
     *("apple", "river", "stone", "cloud", "tiger"),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from deleted import jackknife_t
-from metajudge.statistics.accuracy import MOST_EPSILONS, acc_eq
-from metajudge.statistics.estimate import NO_SOURCE, Estimate
-from metajudge.statistics.jackknife import deletions
+from judgescope.statistics.accuracy import MOST_EPSILONS, acc_eq
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import NO_SOURCE, Estimate
 from vectors import load
 
 NAN = float("nan")

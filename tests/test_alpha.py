@@ -9,9 +9,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from metajudge.statistics.alpha import Measurement, krippendorff_alpha
-from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, Estimate
-from metajudge.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.alpha import Measurement, krippendorff_alpha
+from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
 from vectors import params
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metajudge.statistics import alternative
-from metajudge.statistics.alternative import alternative_annotator
-from metajudge.statistics.estimate import FEW_RATERS, FEW_SOURCES, Estimate
-from metajudge.statistics.jackknife import deletions
+from judgescope.statistics import alternative
+from judgescope.statistics.alternative import alternative_annotator
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
 
 NAN = float("nan")
 

@@ -9,12 +9,12 @@ import pytest
 
 import running
 from asking import Study, rate
-from metajudge.parsing.analysis import problem_of, without_rating
-from metajudge.parsing.judgment import Scale
-from metajudge.plan import load_plan
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import load_yaml
-from metajudge.schema.tables import read_table
+from judgescope.core.errors import UserError
+from judgescope.parsing.analysis import problem_of, without_rating
+from judgescope.parsing.judgment import Scale
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
+from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
 
@@ -191,7 +191,7 @@ def test_a_study_with_analyses(study: Study) -> None:
     partly = check(study)  # some analyses are there, and some are not
     assert "≤ analyses for terse" in partly and "≤ terse" in partly and "≤ bare" not in partly
     study.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
-    pruned = running.run("-m", "metajudge", "replies", "prune", "study.yaml", cwd=study.folder)
+    pruned = running.run("-m", "judgescope", "replies", "prune", "study.yaml", cwd=study.folder)
     assert ": 0 lines are not used" in pruned.stdout, pruned.stdout
 
 
@@ -212,7 +212,7 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: Study) -> None
 
 @pytest.mark.slow
 def test_an_export_for_a_batch_waits_for_analyses(study: Study) -> None:
-    told = running.run("-m", "metajudge", "batch", "export", "study.yaml", "b", cwd=study.folder)
+    told = running.run("-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder)
     assert told.returncode == 0, told.stdout
     assert "after these come 1 cells of demo-dialogue about analyses.loop" in told.stdout
     assert "loop: 120 requests" in told.stdout and study.endpoint.asked == []
@@ -241,7 +241,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
 @pytest.mark.heavy
 def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
-    from metajudge.plan.specs import Specs
+    from judgescope.plan.specs import Specs
 
     monkeypatch.chdir(study.folder)
     specs = []

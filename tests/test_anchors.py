@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from metajudge.perturb.diversity import diverse, similarities
-from metajudge.statistics.anchors import (
+from judgescope.perturb.diversity import diverse, similarities
+from judgescope.statistics.anchors import (
     anchor_costs,
     balanced,
     choose_anchors,
@@ -19,7 +19,7 @@ from metajudge.statistics.anchors import (
     rating_terms,
     usual_counts,
 )
-from metajudge.statistics.jackknife import deletions
+from judgescope.statistics.jackknife import deletions
 
 Floats = NDArray[np.float64]
 NAN = np.nan

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing.annotation import MOST, Annotation, read_annotation
-from metajudge.parsing.judgment import ErrorSpan, Scale
-from metajudge.parsing.parsers import parse
+from judgescope.parsing.annotation import MOST, Annotation, read_annotation
+from judgescope.parsing.judgment import ErrorSpan, Scale
+from judgescope.parsing.parsers import parse
 
 PLAIN = """Error 1:
 Location: Al Horford

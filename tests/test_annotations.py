@@ -9,11 +9,11 @@ import pytest
 
 from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
 from browser import Browser, browser, needs_browser
-from metajudge.annotations.answers import read
-from metajudge.annotations.pages import OF_EXPLANATIONS, OF_SPANS, Page
-from metajudge.report.html import script_hash
-from metajudge.schema.errors import UserError
-from metajudge.statistics.validity import EXPLANATIONS, SPANS
+from judgescope.core.errors import UserError
+from judgescope.people.errors.answers import read
+from judgescope.people.errors.pages import OF_EXPLANATIONS, OF_SPANS, Page
+from judgescope.report.html import script_hash
+from judgescope.statistics.validity import EXPLANATIONS, SPANS
 from running import HOME
 from test_report import Page as Parsed
 from test_votes import HOSTILE
@@ -187,7 +187,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     study.judgments("hasty").unlink()
     with pytest.raises(UserError, match="1 of 2 files with judgments") as error:
         study.ask(study.plan())
-    assert "metajudge run" in str(error.value)
+    assert "judgescope run" in str(error.value)
     assert len(study.ask(study.plan(), "careful")[0]) == 2
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from annotations_study import AnnotationsStudy, content
-from metajudge.annotations.answers import COUNTS, Found, read, write
-from metajudge.annotations.errors import Error
-from metajudge.annotations.pages import page_id
-from metajudge.plan import Plan
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.errors.answers import COUNTS, Found, read, write
+from judgescope.people.errors.pages import page_id
+from judgescope.people.errors.samples import Error
+from judgescope.plan import Plan
 from running import run, write_card
 from test_annotations import repeat
 
@@ -280,7 +280,7 @@ def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
 
 @pytest.mark.heavy
 def test_the_commands(study: AnnotationsStudy) -> None:
-    command = ("-m", "metajudge", "annotations")
+    command = ("-m", "judgescope", "annotations")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")
     made = run(*command, "make", str(study.file), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "2 pages, which show 16 errors" in made.stdout, made.stdout

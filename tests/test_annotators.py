@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from metajudge.parsing import annotation as parser
-from metajudge.parsing.judgment import ErrorSpan, Scale
-from metajudge.prompts import annotating, load, rated
-from metajudge.prompts.filled import Form
-from metajudge.schema.cards import Annotation, Aspect, Criterion, Wording
-from metajudge.schema.cards import annotation as cards
-from metajudge.schema.loading import read_card
+from judgescope.parsing import annotation as parser
+from judgescope.parsing.judgment import ErrorSpan, Scale
+from judgescope.prompts import annotating, load, rated
+from judgescope.prompts.filled import Form
+from judgescope.schema.cards import Annotation, Aspect, Criterion, Wording
+from judgescope.schema.cards import annotation as cards
+from judgescope.schema.loading import read_card
 from test_prompts import CONFIG, FIVE, filled
 
 ASPECT = Aspect.model_validate(

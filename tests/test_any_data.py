@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data_samples import FIVE, card, table
-from metajudge.data import ADAPTERS, Rated, read_dataset
-from metajudge.data.files import read_rows
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.slugs import folded
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.slugs import folded
+from judgescope.data import ADAPTERS, Rated, read_dataset
+from judgescope.data.files import read_rows
 
 some = settings(
     deadline=None,

@@ -16,22 +16,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from metajudge.engines.asked import Reply, Request
-from metajudge.engines.wire import NoReplyError, read_replies
-from metajudge.parsing import analysis, steps, sub_aspects
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.locate import locate, locate_errors
-from metajudge.parsing.parsers import PARSERS, parse
-from metajudge.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
-from metajudge.perturb.edits import edit_between, undone_edits
-from metajudge.perturb.errors import KINDS_OF_ERROR
-from metajudge.perturb.orders import replace_text, wrong_ending
-from metajudge.replies import compacted, pace
-from metajudge.replies.ledger import STATE, Ledger
-from metajudge.replies.lines import CRC, forgetting, line_of
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.wire import NoReplyError, read_replies
+from judgescope.engines.requests import Reply, Request
+from judgescope.parsing import analysis, steps, sub_aspects
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.locate import locate, locate_errors
+from judgescope.parsing.parsers import PARSERS, parse
+from judgescope.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
+from judgescope.perturb.edits import edit_between, undone_edits
+from judgescope.perturb.error_rules import KINDS_OF_ERROR
+from judgescope.perturb.orders import replace_text, wrong_ending
+from judgescope.replies import compacted, speed
+from judgescope.replies.journal import CRC, forgetting, line_of
+from judgescope.replies.ledger import STATE, Ledger
+from judgescope.replies.store import Store
+from judgescope.schema.tables import table_of
 
 some = settings(
     deadline=None,
@@ -309,10 +309,10 @@ def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
 def test_notes_beside_a_journal_are_passed_over_or_an_error_with_the_file(
     tmp_path: Path, note: bytes
 ) -> None:
-    for path in (tmp_path / pace.FOLDER / "a.json", tmp_path / "l" / "000001" / STATE):
+    for path in (tmp_path / speed.FOLDER / "a.json", tmp_path / "l" / "000001" / STATE):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(note)
-    assert pace.read_pace(tmp_path) == pace.Pace()
+    assert speed.read_pace(tmp_path) == speed.Pace()
     with pytest.raises(UserError, match="cannot be read") as error:
         Ledger(tmp_path / "l").state()
     assert str(path) in error.value.where

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from metajudge.statistics.as_rater import (
+from judgescope.statistics.as_rater import (
     AS_GOOD,
     NOT_SHOWN,
     ONE_RATER,
@@ -20,11 +20,11 @@ from metajudge.statistics.as_rater import (
     fieller,
     rating_tables,
 )
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import CONSTANT_RATINGS, Estimate
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.resampling import Replicated, with_interval
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.resampling import Replicated, with_interval
+from judgescope.statistics.result import CONSTANT_RATINGS, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

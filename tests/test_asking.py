@@ -91,7 +91,7 @@ def test_killed_between_two_replies_only_the_missing_are_asked(study: Study) -> 
 
     study.endpoint.script = tell
     process = subprocess.Popen(
-        [sys.executable, "-m", "metajudge", "run", "study.yaml"],
+        [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=study.folder,
         env=running.environment(),
         stdout=subprocess.DEVNULL,
@@ -169,7 +169,7 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) ->
     assert len(study.endpoint.asked) == TEXTS
     # an error is asked again when somebody says so, and only then
     study.endpoint.script = rate
-    told = running.run("-m", "metajudge", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
     assert told.returncode == 0 and "1 " in told.stdout, told.stdout
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS + 1

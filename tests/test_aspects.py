@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.schema.cards import Aspect
-from metajudge.schema.loading import read_card
+from judgescope.schema.cards import Aspect
+from judgescope.schema.loading import read_card
 from vectors import published
 
 HOME = Path(__file__).resolve().parents[1]

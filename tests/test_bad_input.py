@@ -19,12 +19,12 @@ import bad_data
 import running
 from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, parquet
 from bad_study import BASE, Case, Planted, checked, plant
-from metajudge.cli import plan_of_study
-from metajudge.data import Rated
-from metajudge.data.select import read_selected
-from metajudge.perturb.sentences import split_sentences
-from metajudge.plan import reading
-from metajudge.schema.loading import validate_card
+from judgescope.cli.context import plan_of_study
+from judgescope.data import Rated
+from judgescope.data.select import read_selected
+from judgescope.perturb.sentences import split_sentences
+from judgescope.plan import reading
+from judgescope.schema.loading import validate_card
 
 CASES: list[Case] = [
     *(*bad_cards.NOT_YAML, *bad_cards.WORDS, *bad_cards.FORMS),
@@ -249,7 +249,7 @@ TOLD = [
 def test_the_command_says_the_same_and_asks_nothing(tmp_path: Path, action: str, name: str) -> None:
     [(planted, words)] = [one[1:] for one in CASES if one[0] == name]
     plant(tmp_path, planted)
-    done = running.run("-m", "metajudge", action, "study.yaml", cwd=tmp_path)
+    done = running.run("-m", "judgescope", action, "study.yaml", cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert [word for word in words if word not in done.stdout] == [], done.stdout
     assert not (tmp_path / "cache").exists() and not (tmp_path / "results/bad/replies").exists()

@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import bars
-from metajudge.methods.claims.base import verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.plan.bars import bars_of, check_bars
-from metajudge.schema.cards import Study
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.proportion import clopper_pearson
-from metajudge.statistics.registry import statistic
-from metajudge.statistics.required import (
+from judgescope.cli.summary import summary
+from judgescope.core.errors import UserError
+from judgescope.methods.claims import bars
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.plan.bars import bars_of, check_bars
+from judgescope.schema.cards import Study
+from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.proportion import clopper_pearson
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.required import (
     LESS_IS_BETTER,
     effective_cases,
     has_bar,
     more_needed,
     on_bar,
 )
-from metajudge.statistics.verdict import Outcome
-from metajudge.summary import summary
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import Outcome
 from test_methods import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
@@ -98,7 +98,7 @@ def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
     assert more_needed("spearman", Estimate(0.5, n=40), 0.4, 40) is None
 
 
-def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> DatasetStudy:
+def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> EvaluationData:
     """Return a study whose tables have these rows, and which states these bars."""
     path = folder / "part.parquet"
     base = {"dataset": "d", "level": "", "n": 60, "n_missing": 0, "n_tied": 0, "method": ""}
@@ -115,7 +115,7 @@ def row(value: float, lo: float, hi: float, **more: Any) -> Row:
     return {**place, "value": value, "lo": lo, "hi": hi, **more}
 
 
-def said(own: DatasetStudy) -> dict[tuple[str, str], list[str]]:
+def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
     """Return (aspect, level) -> outcome and reasons."""
     rows = verdict_rows(own, bars.claims(own))
     return {
@@ -180,7 +180,7 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
 )
 def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[str]) -> None:
     own = wanting(tmp_path, [row(value, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    told = DatasetStudy(
+    told = EvaluationData(
         own.spec, own.items, own.targets, own.ratings, own.scores, own.draws,
         table_of("statuses", lost(n_lost)),
     )  # fmt: skip
@@ -192,7 +192,7 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
     for lo, bar, wanted in ((0.9, 0.8, ["meets"]), (0.85, 0.8, ["cannot_tell", "lost"])):
         rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]
         own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}])
-        told = DatasetStudy(
+        told = EvaluationData(
             own.spec, own.items, own.targets, own.ratings, own.scores, own.draws,
             table_of("statuses", lost(6)),
         )  # fmt: skip

@@ -9,17 +9,17 @@ import pytest
 
 import running
 from asking import Study
-from metajudge.engines.asked import Reply
-from metajudge.engines.base import Subject
-from metajudge.engines.wire import body
-from metajudge.prompts import load
-from metajudge.replies import batch
-from metajudge.replies.batch import Looked, Results
-from metajudge.replies.judging import Questions, shown
-from metajudge.replies.planning import Job
-from metajudge.replies.store import Store
-from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.engines.openai.wire import body
+from judgescope.engines.requests import Reply
+from judgescope.prompts import load
+from judgescope.replies import batch
+from judgescope.replies.batch import Looked, Results
+from judgescope.replies.judging import Questions, shown
+from judgescope.replies.planning import Job
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from running import HOME
 from scripted import Body, Said, refusal, reply, serve
 
@@ -263,63 +263,65 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         study.card("perturbations", "lie", name="A lie", **made)
         study.study(perturbations=["lie"], methods=["agreement", "discernment"])
 
-        def metajudge(*arguments: str, status: int = 0) -> str:
-            done = running.run("-m", "metajudge", *arguments, cwd=tmp_path)
+        def judgescope(*arguments: str, status: int = 0) -> str:
+            done = running.run("-m", "judgescope", *arguments, cwd=tmp_path)
             assert done.returncode == status, done.stdout
             return done.stdout
 
-        told = metajudge("batch", "export", "study.yaml", "out")
+        told = judgescope("batch", "export", "study.yaml", "out")
         assert "loop: 144 requests in 1 files" in told
         assert "after these come 1 cells of demo-dialogue about lie.single" in told
         assert endpoint.asked == []
         requests = tmp_path / "out" / "loop-001.jsonl"
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
-            told = metajudge("batch", "import", "study.yaml", "results.jsonl", status=1)
+            told = judgescope("batch", "import", "study.yaml", "results.jsonl", status=1)
             assert "has no result" in told and "where:   results.jsonl" in told
         results = answers([requests])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
-        assert "144 replies and 0 refusals" in metajudge(
+        assert "144 replies and 0 refusals" in judgescope(
             "batch", "import", "study.yaml", "results.jsonl"
         )
-        metajudge("run", "study.yaml", status=1)
+        judgescope("run", "study.yaml", status=1)
         writing = [one for one in endpoint.prompts if "Change exactly one fact" in one]
         judged = len(endpoint.asked) - len(writing)
         assert len(writing) == 24 and judged
         endpoint.asked.clear()
-        assert "24 requests in 1 files" in metajudge("batch", "export", "study.yaml", "next")
+        assert "24 requests in 1 files" in judgescope("batch", "export", "study.yaml", "next")
         results = answers([tmp_path / "next" / "loop-001.jsonl"])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results)))
-        metajudge("batch", "import", "study.yaml", "results.jsonl")
-        metajudge("run", "study.yaml")
+        judgescope("batch", "import", "study.yaml", "results.jsonl")
+        judgescope("run", "study.yaml")
         assert endpoint.asked == []
-        told = metajudge("batch", "export", "study.yaml", "none")
+        told = judgescope("batch", "export", "study.yaml", "none")
         assert "0 requests" in told and not list((tmp_path / "none").glob("*"))
-        _tools(tmp_path, metajudge)
+        _tools(tmp_path, judgescope)
         assert endpoint.asked == []
 
 
-def _tools(folder: Path, metajudge: Any) -> None:
+def _tools(folder: Path, judgescope: Any) -> None:
     """The store's tools on the store of this study, and nothing is asked again."""
-    told = metajudge("replies", "stats", "study.yaml")
+    told = judgescope("replies", "stats", "study.yaml")
     assert "loop: 192 replies to 192 questions" in told and "576 completion" in told
-    assert "wrong: 0; to be noted: 0" in metajudge("replies", "verify", "study.yaml")
-    assert "192 lines" in metajudge("replies", "export", "all.parquet")
-    assert "192 lines" in metajudge("replies", "export", "study.parquet", "study.yaml")
-    told = metajudge("replies", "import", "all.parquet", "--store", "elsewhere")
+    assert "wrong: 0; to be noted: 0" in judgescope("replies", "verify", "study.yaml")
+    assert "192 lines" in judgescope("replies", "export", "all.parquet")
+    assert "192 lines" in judgescope("replies", "export", "study.parquet", "study.yaml")
+    told = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")
     assert "loop: 192 new, 0 were there" in told
     [journal] = folder.glob("elsewhere/loop/*.jsonl")
     stray = Store(folder / "cache/replies", "loop")
     with stray:
         stray.append(Reply("ab" * 32, 0, "of no study"))
-    told = metajudge("replies", "prune", "study.yaml")
+    told = judgescope("replies", "prune", "study.yaml")
     assert "1 lines are not used" in told and "Nothing was dropped" in told
     journal.write_bytes(journal.read_bytes() + b"not ours\n")
-    told = metajudge("replies", "verify", "--store", "elsewhere", status=1)
+    told = judgescope("replies", "verify", "--store", "elsewhere", status=1)
     assert f"{journal.relative_to(folder)}:193: " in told and "'not ours" in told
-    assert "there is no store here" in metajudge("replies", "stats", "--store", "nowhere", status=1)
-    metajudge("replies", "compact", "study.yaml")
-    metajudge("replies", "prune", "study.yaml", "--yes")
+    assert "there is no store here" in judgescope(
+        "replies", "stats", "--store", "nowhere", status=1
+    )
+    judgescope("replies", "compact", "study.yaml")
+    judgescope("replies", "prune", "study.yaml", "--yes")
     for path in folder.glob("results/asked/replies/*/*.json"):
         path.unlink()
-    metajudge("run", "study.yaml")
+    judgescope("run", "study.yaml")

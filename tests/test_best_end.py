@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 import running
-from metajudge.methods.study import turned
-from metajudge.plan import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.schema.cards import RatedAspect, Scale
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table, table_of
+from judgescope.core.errors import UserError
+from judgescope.methods.evaluation_data import turned
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.schema.cards import RatedAspect, Scale
+from judgescope.schema.tables import read_table, table_of
 from running import HOME
 
 FIVE = {"min": 1, "max": 5, "step": 1}

@@ -6,19 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metajudge.statistics.bias import (
-    length_slope,
-    partial_correlation,
-    self_preference,
-)
-from metajudge.statistics.estimate import (
-    CONSTANT_JUDGE,
-    CONSTANT_LENGTH,
-    LENGTH_IS_ALL,
-    ONE_FAMILY,
-)
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.resampling import source_weights
+from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.resampling import source_weights
+from judgescope.statistics.result import CONSTANT_JUDGE, CONSTANT_LENGTH, LENGTH_IS_ALL, ONE_FAMILY
 
 NAN = float("nan")
 SOURCE = np.repeat(np.arange(50), 4)

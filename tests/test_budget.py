@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.engines.within import within
-from metajudge.plan.caps import caps_of, check_caps
-from metajudge.replies.budget import Spending
-from metajudge.replies.ledger import FOLDER, NANOS, REQUESTS, Amount, Cap, Ledger, State
-from metajudge.replies.recovery import JOURNALS_STAY, SILENT
-from metajudge.replies.store import Store
-from metajudge.schema.cards import OpenAIModel, Price, Study
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.budgeted import within
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.plan.spending_limits import caps_of, check_caps
+from judgescope.replies.budget import Spending
+from judgescope.replies.ledger import FOLDER, NANOS, REQUESTS, Amount, Cap, Ledger, State
+from judgescope.replies.recovery import JOURNALS_STAY, SILENT
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel, Price, Study
 
 PRICE = Price(input=1, output=2)
 USAGE = {"prompt": 7, "completion": 3}

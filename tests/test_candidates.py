@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.perturb.candidates import (
+from judgescope.perturb.candidates import (
     Candidate,
     bases_of,
     by_rule,
@@ -15,8 +15,8 @@ from metajudge.perturb.candidates import (
     of_each_rating,
     on_trial,
 )
-from metajudge.perturb.edits import apply_edits
-from metajudge.perturb.grading import (
+from judgescope.perturb.edits import apply_edits
+from judgescope.perturb.grading import (
     Grade,
     by_anchors,
     by_errors,

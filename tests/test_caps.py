@@ -9,7 +9,7 @@ import pytest
 
 import running
 from asking import FAST, WRITING, Study, rate
-from metajudge.replies.ledger import FOLDER, NANOS, REQUESTS, Ledger
+from judgescope.replies.ledger import FOLDER, NANOS, REQUESTS, Ledger
 from scripted import Body, Said, reply
 
 pytestmark = pytest.mark.slow
@@ -108,7 +108,7 @@ def test_killed_jobs_do_not_let_a_cap_be_passed(study: Study) -> None:
             return rate(body)
 
         study.endpoint.script = tell
-        command = [sys.executable, "-m", "metajudge", "run", "study.yaml"]
+        command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]
         process = subprocess.Popen(
             command,
             cwd=study.folder,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from generate import generated
-from metajudge.lean import without
-from metajudge.schema.cards import FOLDERS, Scale
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import Cards, load_yaml, read_card, validate_card
+from judgescope.core.blocked_imports import without
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.schema.cards import FOLDERS, Scale
+from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
 
 HOME = Path(__file__).resolve().parents[1]
 CONFIG = HOME / "config"
@@ -139,8 +139,8 @@ def test_wrong_studies(change: dict[str, object], part: str) -> None:
 @pytest.mark.heavy
 def test_asking_side_imports_no_heavy_package() -> None:
     code = (
-        "import sys, metajudge.schema.tables, metajudge.parsing, metajudge.scoring, "
-        "metajudge.engines.control; "
+        "import sys, judgescope.schema.tables, judgescope.parsing, judgescope.scoring, "
+        "judgescope.engines.controls; "
         "heavy = {'pandas', 'scipy', 'nltk', 'snakemake', 'pydantic'} & set(sys.modules); "
         "assert heavy <= {'pydantic'}, heavy"
     )
@@ -150,7 +150,7 @@ def test_asking_side_imports_no_heavy_package() -> None:
 @pytest.mark.heavy
 def test_a_job_leaves_pandas_alone() -> None:
     code = (
-        "import sys; from metajudge.command import run\n"
+        "import sys; from judgescope.jobs.run import run\n"
         "def main(spec: dict) -> None:\n"
         "    import pyarrow as pa; assert pa.array(['a', None]).null_count == 1\n"
         "    assert 'pandas' not in sys.modules\n"
@@ -165,7 +165,7 @@ def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
     """torch looks for pandas when it is imported."""
     (tmp_path / "torch.py").touch()
     code = (
-        "from importlib.util import find_spec; from metajudge.command import run\n"
+        "from importlib.util import find_spec; from judgescope.jobs.run import run\n"
         "def main(spec: dict) -> None:\n"
         "    assert find_spec('pandas')\n"
         "run(main)"

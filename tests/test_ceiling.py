@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metajudge.statistics.ceiling import ceilings
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.resampling import Replicated
+from judgescope.statistics.ceiling import ceilings
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.resampling import Replicated
 
 SOURCE = np.repeat(np.arange(20), 4)
 SYSTEM = np.tile(np.arange(4), 20)

@@ -8,12 +8,11 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-import derive
-import score
 from cell_files import pairs
-from metajudge.parsing.judgment import Scale
-from metajudge.schema.tables import read_part, read_table, table_of, write_parts, write_table
-from metajudge.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoreSpec
+from judgescope.jobs import derive, score
+from judgescope.parsing.judgment import Scale
+from judgescope.schema.tables import read_part, read_table, table_of, write_parts, write_table
+from judgescope.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoreSpec
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
 POINTS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Excellent"))

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.cells import pack, unpack
+from judgescope.core.cells import pack, unpack
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.statistics.estimate import FEW_PAIRS, Estimate
-from metajudge.statistics.kappa import cem_floor, on_classes
-from metajudge.statistics.resampling import source_weights
+from judgescope.statistics.kappa import cem_floor, on_classes
+from judgescope.statistics.resampling import source_weights
+from judgescope.statistics.result import FEW_PAIRS, Estimate
 from vectors import params
 
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]

@@ -16,9 +16,9 @@ from programs import alive, gone, number_in
 
 PARENT = """
 import sys
-from metajudge import child
-child.LAST, child.SOON = 30.0, 0.2
-status, stopped = child.run(sys.argv[1:])
+from judgescope.cli import child_process
+child_process.LAST, child_process.SOON = 30.0, 0.2
+status, stopped = child_process.run(sys.argv[1:])
 print("status", status, "stopped", stopped, flush=True)
 """
 NOTED = """

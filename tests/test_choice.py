@@ -2,7 +2,7 @@
 
 import pytest
 
-from metajudge.parsing.parsers import parse
+from judgescope.parsing.parsers import parse
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from metajudge.parsing.judgment import Judgment
-from metajudge.parsing.parsers import parse
+from judgescope.parsing.judgment import Judgment
+from judgescope.parsing.parsers import parse
 
 
 def judged(text: str) -> Judgment:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.methods.claims import agreement, order, rating
-from metajudge.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
+from judgescope.methods.claims import agreement, order, rating
+from judgescope.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.tables import table_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -34,7 +34,7 @@ class World:
         self.noise = rng.normal(size=(20, n))
         self.targets = [f"i{i:02}.s{s}" for i, s in zip(self.item, self.system, strict=True)]
 
-    def study(self, scores: Mapping[str, Floats], **more: Any) -> DatasetStudy:
+    def study(self, scores: Mapping[str, Floats], **more: Any) -> EvaluationData:
         """Return a study of judges on one aspect; `cards` adds to theirs, `lost` to statuses."""
         own = {"dataset": "d"}
         card: Row = {
@@ -56,7 +56,7 @@ class World:
             "judges": {name: card | cards.get(name, {}) for name in scores},
             "as_rater": {"margin": 0.05, "raters": "persons"},
         }
-        return DatasetStudy(
+        return EvaluationData(
             spec=spec | more,
             items=table_of("items", [own | {"item": f"i{i:02}"} for i in range(ITEMS)]),
             targets=table_of(
@@ -97,7 +97,7 @@ def points(values: Floats) -> Floats:
     return np.clip(np.round(3 + values), 1, 5)
 
 
-def told(study: DatasetStudy, *makers: Any) -> dict[tuple[str, str], Row]:
+def told(study: EvaluationData, *makers: Any) -> dict[tuple[str, str], Row]:
     """Return (judge, kind) -> the row of the verdict."""
     claims = [claim for maker in makers or (agreement.claims,) for claim in maker(study)]
     rows = [row for row in verdict_rows(study, claims) if row["statistic"] == VERDICT]
@@ -246,7 +246,7 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
     own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT}
     rows = [own | vote for vote in votes]
     study = world.study({})
-    study = DatasetStudy(
+    study = EvaluationData(
         **{
             **{name: getattr(study, name) for name in study.__dataclass_fields__},
             "draws": table_of("draws", rows),

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import criteria
-from metajudge.methods.claims.base import INDEX, Claim, verdict_rows
-from metajudge.methods.claims.criteria import Apart
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.statistics.verdict import Outcome, verdicts
+from judgescope.methods.claims import criteria
+from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
+from judgescope.methods.claims.criteria import Apart
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome, verdicts
 from test_confusion_rows import ITEMS, NAN, Row, Scores, judge, one, study
 
 N = len(ITEMS)
@@ -19,7 +19,7 @@ def noise(size: float = 0.5) -> np.ndarray:
     return size * RNG.standard_normal(N)
 
 
-def made(scores: Scores, cut: int = 0) -> DatasetStudy:
+def made(scores: Scores, cut: int = 0) -> EvaluationData:
     """Return a study of one judge; the damage `cuts` takes so many characters away."""
     own = study({"j": scores}, aspects=("clear", "true"))
     rows = [
@@ -27,12 +27,12 @@ def made(scores: Scores, cut: int = 0) -> DatasetStudy:
         for row in own.targets.to_pylist()
     ]
     targets = table_of("targets", rows)
-    return DatasetStudy(
+    return EvaluationData(
         own.spec, own.items, targets, own.ratings, own.scores, own.draws, own.statuses
     )
 
 
-def told(own: DatasetStudy) -> tuple[str, list[str], Claim]:
+def told(own: EvaluationData) -> tuple[str, list[str], Claim]:
     [claim] = criteria.claims(own)
     [row] = [row for row in verdict_rows(own, [claim]) if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods import discernment, verdicts
-from metajudge.methods.claims import damage
-from metajudge.methods.claims.base import Claim, verdict_rows
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.statistics.verdict import Outcome
+from judgescope.methods import discernment, verdicts
+from judgescope.methods.claims import damage
+from judgescope.methods.claims.base import Claim, verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome
 from test_discernment import ASPECTS, ITEMS, NAN, Row, one, scored, study
 
 Scores = dict[str, dict[str, np.ndarray]]
@@ -31,20 +31,20 @@ def fallen(falls: Mapping[str, np.ndarray] | np.ndarray) -> Scores:
     return {"original": dict.fromkeys(ASPECTS, before), **found}
 
 
-def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> DatasetStudy:
+def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> EvaluationData:
     """Return a study of one judge; texts: set -> the text of its targets."""
     own = study({"j": judge}, **more)
     rows = [
         {**row, "text": (texts or {}).get(row["target"].partition(":")[2], "words")}
         for row in own.targets.to_pylist()
     ]
-    return DatasetStudy(
+    return EvaluationData(
         own.spec, own.items, table_of("targets", rows), own.ratings, own.scores, own.draws,
         own.statuses,
     )  # fmt: skip
 
 
-def told(own: DatasetStudy) -> dict[str, Claim]:
+def told(own: EvaluationData) -> dict[str, Claim]:
     return {claim.perturbation or "": claim for claim in damage.claims(own)}
 
 
@@ -114,7 +114,7 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
     for row in rows:
         if row["item"] in {f"i0{n}" for n in range(9)} and row["perturbation"] != "original":
             row["status"] = "impossible: too short"
-    kept = DatasetStudy(
+    kept = EvaluationData(
         own.spec, own.items, table_of("targets", rows), own.ratings, own.scores, own.draws,
         own.statuses,
     )  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report.report import Report
-from metajudge.report.sections.trust import verdicts
-from metajudge.report.trust import claims
+from judgescope.report.report import Report
+from judgescope.report.sections.trust import verdicts
+from judgescope.report.trust import claims
 
 Row = dict[str, Any]
 TYPOS = {"perturbation": "typos", "degree": "minor", "form": "damage"}

@@ -29,7 +29,7 @@ MADE = {"name": "Wrong", "level": "word", "method": "llm", "form": "wrong-fact"}
 @pytest.fixture
 def kinds(study: Study, monkeypatch: pytest.MonkeyPatch) -> Study:
     """A study with an asking job of every kind, and texts that a model writes."""
-    monkeypatch.setenv("METAJUDGE_PYTHON_VLLM", "/bin/true")
+    monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", "/bin/true")
     study.card("models", "big", **BIG)
     study.card("judges", "large", model="big", form="score-only")
     study.card("perturbations", "wrong", model="loop", **MADE)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.engines import ENGINES
-from metajudge.plan.code import code_hash, modules
+from judgescope.engines import ENGINES
+from judgescope.plan.code import code_hash, modules
 from running import HOME
 
-PARSING = "metajudge/parsing"
+PARSING = "judgescope/parsing"
 NO_PARSER = ("judgment", "policy")
 """Modules of that package that read no text: what a judgment is, and what counts for none."""
 MODULE = '''"""A module."""
@@ -40,29 +40,34 @@ def enough(n: int) -> bool:
 KEEPING = """
 import sys
 from pathlib import Path
-from metajudge.plan.code import code_hash
-print(code_hash(Path(sys.argv[1]), "job.py"))
+from judgescope.plan.code import code_hash
+print(code_hash(Path(sys.argv[1]), "job"))
 """
 
 
 def hashed(folder: Path, module: str) -> str:
-    package = folder / "metajudge"
+    package = folder / "judgescope"
     package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").write_text("")
     (package / "part.py").write_text(module, encoding="utf-8")
-    (folder / "job.py").write_text("from metajudge.part import enough\n")
-    return code_hash(folder, "job.py")
+    (package / "jobs").mkdir()
+    (package / "jobs" / "__init__.py").write_text("")
+    (package / "jobs" / "job.py").write_text("from judgescope.part import enough\n")
+    return code_hash(folder, "job")
 
 
 def test_what_computes_scores_knows_no_parser() -> None:
     """A mended parser computes no measure anew."""
     folder = HOME / "scripts"
-    parsers = {f"metajudge.parsing.{path.stem}" for path in (folder / PARSING).glob("*.py")}
-    parsers -= {"metajudge.parsing.__init__", *(f"metajudge.parsing.{name}" for name in NO_PARSER)}
-    assert "metajudge.parsing.number" in parsers
+    parsers = {f"judgescope.parsing.{path.stem}" for path in (folder / PARSING).glob("*.py")}
+    parsers -= {
+        "judgescope.parsing.__init__",
+        *(f"judgescope.parsing.{name}" for name in NO_PARSER),
+    }
+    assert "judgescope.parsing.number" in parsers
     for engine in ("lexical", "control", "recorded"):
-        assert not parsers & modules(folder, "compute.py", ENGINES[engine]).keys()
-    assert "metajudge.parsing.number" in modules(folder, "score.py")
+        assert not parsers & modules(folder, "compute", ENGINES[engine]).keys()
+    assert "judgescope.parsing.number" in modules(folder, "score")
 
 
 @pytest.mark.parametrize(
@@ -106,11 +111,11 @@ def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(tmp_path: Pat
 
     first = hashed(tmp_path, MODULE)
     assert found().strip() == first
-    [kept] = (tmp_path / "metajudge").rglob("part.*.meaning.json")
+    [kept] = (tmp_path / "judgescope").rglob("part.*.meaning.json")
     digest, meaning, imported = json.loads(kept.read_text("utf-8"))
     kept.write_text(json.dumps([digest, meaning[::-1], imported]), encoding="utf-8")
     assert found().strip() != first, "what is kept is not read"
-    part = tmp_path / "metajudge" / "part.py"
+    part = tmp_path / "judgescope" / "part.py"
     part.write_text(MODULE.replace("LEAST = 3", "LEAST = 4"), encoding="utf-8")
     changed = found().strip()
     assert changed == hashed(tmp_path / "anew", part.read_text("utf-8")) != first

@@ -1,8 +1,8 @@
 from pathlib import Path
 from typing import Any
 
-import collect
-from metajudge.schema.tables import SCHEMAS, table_of, write_table
+from judgescope.jobs import collect
+from judgescope.schema.tables import SCHEMAS, table_of, write_table
 
 USAGE = {"prompt": 7, "completion": 2, "reasoning": 0, "cached": None}
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import landau
 
-from metajudge.statistics.combination import (
+from judgescope.statistics.combination import (
     LN_TAIL,
     average,
     discernment,
@@ -19,7 +19,7 @@ from metajudge.statistics.combination import (
     minimum,
     score,
 )
-from metajudge.statistics.wilcoxon import log_p_asymptotic, log_p_exact
+from judgescope.statistics.wilcoxon import log_p_asymptotic, log_p_exact
 from vectors import load
 
 Floats = NDArray[np.float64]

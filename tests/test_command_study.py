@@ -55,7 +55,7 @@ class Study:
         (self.folder / "study.yaml").write_text(yaml.safe_dump(told | keys), encoding="utf-8")
 
     def run(self) -> subprocess.CompletedProcess[str]:
-        return running.run("-m", "metajudge", "run", "study.yaml", cwd=self.folder)
+        return running.run("-m", "judgescope", "run", "study.yaml", cwd=self.folder)
 
     def score(self, *wanted: str) -> subprocess.CompletedProcess[str]:
         """Make some files of the results, by default the scores of the judge and nothing else."""
@@ -177,7 +177,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
     judged = Counter(row["status"] for row in study.cell("judgments", "counting/systems/counted"))
     quarter = TEXTS // 4
     assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
-    told = running.run("-m", "metajudge", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
     assert f"counting: {quarter} refused requests can be asked again" in told.stdout
 
 
@@ -206,7 +206,7 @@ def test_a_mistake_is_told_before_anything_is_run(
 def test_scores_that_a_study_uses_are_not_cleared_out(study: Study) -> None:
     assert study.score().returncode == 0
     study.given()
-    prune = ("-m", "metajudge", "replies", "prune", "study.yaml", "--yes")
+    prune = ("-m", "judgescope", "replies", "prune", "study.yaml", "--yes")
     done = running.run(*prune, cwd=study.folder)
     assert done.returncode == 0, done.stdout
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)

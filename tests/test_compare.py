@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import running
-from metajudge.compare_commands import Side, lines
-from metajudge.schema.tables import table_of, write_table
+from judgescope.cli.compare import Side, lines
+from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
 
@@ -96,7 +96,7 @@ def test_the_command(tmp_path: Path) -> None:
     two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})
 
     def said(*words: str) -> tuple[int, str]:
-        done = running.run("-m", "metajudge", "compare", str(one), *words, cwd=tmp_path)
+        done = running.run("-m", "judgescope", "compare", str(one), *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
     status, text = said("--judges", "a", "b")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deleted import jackknife_t
-from metajudge.statistics.comparison import (
+from judgescope.statistics.comparison import (
     detectable,
     difference,
     letter,
@@ -17,11 +17,11 @@ from metajudge.statistics.comparison import (
     ranks,
     sources_needed,
 )
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import UNDEFINED_JUDGE, Estimate
-from metajudge.statistics.jackknife import NOT_SMOOTH, deletions
-from metajudge.statistics.permutation import flips_of, permutation_tests
-from metajudge.statistics.resampling import Replicated
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import NOT_SMOOTH, deletions
+from judgescope.statistics.permutation import flips_of, permutation_tests
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
 NAN = float("nan")
 

@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from metajudge.statistics.confusion import (
-    confusion,
-    items_needed,
-    mean_drops,
-    p_equivalence,
-)
+from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 
 TABLE = Path(__file__).resolve().parents[2] / "shared" / "reference" / "s001_table4.csv"
 Floats = NDArray[np.float64]

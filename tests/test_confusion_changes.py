@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods import confusion
-from metajudge.methods.drops import HEADLINES
-from metajudge.shares import share_of
+from judgescope.core.sampling import share_of
+from judgescope.methods import confusion
+from judgescope.methods.drops import HEADLINES
 from test_confusion_rows import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 
 CLEAR = judge(typos_clear=2.0, cuts_true=2.0)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from data_samples import DATASETS, card, faults
-from metajudge.data import Rated, read_dataset
-from metajudge.data.select import originals, select
-from metajudge.perturb import split_sentences
-from metajudge.prompts import load, messages, to_write
-from metajudge.schema.cards import Dataset
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError
+from judgescope.data import Rated, read_dataset
+from judgescope.data.select import originals, select
+from judgescope.perturb import split_sentences
+from judgescope.prompts import load, messages, to_write
+from judgescope.schema.cards import Dataset
+from judgescope.schema.loading import read_card
 
 
 def bare(**keys: Any) -> Dataset:

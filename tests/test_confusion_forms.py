@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from asking import Study
-from metajudge.plan import load_plan
-from metajudge.schema.loading import load_yaml
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve
 from test_confusion_study import ASPECTS, Planted

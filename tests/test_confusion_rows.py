@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import yaml
 
-from metajudge.cells import split
-from metajudge.methods import confusion, criteria, drops
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.cards import Expectations
-from metajudge.schema.tables import table_of
+from judgescope.core.cells import split
+from judgescope.methods import confusion, criteria, drops
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.cards import Expectations
+from judgescope.schema.tables import table_of
 from running import HOME
 from test_confusion import TABLE, Floats
 
@@ -35,7 +35,7 @@ def study(
     aspects: tuple[str, ...] = ASPECTS,
     ends: tuple[float, float] | None = (1.0, 5.0),
     **spec: Any,
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a dataset of 30 items with a text of one system each."""
     perturbed = spec.get("perturbed", PERTURBED)
     sets = ["systems", "original", *(f"{name}.{degree}" for name, degree, _ in perturbed)]
@@ -45,7 +45,7 @@ def study(
         **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
     }
     own = {"dataset": "d"}
-    return DatasetStudy(
+    return EvaluationData(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd"},
             **{"ratings": "human" if people else "none", "reference_systems": []},

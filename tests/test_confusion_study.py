@@ -9,9 +9,9 @@ import pytest
 from rapidfuzz import fuzz
 
 from asking import Study
-from metajudge.cells import split
-from metajudge.plan import load_plan
-from metajudge.schema.loading import load_yaml
+from judgescope.core.cells import split
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve
 

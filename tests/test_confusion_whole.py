@@ -12,7 +12,7 @@ import llama
 import running
 import trusting
 from confusing import SETS
-from metajudge.perturb.kinds import KINDS
+from judgescope.perturb.edit_checks import KINDS
 from running import rows
 from vectors import SHARED, published
 
@@ -120,7 +120,7 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Pat
         for kind in KINDS:
             name = kind.replace("_", "-")
             running.write_card(tmp_path, "perturbations", name, max_tokens=60)
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     made = [row for row in rows(results, "perturbations") if row["statistic"] == "share_failed"]
     failed = {row["perturbation"] for row in made if row["value"] == 1}

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.engines import build
-from metajudge.engines.base import Subject
-from metajudge.schema.cards import ControlModel, Judge, Scale
-from metajudge.statistics.combination import discernment
-from metajudge.statistics.wilcoxon import exact_differences, log_p_asymptotic, log_p_exact
+from judgescope.engines import build
+from judgescope.engines.base import Subject
+from judgescope.schema.cards import ControlModel, Judge, Scale
+from judgescope.statistics.combination import discernment
+from judgescope.statistics.wilcoxon import exact_differences, log_p_asymptotic, log_p_exact
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 PERTURBATIONS = 3

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t
-from metajudge.statistics import coefficients
-from metajudge.statistics.coefficients import Statistic
-from metajudge.statistics.correlation import Level, correlate, correlations
-from metajudge.statistics.estimate import (
+from judgescope.statistics import coefficients
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.correlation import Level, correlate, correlations
+from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.resampling import source_weights
+from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
     FEW_PAIRS,
@@ -22,8 +24,6 @@ from metajudge.statistics.estimate import (
     NO_SOURCE,
     Estimate,
 )
-from metajudge.statistics.jackknife import HANGS, deletions
-from metajudge.statistics.resampling import source_weights
 from vectors import load, params
 
 Floats = NDArray[np.float64]

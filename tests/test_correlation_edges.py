@@ -7,21 +7,21 @@ import pytest
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from metajudge.statistics.coefficients import Statistic, over_rows
-from metajudge.statistics.combination import log_harmonic_mean
-from metajudge.statistics.correlation import STATISTICS, correlations
-from metajudge.statistics.ensemble import ON_ONE_SCALE, error_correlation
-from metajudge.statistics.estimate import (
+from judgescope.statistics.coefficients import Statistic, over_rows
+from judgescope.statistics.combination import log_harmonic_mean
+from judgescope.statistics.correlation import STATISTICS, correlations
+from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.repeatability import repeatability, spearman_brown
+from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
     FEW_SYSTEMS,
     NO_UNITS,
     Estimate,
 )
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.repeatability import repeatability, spearman_brown
-from metajudge.statistics.soft import soft_pairwise_accuracy
-from metajudge.statistics.wilcoxon import mean_drop, rank_biserial
+from judgescope.statistics.soft import soft_pairwise_accuracy
+from judgescope.statistics.wilcoxon import mean_drop, rank_biserial
 
 NAN = float("nan")
 Floats = NDArray[np.float64]

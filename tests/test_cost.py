@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from asking import WRITING, Study
-from metajudge.methods import cost
-from metajudge.schema.tables import table_of, write_table
-from metajudge.statistics.estimate import Estimate
-from metajudge.summary import unpriced
+from judgescope.cli.summary import unpriced
+from judgescope.methods import cost
+from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.result import Estimate
 from running import HOME, write_card
 from scripted import Body, Said, reply, serve
 

@@ -8,11 +8,11 @@ import pytest
 
 import running
 from asking import FAST, Study
-from metajudge.cells import joined, split
-from metajudge.plan import load_plan
-from metajudge.schema.cards import Aspect, Wording
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.tables import read_part
+from judgescope.core.cells import joined, split
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.plan import load_plan
+from judgescope.schema.cards import Aspect, Wording
+from judgescope.schema.tables import read_part
 from running import HOME
 from scripted import Body, Said, reply, serve
 

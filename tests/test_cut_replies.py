@@ -8,18 +8,18 @@ import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from metajudge.engines import vllm
-from metajudge.engines.asked import Work, request_of
-from metajudge.engines.wire import body
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.parsers import parse
-from metajudge.plan.checks import check_judge
-from metajudge.replies.judging import Questions
-from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of
-from metajudge.scoring.cell import reader, score_part
-from metajudge.scoring.specs import Reading
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.wire import body
+from judgescope.engines.requests import Work, request_of
+from judgescope.engines.vllm import engine
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.parsers import parse
+from judgescope.plan.checks import check_judge
+from judgescope.replies.judging import Questions
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
+from judgescope.schema.tables import table_of
+from judgescope.scoring.cell import reader, score_part
+from judgescope.scoring.specs import Reading
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
@@ -101,8 +101,8 @@ def test_stop_is_sent_and_is_part_of_the_key_only_where_it_is_set() -> None:
     assert "stop" not in body(MODEL, plain, [0])
     assert body(MODEL, stopped, [0])["stop"] == ["\n", "END"]
     plain, stopped = (request_of(LOCAL, judge, message, seed=1, wants=w) for w in ({}, wants))
-    [one], [other] = (list(vllm.spans(Work(each, (0,)))) for each in (plain, stopped))
-    assert "stop" not in vllm.sampling(one) and vllm.sampling(other)["stop"] == ["\n", "END"]
+    [one], [other] = (list(engine.spans(Work(each, (0,)))) for each in (plain, stopped))
+    assert "stop" not in engine.sampling(one) and engine.sampling(other)["stop"] == ["\n", "END"]
 
 
 def test_one_card_alone_says_where_replies_end(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,10 +13,10 @@ import yaml
 import golden_studies
 import graded_study
 from golden_studies import shipped, write, write_dataset
-from metajudge.plan import load_plan
-from metajudge.plan.dag import Dag, Executor, Kind, any_of
-from metajudge.plan.specs import Specs
-from metajudge.plan.writers import made_of
+from judgescope.plan import load_plan
+from judgescope.plan.dag import Dag, Executor, Kind, any_of
+from judgescope.plan.generators import made_of
+from judgescope.plan.specs import Specs
 from running import HOME
 
 TARGETS = {"output": "targets", "replies": "made"}
@@ -113,7 +114,7 @@ def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
         spec, inputs = json.loads(one.spec(dataset, made)), one.inputs(dataset, made)
         named = {spec[key] for key in (*READS, "compared") if str(spec.get(key)).startswith("out/")}
         assert named <= set(inputs), (kind, made)
-        assert (HOME / "scripts" / one.script(dataset, made)).is_file()
+        assert find_spec(f"judgescope.jobs.{one.job(dataset, made)}")
         assert len(inputs) == len(set(inputs))
 
 

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_samples import FIVE, card, dialogue, jsonl, summeval_row, table, values
-from metajudge.data import read_dataset
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.data import read_dataset
 
 THREE = {"min": 1, "max": 3, "step": 1}
 

@@ -10,10 +10,10 @@ import yaml
 from pydantic import ValidationError
 
 from data_samples import card, faults, jsonl, values
-from ingest import main as ingest
-from metajudge.data import read_dataset
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from judgescope.core.errors import UserError
+from judgescope.data import read_dataset
+from judgescope.jobs.ingest import main as ingest
+from judgescope.schema.tables import read_table
 from running import snakemake
 
 Row = dict[str, Any]

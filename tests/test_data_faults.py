@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
-from metajudge.bounded import STATE
-from metajudge.data import files, read_dataset
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.core.resource_limits import STATE
+from judgescope.data import files, read_dataset
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_samples import card, jsonl
-from metajudge.data.files import Found, pick, read_rows, resolve, sha256_of, verify
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.files import Found, pick, read_rows, resolve, sha256_of, verify
 
 
 def message(error: pytest.ExceptionInfo[Any]) -> str:

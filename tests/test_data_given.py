@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from data_samples import FIVE, card, faults
-from metajudge.data import read_dataset
-from metajudge.data.dualeval import given
-from metajudge.data.files import resolve
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.data import read_dataset
+from judgescope.data.dualeval import given
+from judgescope.data.files import resolve
 
 ASPECTS: dict[str, Any] = {"fluency": FIVE, "clear": {"min": 0, "max": 1, "step": 1, "column": "C"}}
 BOTH = {"global": "g.json", "local": "l.json"}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from data_samples import REPOSITORY, jsonl, summeval_row
-from metajudge.command import read_spec
-from metajudge.engines.subjects import _own_reference
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from judgescope.core.errors import UserError
+from judgescope.engines.subjects import _own_reference
+from judgescope.jobs.run import read_spec
+from judgescope.schema.tables import read_table
 
 pytestmark = pytest.mark.heavy
 CARD = {
@@ -38,7 +38,7 @@ def ingest(folder: Path, **keys: Any) -> subprocess.CompletedProcess[str]:
         "output": output | {"report": str(folder / "out" / "report.json")},
     }
     return subprocess.run(
-        [sys.executable, REPOSITORY / "scripts" / "ingest.py", "--spec", "-"],
+        [sys.executable, REPOSITORY / "scripts" / "job.py", "ingest", "--spec", "-"],
         input=json.dumps(spec | keys),
         capture_output=True,
         text=True,

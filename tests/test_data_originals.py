@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from data_samples import card, faults, jsonl, table
-from metajudge.data import Rated, read_dataset
-from metajudge.data.select import originals, select
-from metajudge.perturb import split_sentences
-from metajudge.schema.cards import Dataset
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.data import Rated, read_dataset
+from judgescope.data.select import originals, select
+from judgescope.perturb import split_sentences
+from judgescope.schema.cards import Dataset
 
 
 def bare(**keys: Any) -> Dataset:

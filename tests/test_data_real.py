@@ -7,12 +7,12 @@ from statistics import mean
 import pytest
 
 from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
-from metajudge.data import Rated, read_dataset
-from metajudge.data.files import verify
-from metajudge.data.select import originals, select
-from metajudge.perturb.sentences import split_sentences
-from metajudge.schema.cards import Dataset
-from metajudge.schema.loading import read_card
+from judgescope.data import Rated, read_dataset
+from judgescope.data.files import verify
+from judgescope.data.select import originals, select
+from judgescope.perturb.sentences import split_sentences
+from judgescope.schema.cards import Dataset
+from judgescope.schema.loading import read_card
 
 CARDS = sorted(path.stem for path in DATASETS.glob("*.yaml"))
 

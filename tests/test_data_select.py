@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from metajudge.data.rated import Item, Output, Rated, Rating
-from metajudge.data.select import Original, original, originals, select
-from metajudge.schema.cards import Select
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.data.rated import Item, Output, Rated, Rating
+from judgescope.data.select import Original, original, originals, select
+from judgescope.schema.cards import Select
 
 COUNT = 20
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.schema.slugs import slug, slugs
+from judgescope.core.slugs import slug, slugs
 
 ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 

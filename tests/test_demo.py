@@ -12,7 +12,7 @@ import pytest
 
 import trusting
 from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
-from metajudge.statistics.registry import statistic
+from judgescope.statistics.registry import statistic
 from running import HOME, environment, outputs, rows, run
 from test_report import Page
 
@@ -108,13 +108,13 @@ def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
     before = outputs(demo / "results" / "demo")
     moved = tmp_path / "moved elsewhere"
     shutil.copytree(demo, moved)
-    again = run("-m", "metajudge", "run", cwd=moved, home=moved)
+    again = run("-m", "judgescope", "run", cwd=moved, home=moved)
     assert "nothing was run" in again.stdout
     assert outputs(moved / "results" / "demo") == before
     (moved / "results").rename(moved / "first")
     tried = moved / "tried.txt"
     done = subprocess.run(
-        enclosed("-m", "metajudge", "run"),
+        enclosed("-m", "judgescope", "run"),
         cwd=moved,
         env=environment(moved) | watched(tried, moved),
         capture_output=True,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_part
+from judgescope.schema.tables import table_of
+from judgescope.scoring.derived import derive_part
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_part
+from judgescope.schema.tables import table_of
+from judgescope.scoring.derived import derive_part
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 Rows = list[dict[str, Any]]

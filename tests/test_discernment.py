@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metajudge.methods import discernment, perturbations, responses
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import table_of
-from metajudge.shares import share_of
-from metajudge.statistics import combination, wilcoxon
-from metajudge.statistics.multiple import holm
-from metajudge.statistics.resampling import NO_WIDTH
+from judgescope.core.sampling import share_of
+from judgescope.methods import discernment, perturbations, responses
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.tables import table_of
+from judgescope.statistics import combination, wilcoxon
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.resampling import NO_WIDTH
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -51,7 +51,7 @@ def study(
     status: Mapping[str, str] | None = None,
     ended: Mapping[tuple[str, str], tuple[str, str]] | None = None,
     **spec: Any,
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return 40 items; `status` is that of a set's texts, `ended` (set, judge) -> status, rule."""
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
@@ -87,7 +87,7 @@ def study(
         for (name, judge), (how, rule) in (ended or {}).items()
         for aspect in ASPECTS
     ]
-    return DatasetStudy(
+    return EvaluationData(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "none"},
             "aspects": {aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS},

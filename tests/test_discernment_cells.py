@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from data_samples import REPOSITORY
-from metajudge.plan import load_plan
-from metajudge.plan.study import Plan
-from metajudge.schema.cards import MadePerturbation, RulePerturbation
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import load_yaml
+from judgescope.core.errors import UserError
+from judgescope.plan import load_plan
+from judgescope.plan.study import Plan
+from judgescope.schema.cards import MadePerturbation, RulePerturbation
+from judgescope.schema.loading import load_yaml
 from running import write_card
 
 REFERENCE = REPOSITORY.parent / "shared" / "reference" / "s000_perturbations.csv"

@@ -13,7 +13,7 @@ import dhp
 import llama
 import running
 import trusting
-from metajudge.schema.loading import load_yaml
+from judgescope.schema.loading import load_yaml
 from running import HOME, needs_data, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -120,7 +120,7 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
         running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
         for name in MADE:
             running.write_card(tmp_path, "perturbations", name, max_tokens=60)
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / told["study"]
     failed = made_rows(results, "share_failed")

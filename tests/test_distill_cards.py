@@ -9,15 +9,15 @@ import pytest
 
 from asking import Study
 from distilling import MEMBERS, STUDENT, distilling, table
-from metajudge.distill_commands import write_card
-from metajudge.jobs import used_keys
-from metajudge.plan import Plan, load_plan
-from metajudge.plan.specs import Specs
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import load_yaml
-from metajudge.schema.tables import table_of, write_table
-from metajudge.survey import surveys
-from metajudge.targets import export
+from judgescope.cli.distill import write_card
+from judgescope.cli.targets import export
+from judgescope.core.errors import UserError
+from judgescope.people.weights import surveys
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.asking_jobs import used_keys
+from judgescope.plan.specs import Specs
+from judgescope.schema.loading import load_yaml
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 from scripted import Endpoint
 

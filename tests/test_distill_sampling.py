@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.distillation.sampling import Drawn, Text, draw, held_out
-from metajudge.distillation.sources import BEGINNING, groups_of, key_of, same_sources
+from judgescope.distill.sampling import Drawn, Text, draw, held_out
+from judgescope.distill.sources import BEGINNING, groups_of, key_of, same_sources
 
 ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 

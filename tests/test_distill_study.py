@@ -50,7 +50,7 @@ def notes(study: Study) -> dict[str, list[str]]:
 
 def test_from_cards_to_report(study: Study) -> None:
     """The sample alone is judged by members, each once; a second run does nothing."""
-    checked = study.metajudge("check")
+    checked = study.judgescope("check")
     assert checked.returncode == 0, checked.stdout[-3000:]
     assert not study.endpoint.asked
     done = study.run()
@@ -109,17 +109,17 @@ def test_another_example_trains_again_and_asks_again(study: Study) -> None:
 
 
 def test_an_export_trains_nothing(study: Study) -> None:
-    done = study.metajudge("distill", "export")
+    done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "264 examples" in done.stdout and set(notes(study)) == {"checked"}
     assert not (place(study) / "adapter").exists()
-    done = study.metajudge("distill", "train")
+    done = study.judgescope("distill", "train")
     assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
 
 
 def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> None:
     targets = ("targets", "export", "study.yaml", "targets.jsonl")
-    done = running.run("-m", "metajudge", *targets, "--made", cwd=study.folder)
+    done = running.run("-m", "judgescope", *targets, "--made", cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (study.folder / "targets.jsonl").read_text("utf-8").splitlines()
     news = [row for row in map(json.loads, lines) if row["dataset"] == "demo-news"]
@@ -129,9 +129,9 @@ def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> Non
 
 def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> None:
     write(study, distill={"write": {"models": ["m1", "loop"]}, "systems": 5})
-    checked = study.metajudge("check")
+    checked = study.judgescope("check")
     assert checked.returncode == 0 and "written.loop" in checked.stdout, checked.stdout[-3000:]
-    done = study.metajudge("distill", "export")
+    done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
     new = {
@@ -159,7 +159,7 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Stu
     assert "3 of 5 items to learn from have a source that is also evaluated on" in log
     assert "overlap: drop" in log
     write(study, distill=twin | {"overlap": "drop"}, aspects=["naturalness"])
-    done = study.metajudge("distill", "export")
+    done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     taught = [row for split in ("train", "held_out") for row in examples(study, split)]
     assert {row["item"] for row in taught} == {"t4", "t5"}
@@ -179,7 +179,7 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
         study = distilling(tmp_path, endpoint)
         study.card("models", "student", **SERVED)
         stand_ins(study, monkeypatch)
-        done = study.metajudge("distill", "train")
+        done = study.judgescope("distill", "train")
     log = (tmp_path / "results/asked/logs/distill/export.log").read_text("utf-8")
     assert "left out, the teacher has no score: " in log
     if most == 1:

@@ -13,7 +13,7 @@ import yaml
 import running
 from asking import Study
 from distilling import MEMBERS, distilling, table, write
-from metajudge.schema.tables import read_part, read_table
+from judgescope.schema.tables import read_part, read_table
 from scripted import Body, Said, reply, serve
 from vllm_job import HERE, ON_A_CPU, PYTHON, TINY
 
@@ -57,7 +57,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
     folder = tmp_path_factory.mktemp("distilled")
     program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
-    told = {**ON_A_CPU, "METAJUDGE_PYTHON_TRAIN": PYTHON}
+    told = {**ON_A_CPU, "JUDGESCOPE_PYTHON_TRAIN": PYTHON}
     subprocess.run(program, check=True, env={**os.environ, **told}, capture_output=True)
     with serve(praise) as endpoint, pytest.MonkeyPatch.context() as patch:
         for name, value in told.items():
@@ -116,7 +116,7 @@ def test_a_second_run_trains_and_asks_nothing(study: Study) -> None:
 def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
     """Served, which changes no reply: all are in the store, as are those of the first study."""
     card = "config/models/mine.yaml"
-    done = running.run("-m", "metajudge", "distill", "card", "study.yaml", card, cwd=study.folder)
+    done = running.run("-m", "judgescope", "distill", "card", "study.yaml", card, cwd=study.folder)
     assert done.returncode == 0, done.stdout
     path = study.folder / card
     told = yaml.safe_load(path.read_text("utf-8"))

@@ -12,12 +12,12 @@ import yaml
 
 import running
 from asking import Study, rate
-from metajudge.parsing.steps import FEWEST, LONGEST, MOST, problem_of, read_steps
-from metajudge.plan import load_plan
-from metajudge.plan.drafts import DraftSpecs, drafts_of
-from metajudge.prompts import DRAFTING, PARTS, load, messages
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import load_yaml, read_card
+from judgescope.core.errors import UserError
+from judgescope.parsing.steps import FEWEST, LONGEST, MOST, problem_of, read_steps
+from judgescope.plan import load_plan
+from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.prompts import DRAFTING, PARTS, load, messages
+from judgescope.schema.loading import load_yaml, read_card
 from running import HOME
 from scripted import Body, Said, reply
 
@@ -121,7 +121,7 @@ def lacking(study: Study) -> Study:
 
 
 def draft(study: Study, *options: str) -> CompletedProcess[str]:
-    return running.run("-m", "metajudge", "draft", "study.yaml", *options, cwd=study.folder)
+    return running.run("-m", "judgescope", "draft", "study.yaml", *options, cwd=study.folder)
 
 
 def drafted(study: Study, name: str) -> tuple[str, Any]:
@@ -142,7 +142,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     for command in (lacking.run, lacking.ask):
         done = command()
         assert done.returncode == 1 and "this card has none" in done.stdout
-        assert "metajudge draft" in done.stdout
+        assert "judgescope draft" in done.stdout
     assert lacking.endpoint.asked == []
     dry = draft(lacking, "-n")
     assert dry.returncode == 0 and lacking.endpoint.asked == [], dry.stdout
@@ -176,7 +176,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     path = lacking.folder / "config/perturbations/colour.yaml"
     path.write_text(path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8")
     assert read_card("perturbation", path).instructions == [ONE, TWO, THREE]
-    checked = running.run("-m", "metajudge", "check", "study.yaml", cwd=lacking.folder)
+    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=lacking.folder)
     assert checked.returncode == 0 and "colour.single, demo-dialogue" in checked.stdout
     done = lacking.run()
     assert done.returncode == 0, done.stdout
@@ -241,7 +241,7 @@ def test_a_run_needs_nothing_of_its_drafter(study: Study) -> None:
     study.study(drafter="writer")
     done = study.run()
     assert done.returncode == 0 and "Nothing had changed" in done.stdout, done.stdout
-    checked = running.run("-m", "metajudge", "check", "study.yaml", cwd=study.folder)
+    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=study.folder)
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before
 
@@ -339,13 +339,13 @@ def test_a_job_is_told_only_what_changes_its_draft(
 def test_the_replies_behind_drafts_count_as_used(
     lacking: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from metajudge.jobs import used_keys
+    from judgescope.plan.asking_jobs import used_keys
 
     plan = planned(lacking, monkeypatch).plan
     path = tmp_path / "out" / "drafts" / ASPECT
     path.parent.mkdir(parents=True)
     key = "ab" * 32
     path.write_text(f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8")
-    monkeypatch.setattr("metajudge.jobs.jobs_of", lambda *_: [])
+    monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_: [])
     used = used_keys(plan, HOME, tmp_path / "out", whole=False)
     assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

@@ -8,13 +8,13 @@ import yaml
 
 import running
 from asking import Study, rate
-from metajudge.parsing.steps import LONGEST
-from metajudge.parsing.sub_aspects import FEWEST, MOST, SubAspect, problem_of, read_sub_aspects
-from metajudge.plan import load_plan
-from metajudge.plan.drafts import drafts_of
-from metajudge.prompts import DRAFTING, PARTS, load, messages
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import load_yaml
+from judgescope.core.errors import UserError
+from judgescope.parsing.steps import LONGEST
+from judgescope.parsing.sub_aspects import FEWEST, MOST, SubAspect, problem_of, read_sub_aspects
+from judgescope.plan import load_plan
+from judgescope.plan.drafts import drafts_of
+from judgescope.prompts import DRAFTING, PARTS, load, messages
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply
 
@@ -117,7 +117,7 @@ def write_or_rate(body: Body) -> Said:
 
 
 def draft(study: Study) -> CompletedProcess[str]:
-    return running.run("-m", "metajudge", "draft", "study.yaml", cwd=study.folder)
+    return running.run("-m", "judgescope", "draft", "study.yaml", cwd=study.folder)
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     stopped = lacking.run()
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
     assert "aspects/naturalness.yaml, key tasks.dialogue.sub_aspects" in stopped.stdout
-    assert "metajudge draft" in stopped.stdout and lacking.endpoint.asked == []
+    assert "judgescope draft" in stopped.stdout and lacking.endpoint.asked == []
 
     done = draft(lacking)
     assert done.returncode == 0 and DRAFT in done.stdout, done.stdout

@@ -5,18 +5,10 @@ from math import log
 import numpy as np
 import pytest
 
-from metajudge.statistics.effects import (
-    CHANCE,
-    LENGTH,
-    LOST,
-    RARELY,
-    missed,
-    of_damage,
-    of_hint,
-)
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.tango import net_share
-from metajudge.statistics.verdict import HOLM, Outcome
+from judgescope.statistics.effects import CHANCE, LENGTH, LOST, RARELY, missed, of_damage, of_hint
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.tango import net_share
+from judgescope.statistics.verdict import HOLM, Outcome
 
 
 def shares(*each: tuple[int, int, int]) -> list[Estimate]:

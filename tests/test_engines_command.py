@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from metajudge.engines.asked import Reply, Work
-from metajudge.engines.asking import asking
-from metajudge.engines.base import Subject
-from metajudge.engines.command import located, words
-from metajudge.replies.judging import shown
-from metajudge.replies.programs import ProgramQuestions
-from metajudge.schema.cards import Aspect, CommandModel, Judge, RatedAspect
+from judgescope.engines.base import Subject
+from judgescope.engines.command import located, words
+from judgescope.engines.factory import asking
+from judgescope.engines.requests import Reply, Work
+from judgescope.replies.judging import shown
+from judgescope.replies.programs import ProgramQuestions
+from judgescope.schema.cards import Aspect, CommandModel, Judge, RatedAspect
 from programs import LENGTHS, ask, card, refused, requests, said
 from running import HOME
 

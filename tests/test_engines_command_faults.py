@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.command import LONGEST
-from metajudge.plan.preflight import preflight
-from metajudge.schema.cards import CommandModel
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import adapter, validate_card
+from judgescope.core.errors import UserError
+from judgescope.engines.command import LONGEST
+from judgescope.plan.preflight import preflight
+from judgescope.schema.cards import CommandModel
+from judgescope.schema.loading import adapter, validate_card
 from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refused, said
 
 
@@ -156,8 +156,8 @@ def test_what_a_program_leaves_behind_is_ended_and_does_not_hold_the_job(tmp_pat
 JOB = """
 import sys
 from pathlib import Path
-from metajudge.engines.asking import asking
-from metajudge.engines.asked import Work
+from judgescope.engines.factory import asking
+from judgescope.engines.requests import Work
 from programs import SLEEPERS, card, requests
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from metajudge.engines.base import Subject, request_key
-from metajudge.engines.control import ControlEngine
-from metajudge.schema.cards import ControlModel, Judge, Scale
+from judgescope.engines.base import Subject, request_key
+from judgescope.engines.controls import ControlEngine
+from judgescope.schema.cards import ControlModel, Judge, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 NAMES = [f"t{number:02d}" for number in range(40)]

@@ -11,12 +11,12 @@ import yaml
 from pydantic import ValidationError
 
 import running
-from metajudge.data.rated import Names
-from metajudge.engines.base import Subject
-from metajudge.engines.joins import Join, join_lines
-from metajudge.engines.recorded import RecordedEngine
-from metajudge.schema.cards import Judge, RecordedModel, Scale
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.rated import Names
+from judgescope.engines.base import Subject
+from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.engines.recorded.joins import Join, join_lines
+from judgescope.schema.cards import Judge, RecordedModel, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}

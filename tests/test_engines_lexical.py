@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.engines import build
-from metajudge.engines.base import Subject, compared, number_text, request_key
-from metajudge.engines.lexical import LexicalEngine, overlap
-from metajudge.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, Scale
+from judgescope.engines import build
+from judgescope.engines.base import Subject, compared, number_text, request_key
+from judgescope.engines.lexical.engine import LexicalEngine, overlap
+from judgescope.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, Scale
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 UNIT = Scale(min=0, max=1, step=None, labels=[])
@@ -177,7 +177,7 @@ def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
 @pytest.mark.heavy
 def test_heavy_packages_wait_until_a_form_needs_them() -> None:
     code = (
-        "import sys, metajudge.engines.lexical as lexical;"
+        "import sys, judgescope.engines.lexical.engine as lexical;"
         "heavy = {'nltk', 'rouge_score', 'sacrebleu', 'spellchecker', 'pandas', 'scipy'};"
         "print(sorted(heavy & set(sys.modules)));"
         "lexical.overlap('chrf')('a', ['b']);"

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import llama
-from metajudge.engines.asked import Reply, Request, request_of
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.parsing.judgment import Judgment, Scale
-from metajudge.parsing.parsers import parse
-from metajudge.replies.asking import obtain
-from metajudge.replies.store import Store
-from metajudge.schema.cards import Decoding, OpenAIModel
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import parse
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Decoding, OpenAIModel
 
 llama.require()
 

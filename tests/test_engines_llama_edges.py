@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import llama
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.replies.asking import obtain
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
 from test_engines_llama import CONTEXT, PROMPTS, ask, asked, card, verdict
 
 llama.require()

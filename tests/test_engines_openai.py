@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work, request_of
-from metajudge.engines.openai import HOPELESS, OpenAIEngine
-from metajudge.engines.wire import read_replies
-from metajudge.schema.cards import Decoding, OpenAIModel
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.engines.openai.engine import HOPELESS, OpenAIEngine
+from judgescope.engines.openai.wire import read_replies
+from judgescope.engines.requests import Failure, Reply, Request, Work, request_of
+from judgescope.schema.cards import Decoding, OpenAIModel
+from judgescope.schema.loading import read_card
 from scripted import Body, Endpoint, Said, Script, refusal, reply, serve
 
 FAST = {"backoff": 0.01, "attempts": 3, "concurrency": 2, "timeout": 10, "patience": 20}

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.engines.openai import HOPELESS, SHOWN, OpenAIEngine
-from metajudge.engines.pace import LONGEST_WAIT
-from metajudge.engines.wire import read_replies
-from metajudge.replies.asking import obtain
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import HOPELESS, SHOWN, OpenAIEngine
+from judgescope.engines.openai.rate import LONGEST_WAIT
+from judgescope.engines.openai.wire import read_replies
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, refusal, reply, serve
 from test_engines_openai import ANY, after, ask, card, requests
 from test_engines_openai import FAST as QUICK

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Reply, Request, Work
-from metajudge.engines.openai import HOPELESS, OpenAIEngine
-from metajudge.replies.asking import obtain
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import HOPELESS, OpenAIEngine
+from judgescope.engines.requests import Reply, Request, Work
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
 from test_engines_openai import FAST, card, requests
 

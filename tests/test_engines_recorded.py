@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from metajudge.data import read_dataset
-from metajudge.data.rated import Names
-from metajudge.engines import build
-from metajudge.engines.base import Answer, Subject, request_key
-from metajudge.engines.recorded import RecordedEngine
-from metajudge.schema.cards import Dataset, Judge, RecordedModel, Scale
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError
+from judgescope.data import read_dataset
+from judgescope.data.rated import Names
+from judgescope.engines import build
+from judgescope.engines.base import Answer, Subject, request_key
+from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.schema.cards import Dataset, Judge, RecordedModel, Scale
+from judgescope.schema.loading import read_card
 
 HOME = Path(__file__).resolve().parents[1]
 DATA = HOME.parent / "shared" / "data"
@@ -361,7 +361,7 @@ def test_recorded_unieval_scores_of_sfres_are_joined_all() -> None:
 
 
 def test_recorded_hashes_are_those_of_the_files() -> None:
-    from metajudge.data.files import verify
+    from judgescope.data.files import verify
 
     if not DATA.is_dir():
         pytest.skip("real data is not there: ../shared/data")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.engines.base import Subject
-from metajudge.engines.lexical import LexicalEngine
-from metajudge.engines.rules import (
+from judgescope.engines.base import Subject
+from judgescope.engines.lexical.engine import LexicalEngine
+from judgescope.engines.lexical.rules import (
     BLIND,
     WEIGHTS,
     Parts,
@@ -18,7 +18,7 @@ from metajudge.engines.rules import (
     repetition,
     spelling,
 )
-from metajudge.schema.cards import Judge, Scale
+from judgescope.schema.cards import Judge, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 CLEAN = "The lake froze early this winter. Children skate on it after school."

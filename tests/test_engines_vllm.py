@@ -13,15 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import running
-from metajudge.engines.asked import Reply, Request, Work, request_of
-from metajudge.engines.asking import settled
-from metajudge.engines.served import flags, server_arguments
-from metajudge.engines.vllm import Span, arguments, replies, sampling, spans
-from metajudge.plan.judges import card_hash
-from metajudge.replies.progress import Progress
-from metajudge.schema.cards import Decoding, VllmModel
-from metajudge.schema.errors import UserErrors
-from metajudge.schema.loading import validate_card
+from judgescope.core.errors import UserErrors
+from judgescope.engines.factory import settled
+from judgescope.engines.requests import Reply, Request, Work, request_of
+from judgescope.engines.vllm.engine import Span, replies, sampling, spans
+from judgescope.engines.vllm.options import arguments
+from judgescope.engines.vllm.server import flags, server_arguments
+from judgescope.plan.judges import card_hash
+from judgescope.replies.progress import Progress
+from judgescope.schema.cards import Decoding, VllmModel
+from judgescope.schema.loading import validate_card
 
 CARD = {"model": "it", "engine": "vllm", "name": "org/it"}
 ADAPTER = {"path": "tuned", "sha256": "a" * 64}
@@ -279,7 +280,7 @@ def test_a_study_stops_before_anything_is_asked(
     def told(python: str, sha256: str) -> str:
         model = CARD | {"adapter": {"path": "tuned", "sha256": sha256}}
         (tmp_path / "config" / "models" / "it.yaml").write_text(json.dumps(model))
-        monkeypatch.setenv("METAJUDGE_PYTHON_VLLM", python)
+        monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", python)
         return running.snakemake("--configfile", "study.yaml", cwd=tmp_path).stdout
 
     right = hashlib.sha256(b"{}").hexdigest()

@@ -5,9 +5,9 @@ import pytest
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_part
-from metajudge.statistics.ensemble import (
+from judgescope.schema.tables import table_of
+from judgescope.scoring.derived import derive_part
+from judgescope.statistics.ensemble import (
     CANCELLED,
     ON_ONE_SCALE,
     ON_OTHERS,
@@ -18,9 +18,9 @@ from metajudge.statistics.ensemble import (
     subset_scores,
     subsets,
 )
-from metajudge.statistics.estimate import CONSTANT_RATINGS, FEW_PAIRS, Estimate
-from metajudge.statistics.jackknife import HANGS, deletions
-from metajudge.statistics.resampling import Replicated
+from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

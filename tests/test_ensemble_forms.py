@@ -52,10 +52,10 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
             limits = {"backoff": 0.01, "timeout": 60}
             told = {"base_url": endpoint.url, "probe": False, "limits": limits}
             running.write_card(tmp_path, "models", name, **told)
-        done = running.run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        done = running.run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-4000:]
         counts = Counter(body["model"] for body in endpoint.asked)
-        again = running.run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        again = running.run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert again.returncode == 0 and len(endpoint.asked) == counts.total()
     results = tmp_path / "results" / "small"
     place = ("judgments", "demo-dialogue/{}/systems/{}")

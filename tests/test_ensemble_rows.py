@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from deleted import jackknife_t
-from metajudge.methods import agreement, ensemble
-from metajudge.methods.ensemble import BEST, MANY, SCALES
-from metajudge.methods.measures import mean_rating
-from metajudge.methods.study import WITHOUT_REFERENCES
-from metajudge.report.words import label
-from metajudge.statistics.correlation import LEVELS, STATISTICS
-from metajudge.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS, subset_scores
-from metajudge.statistics.estimate import CONSTANT_JUDGE
+from judgescope.methods import agreement, ensemble
+from judgescope.methods.ensemble import BEST, MANY, SCALES
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
+from judgescope.methods.measures import mean_rating
+from judgescope.report.words import label
+from judgescope.statistics.correlation import LEVELS, STATISTICS
+from judgescope.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS, subset_scores
+from judgescope.statistics.result import CONSTANT_JUDGE
 from test_methods import (
     ASPECTS,
     CONSTANT,

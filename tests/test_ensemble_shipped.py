@@ -17,7 +17,7 @@ import yaml
 
 import running
 import trusting
-from metajudge.schema.loading import load_yaml
+from judgescope.schema.loading import load_yaml
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
 
@@ -97,11 +97,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
         assert done.returncode == 0, done.stdout[-3000:]
         cards = (HOME / "config" / "aspects").glob("*.yaml")
         raters.read({path.stem: load_yaml(path)[0]["name"] for path in cards})
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder)
         assert done.returncode == 0, done.stdout[-4000:]
         asked = list(endpoint.asked)
         (folder / "results" / NAME / "made" / "sfres" / "merges.supervisor.parquet").unlink()
-        again = running.run("-m", "metajudge", "run", "study.yaml", cwd=folder)
+        again = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder)
         assert again.returncode == 0, again.stdout[-4000:]
         assert len(endpoint.asked) == len(asked)
     assert sum(trusting.held(folder, "study.yaml").values())

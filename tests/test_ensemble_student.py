@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from metajudge.methods import agreement
-from metajudge.methods.measures import mean_rating
-from metajudge.report.words import label
-from metajudge.statistics.estimate import CONSTANT_JUDGE
+from judgescope.methods import agreement
+from judgescope.methods.measures import mean_rating
+from judgescope.report.words import label
+from judgescope.statistics.result import CONSTANT_JUDGE
 from test_ensemble_rows import PLACES, THREE, WHOLE, mean_of, rows
 from test_methods import (
     ASPECTS,

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from metajudge.methods.ensemble import SCALES
-from metajudge.plan.ensembles import ensembles_of
-from metajudge.plan.loading import load_plan
-from metajudge.schema.errors import UserError
-from metajudge.summary import summary
+from judgescope.cli.summary import summary
+from judgescope.core.errors import UserError
+from judgescope.methods.ensemble import SCALES
+from judgescope.plan.ensembles import ensembles_of
+from judgescope.plan.loading import load_plan
 from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
 
 Row = dict[str, Any]
@@ -54,7 +54,7 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
     study = write_study(
         tmp_path, judges=judges, perturbations=[], methods=["agreement", "ensemble"]
     )
-    done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+    done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:]
     out = tmp_path / "results" / "small"
     found = rows(out, "ensemble")

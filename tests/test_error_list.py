@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import running
-from metajudge.parsing.judgment import Judgment, Scale
-from metajudge.parsing.parsers import parse
-from metajudge.plan import load_plan
-from metajudge.plan.judges import facts_of
-from metajudge.plan.specs import Specs
-from metajudge.schema.cards import Judge, Severities
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import parse
+from judgescope.plan import load_plan
+from judgescope.plan.judges import facts_of
+from judgescope.plan.specs import Specs
+from judgescope.schema.cards import Judge, Severities
 from running import HOME
 from test_prompts import FIVE as PROMPTED
 from test_prompts import filled

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.parsing.judgment import Scale
-from metajudge.schema.tables import table_of
-from metajudge.scoring.cell import score_part
-from metajudge.scoring.expectation import expectation
-from metajudge.scoring.specs import Reading
+from judgescope.parsing.judgment import Scale
+from judgescope.schema.tables import table_of
+from judgescope.scoring.cell import score_part
+from judgescope.scoring.expectation import expectation
+from judgescope.scoring.specs import Reading
 
 FIVE = {str(value): float(value) for value in range(1, 6)}
 TEN = {str(value): float(value) for value in range(1, 11)}

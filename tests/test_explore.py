@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explore_study import DOUBLED, ExploreStudy
-from metajudge.cells import DERIVED
-from metajudge.perturb.edits import Edit, apply_edits
-from metajudge.report import shards
-from metajudge.report.explore import errors, render, view
-from metajudge.report.html import script_hash
-from metajudge.report.items import Target, Texts, judged
-from metajudge.report.shards import CALL, Shelf, call, literal
+from judgescope.core.cells import DERIVED
+from judgescope.perturb.edits import Edit, apply_edits
+from judgescope.report import shards
+from judgescope.report.explore import errors, render, view
+from judgescope.report.html import script_hash
+from judgescope.report.items import Target, Texts, judged
+from judgescope.report.shards import CALL, Shelf, call, literal
 from running import HOME
 from test_report import Page
 
@@ -110,7 +110,7 @@ def test_what_json_has_no_word_for_is_no_literal() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         literal([float("nan")])
     assert call("list", [1, 2], literal({"a": "</script>"})) == (
-        'metajudge("list",1,2,{"a":"\\u003c/script\\u003e"});\n'
+        'judgescope("list",1,2,{"a":"\\u003c/script\\u003e"});\n'
     )
 
 
@@ -185,7 +185,7 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> No
     written = []
     for seed in ("1", "2"):
         subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "explore.py"), "--spec", "-"],
+            [sys.executable, str(HOME / "scripts" / "job.py"), "explore", "--spec", "-"],
             input=json.dumps(study.spec),
             text=True,
             env={**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"},

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.export.card import card
-from metajudge.export.markdown import WRITERS, blocks, code, escaped, inline
-from metajudge.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Fold, Line, Table, Text
-from metajudge.report.page import sections_of
-from metajudge.report.report import Report
+from judgescope.cli.export.card import card
+from judgescope.cli.export.markdown import WRITERS, blocks, code, escaped, inline
+from judgescope.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Fold, Line, Table, Text
+from judgescope.report.page import sections_of
+from judgescope.report.report import Report
 
 NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"
 
@@ -28,7 +28,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         *("Data and licences", "Limits", "How to reproduce"),
     ]
     for said in (
-        "`metajudge run tiny.yaml`",
+        "`judgescope run tiny.yaml`",
         "- **seed**: `7`",
         "- **licence**: MIT",
         "| `alpha` (lexical",

@@ -15,11 +15,11 @@ import yaml
 
 import running
 from cell_files import write_part
-from metajudge.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
-from metajudge.export.judgments import blocks, export, guarded, rows
-from metajudge.plan import Plan, load_plan
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
+from judgescope.cli.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
+from judgescope.cli.export.judgments import blocks, export, guarded, rows
+from judgescope.core.errors import UserError
+from judgescope.plan import Plan, load_plan
+from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
 ODD = '=1+1, "said"\n<script>|'
@@ -185,7 +185,7 @@ def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Pat
     next(out.glob("judgments/**/rules.parquet")).unlink()
     with pytest.raises(UserError, match="has been judged") as caught:
         export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
-    assert caught.value.todo == "metajudge run s.yaml" and not list(tmp_path.glob("*.parquet"))
+    assert caught.value.todo == "judgescope run s.yaml" and not list(tmp_path.glob("*.parquet"))
 
 
 @pytest.mark.heavy
@@ -195,7 +195,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
 
     def say(*words: str) -> tuple[int, str]:
-        done = running.run("-m", "metajudge", "export", "s.yaml", *words, cwd=tmp_path)
+        done = running.run("-m", "judgescope", "export", "s.yaml", *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
     status, said = say("judgments", "j.parquet")
@@ -211,7 +211,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
     for kind in (("card", "c.md"), ("latex", "agreement", "t.tex")):
         status, said = say(*kind)
         assert status == 1 and "no results yet" in said, said
-        assert "metajudge run s.yaml" in said
+        assert "judgescope run s.yaml" in said
     for words, why in (
         (("card", "c.txt"), "kind of file"),
         (("card", "nowhere/c.md"), "no such folder"),

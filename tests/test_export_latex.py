@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.export.choice import Grid, grids
-from metajudge.export.latex import document, escaped
-from metajudge.report.report import Report
-from metajudge.schema.errors import UserError
+from judgescope.cli.export.choice import Grid, grids
+from judgescope.cli.export.latex import document, escaped
+from judgescope.core.errors import UserError
+from judgescope.report.report import Report
 
 Row = dict[str, Any]
 NASTY = 'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p\nq\x00\u202e'

@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from deleted import jackknife_t
-from metajudge.schema.loading import validate_card
-from metajudge.statistics.derived import OURS, POSITIVE, Statistic
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.registry import STATISTICS
+from judgescope.schema.loading import validate_card
+from judgescope.statistics.derived import OURS, POSITIVE, Statistic
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.registry import STATISTICS
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
-LIBRARY = HOME / "scripts" / "metajudge"
+LIBRARY = HOME / "scripts" / "judgescope"
 
 
 def examples() -> dict[str, str]:

@@ -13,9 +13,9 @@ import yaml
 import running
 from asking import Study
 from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
-from metajudge.plan import Plan, load_plan
-from metajudge.plan.specs import Specs
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.specs import Specs
 from running import HOME
 from scripted import Endpoint, serve
 
@@ -114,7 +114,7 @@ def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     with serve(say) as endpoint:
         own = write_study(tmp_path_factory.mktemp("given"), endpoint)
-        done = running.run("-m", "metajudge", "check", "study.yaml", cwd=own.folder)
+        done = running.run("-m", "judgescope", "check", "study.yaml", cwd=own.folder)
         assert done.returncode == 0, done.stdout[-3000:]
         assert "requests to models: 864" in done.stdout and not endpoint.asked
         done = own.run()
@@ -227,7 +227,7 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
 @pytest.mark.slow
 def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study: Study) -> None:
     export = ("targets", "export", "study.yaml", "texts.jsonl")
-    done = running.run("-m", "metajudge", *export, cwd=study.folder)
+    done = running.run("-m", "judgescope", *export, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (study.folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
     told = {
@@ -237,7 +237,7 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study
     }
     assert told == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
     made = ("reevaluate", "make", "study.yaml", "pages/", "--constructed")
-    done = running.run("-m", "metajudge", *made, cwd=study.folder)
+    done = running.run("-m", "judgescope", *made, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "2 pages with 400 questions" in done.stdout
 

@@ -8,9 +8,9 @@ import yaml
 from pydantic import ValidationError
 
 from graded_study import NAME, write_study
-from metajudge.plan import Plan, load_plan
-from metajudge.schema.cards import GradedPerturbation
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.plan import Plan, load_plan
+from judgescope.schema.cards import GradedPerturbation
 from running import HOME
 
 CARD: dict[str, Any] = {
@@ -91,7 +91,7 @@ def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
     changed(tmp_path, "aspects", "neatness", tasks={})
     with pytest.raises(UserError, match="told the parts of the aspect") as error:
         load_plan(study, HOME, source="study.yaml")
-    assert "metajudge draft" in str(error.value)
+    assert "judgescope draft" in str(error.value)
     changed(tmp_path, "datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})
     with pytest.raises(UserError, match="need a scale with steps"):
         load_plan(study, HOME, source="study.yaml")

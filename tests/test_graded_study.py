@@ -128,7 +128,7 @@ class Bad(Scripted):
 def test_a_comparator_that_is_right_half_the_time_stops_the_construction(tmp_path: Path) -> None:
     with serve(Bad(0.5)) as endpoint:
         study = write_study(tmp_path, endpoint.url)
-        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert done.returncode != 0
         assert "the comparator cannot tell anchors of neighbouring ratings apart" in done.stdout
         [told] = re.findall(r"right, in both orders, in (0\.\d+) of 36 pairs", done.stdout)
@@ -142,7 +142,7 @@ def test_whoever_allows_any_comparator_goes_on_while_there_is_something_to_go_by
     with serve(Bad(0)) as endpoint:
         anchors = {**GRADED["anchors"], "least_accuracy": 0}
         study = write_study(tmp_path, endpoint.url, anchors=anchors)
-        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
     assert done.returncode != 0
     assert "no text on trial could be rated: every comparison is a tie" in done.stdout
 
@@ -249,14 +249,14 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
     with serve(script) as endpoint:
         study = write_study(tmp_path, endpoint.url, anchors={**GRADED["anchors"], "trial": 0.25})
         results = tmp_path / "results" / "graded"
-        assert run("-m", "metajudge", "run", str(study), cwd=tmp_path).returncode == 0
+        assert run("-m", "judgescope", "run", str(study), cwd=tmp_path).returncode == 0
         assert found(results, "share_failed")["value"] > 0
         assert found(results, "share_unanswered")["value"] > 0
         script.broken = False
-        told = run("-m", "metajudge", "replies", "retry", str(study), cwd=tmp_path)
+        told = run("-m", "judgescope", "replies", "retry", str(study), cwd=tmp_path)
         assert told.returncode == 0, told.stdout
         before = len(endpoint.asked)
-        done = run("-m", "metajudge", "run", str(study), cwd=tmp_path)
+        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
     assert found(results, "share_failed")["value"] == 0

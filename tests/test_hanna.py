@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from data_samples import card, values
-from metajudge.data import read_dataset
-from metajudge.data.rated import Names
-from metajudge.engines.base import Subject
-from metajudge.engines.recorded import RecordedEngine
-from metajudge.methods.measures import mean_rating
-from metajudge.schema.cards import Judge, RecordedModel, Scale
-from metajudge.schema.errors import UserErrors
-from metajudge.schema.loading import read_card
-from metajudge.statistics.correlation import correlate
+from judgescope.core.errors import UserErrors
+from judgescope.data import read_dataset
+from judgescope.data.rated import Names
+from judgescope.engines.base import Subject
+from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.methods.measures import mean_rating
+from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.loading import read_card
+from judgescope.statistics.correlation import correlate
 from running import HOME, SHARED, needs_data, rows, snakemake
 
 FIVE = {"min": 1, "max": 5, "step": 1}

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 import running
-from metajudge.parsing.parsers import parse
-from metajudge.plan import load_plan
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.tables import table_of
-from metajudge.scoring.annotators import by_rule, by_supervisor, heard, with_errors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.parsing.parsers import parse
+from judgescope.plan import load_plan
+from judgescope.schema.tables import table_of
+from judgescope.scoring.annotators import by_rule, by_supervisor, heard, with_errors
 
 TEXT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 import running
-from metajudge.cli import command_line
-from metajudge.examples import EXAMPLES, commands_of
+from judgescope.cli.examples import EXAMPLES, commands_of
+from judgescope.cli.main import command_line
 
 HOME = Path(__file__).resolve().parents[1]
 COMMANDS = dict(commands_of(command_line()))
-SHOWN = re.compile(r"^\s*\$?\s*(?:\.venv/bin/)?metajudge (.+)$")
+SHOWN = re.compile(r"^\s*\$?\s*(?:\.venv/bin/)?judgescope (.+)$")
 PLAIN = {"run", "check", "draft", "pilot", "targets", "distill"}
 """Commands that hand further options to Snakemake."""
 
 
 def lines_of(text: str) -> list[str]:
-    """Return what stands after `metajudge` in lines of their own; a backslash goes on."""
+    """Return what stands after `judgescope` in lines of their own; a backslash goes on."""
     whole = re.sub(r"\\\n\s*", "", text)
     return [found[1] for line in whole.splitlines() if (found := SHOWN.match(line))]
 
@@ -69,13 +69,13 @@ def test_documents_with_command_lines_are_found() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["replies", "read", "--help"]])
 def test_help_is_printed(words: list[str], tmp_path: Path) -> None:
-    done = running.run("-m", "metajudge", *words, cwd=tmp_path)
+    done = running.run("-m", "judgescope", *words, cwd=tmp_path)
     assert done.returncode == 0 and "example" in done.stdout
 
 
 @pytest.mark.heavy
 def test_an_unknown_command_or_option_names_those_that_there_are(tmp_path: Path) -> None:
-    done = running.run("-m", "metajudge", "rum", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "rum", cwd=tmp_path)
     assert done.returncode == 2 and "'run'" in done.stdout
-    done = running.run("-m", "metajudge", "init", "--texts", "a", "--yes", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "init", "--texts", "a", "--yes", cwd=tmp_path)
     assert done.returncode == 2 and "--texts" in done.stdout

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods.claims import hints
-from metajudge.methods.claims.base import verdict_rows
-from metajudge.methods.hinting import hint_pairs
-from metajudge.methods.rationales import Rationales
-from metajudge.methods.study import DatasetStudy
-from metajudge.plan.hint_notices import fewest_items
-from metajudge.schema.tables import table_of, write_table
-from metajudge.scoring.estimators import scores
-from metajudge.statistics.tango import tango, tango_corrected_low
+from judgescope.methods.claims import hints
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.hinting import hint_pairs
+from judgescope.methods.rationales import Rationales
+from judgescope.plan.hint_notices import fewest_items
+from judgescope.schema.tables import table_of, write_table
+from judgescope.scoring.estimators import scores
+from judgescope.statistics.tango import tango, tango_corrected_low
 from test_methods import ASPECTS, TARGETS, study
 
 Values = list[float | None]
@@ -22,7 +22,7 @@ Values = list[float | None]
 
 def hinted(
     folder: Path, first: Values, second: Values | None, told: Values, hint: float = 5
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a study of judge `told`, held against `base`: what each said of the first texts."""
     said: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, told)]
     said += [("base", 1, second)] if second is not None else []
@@ -42,7 +42,7 @@ def hinted(
     return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
 
-def pairs(own: DatasetStudy) -> Any:
+def pairs(own: EvaluationData) -> Any:
     return hint_pairs(own, Rationales(own), "told", ASPECTS[0])
 
 
@@ -94,7 +94,7 @@ def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     assert rationales.draw("base", ASPECTS[0], 2) is None
 
 
-def verdict(own: DatasetStudy) -> tuple[str, list[str]]:
+def verdict(own: EvaluationData) -> tuple[str, list[str]]:
     rows = list(verdict_rows(own, hints.claims(own)))
     [row] = [row for row in rows if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_samples import REAL, needs_real_data
-from metajudge.data import read_dataset
-from metajudge.methods.measures import lower_median
-from metajudge.schema.cards import Dataset
-from metajudge.schema.loading import read_card
-from metajudge.statistics.alpha import krippendorff_alpha
-from metajudge.statistics.hints import hint, shared_rating
-from metajudge.statistics.permutation import flips_of, mean_test
+from judgescope.data import read_dataset
+from judgescope.methods.measures import lower_median
+from judgescope.schema.cards import Dataset
+from judgescope.schema.loading import read_card
+from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.hints import hint, shared_rating
+from judgescope.statistics.permutation import flips_of, mean_test
 from running import HOME
 
 

@@ -10,15 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from metajudge.bounded import STATE
-from metajudge.engines import wire
-from metajudge.engines.asked import MOST_TOKENS
-from metajudge.engines.command import _usage as said_by_a_program
-from metajudge.engines.wire import read_replies
-from metajudge.replies import compacted
-from metajudge.replies.lines import row_of, sealed
-from metajudge.schema.cards import OpenAIModel
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.core.resource_limits import STATE
+from judgescope.engines.command import _usage as said_by_a_program
+from judgescope.engines.openai import wire
+from judgescope.engines.openai.wire import read_replies
+from judgescope.engines.requests import MOST_TOKENS
+from judgescope.replies import compacted
+from judgescope.replies.journal import row_of, sealed
+from judgescope.schema.cards import OpenAIModel
 from scripted import Endpoint, Said, reply
 from test_batch import Asked, result
 from test_engines_openai import ask, card, requests

@@ -16,9 +16,9 @@ import yaml
 
 from data_samples import card
 from distilling import annotate, distilling, stand_ins
-from metajudge.data.files import verify
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.files import verify
+from judgescope.schema.loading import read_card
 from running import rows, snakemake, write_study
 from scripted import serve
 
@@ -143,7 +143,7 @@ def test_a_check_of_a_study_that_trains_fetches_nothing(
         own["perturbations"] = ["random-deletions"]
         study = distilling(tmp_path, endpoint, datasets=["far"], **own)
         stand_ins(study, monkeypatch)
-        done = study.metajudge("check")
+        done = study.judgescope("check")
     assert done.returncode == 0, done.stdout
     assert "what far, demo-news will ask is known after that" in done.stdout
     assert not (tmp_path / "results/asked/distill").exists() and not endpoint.asked

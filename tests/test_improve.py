@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_samples import card
-from metajudge.plan import Plan, load_plan
-from metajudge.plan.writers import waiting
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import load_yaml
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.generators import waiting
+from judgescope.schema.loading import load_yaml
 from running import HOME, rows, run, snakemake, write_card, write_study
 from scripted import Body, Endpoint, Said, reply, serve
 
@@ -134,7 +134,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endp
         told = snakemake("check", "--configfile", str(study), cwd=folder)
         assert told.returncode == 0, told.stdout[-4000:]
         (folder / "check.txt").write_text(told.stdout, encoding="utf-8")
-        batch = run("-m", "metajudge", "targets", "export", str(study), "t.jsonl", cwd=folder)
+        batch = run("-m", "judgescope", "targets", "export", str(study), "t.jsonl", cwd=folder)
         assert batch.returncode == 0, batch.stdout[-4000:]
         assert endpoint.asked == []  # neither a check nor an export of what is there asks
         done = snakemake("--configfile", str(study), cwd=folder)
@@ -212,7 +212,7 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
     again = snakemake("--configfile", "study.yaml", "--forceall", cwd=folder)
     assert again.returncode == 0, again.stdout[-4000:]
     assert len(endpoint.asked) == asked
-    pruned = run("-m", "metajudge", "replies", "prune", "study.yaml", cwd=folder)
+    pruned = run("-m", "judgescope", "replies", "prune", "study.yaml", cwd=folder)
     assert pruned.returncode == 0 and ": 0 lines are not used" in pruned.stdout, pruned.stdout
 
 

@@ -1,4 +1,4 @@
-"""`metajudge init`: what columns hold, what is asked, what is refused, what is written."""
+"""`judgescope init`: what columns hold, what is asked, what is refused, what is written."""
 
 import argparse
 import csv
@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 import running
-from metajudge.init_commands import add_commands
-from metajudge.init_flags import read_scale
-from metajudge.init_guess import aspect_of, guess, numbers, scale
-from metajudge.init_judge import key_name
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.cli.init.command import add_commands
+from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
+from judgescope.cli.init.judge import key_name
+from judgescope.core.errors import UserError, UserErrors
 
 TEXTS = [
     ("The mill at Orrin burnt down on Friday.", "one", "The mill at Orrin has burnt down.", 5, 4),
@@ -46,7 +46,7 @@ def init(*words: str, answers: list[str] | None = None) -> int:
     if answers is None:
         status: int = told.act(told)
         return status
-    from metajudge.init_commands import begin
+    from judgescope.cli.init.command import begin
 
     typed: Iterator[str] = iter(answers)
     return begin(told, lambda _: next(typed))
@@ -146,7 +146,7 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
         "scale 1:5:1; ", ""
     )
     assert "not used    remark" in said and "4 texts of 2 items, 8 ratings" in said
-    assert "metajudge check config/studies/mine.yaml" in said and "export MY_KEY" in said
+    assert "judgescope check config/studies/mine.yaml" in said and "export MY_KEY" in said
     data = card("datasets", "mine")
     assert data["files"] == "../../mine.csv" and data["columns"]["source"] == "article"
     assert data["aspects"] == {"fluency": {"min": 1, "max": 5, "step": 1}}
@@ -265,7 +265,7 @@ def test_no_at_the_end_writes_nothing(here: Path) -> None:
 
 @pytest.mark.heavy
 def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
-    done = running.run("-m", "metajudge", "init", "mine.csv", cwd=here)
+    done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
     assert done.returncode == 1 and "there is no terminal to ask on" in done.stdout
     assert "--yes" in done.stdout and written() == []
 
@@ -273,7 +273,7 @@ def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
 @pytest.mark.heavy
 def test_what_init_writes_passes_check(here: Path) -> None:
     """A study of measures alone: what a run asks of a model is tried by the tutorial's test."""
-    done = running.run("-m", "metajudge", "init", "mine.csv", "--yes", cwd=here)
+    done = running.run("-m", "judgescope", "init", "mine.csv", "--yes", cwd=here)
     assert done.returncode == 0, done.stdout
-    done = running.run("-m", "metajudge", "check", "config/studies/mine.yaml", cwd=here)
+    done = running.run("-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here)
     assert done.returncode == 0 and "all cards and files are in order" in done.stdout

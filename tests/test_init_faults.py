@@ -1,4 +1,4 @@
-"""`metajudge init` on tables as people have them: what is guessed, and what a refusal says."""
+"""`judgescope init` on tables as people have them: what is guessed, and what a refusal says."""
 
 import csv
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.init_flags import read_scale
-from metajudge.init_guess import guess
-from metajudge.init_judge import address, key_name, model_name
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.guess import guess
+from judgescope.cli.init.judge import address, key_name, model_name
+from judgescope.core.errors import UserError, UserErrors
 from test_init import ROWS, card, here, init, written
 
 __all__ = ["here"]

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import running
-from metajudge.perturb import apply_edits, inject_errors, split_sentences
-from metajudge.perturb.edits import edit_between
-from metajudge.perturb.errors import KINDS_OF_ERROR, NAMES, OFF_TOPIC, WITHIN
-from metajudge.perturb.inject import Draft, draft_of, drafts, inject
-from metajudge.plan import load_plan
-from metajudge.schema.cards import RulePerturbation
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import validate_card
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.perturb import apply_edits, inject_errors, split_sentences
+from judgescope.perturb.edits import edit_between
+from judgescope.perturb.error_rules import KINDS_OF_ERROR, NAMES, OFF_TOPIC, WITHIN
+from judgescope.perturb.inject import Draft, draft_of, drafts, inject
+from judgescope.plan import load_plan
+from judgescope.schema.cards import RulePerturbation
+from judgescope.schema.loading import validate_card
 from running import HOME
 
 TEXT = (

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.parsing.judgment import Judgment, Scale
-from metajudge.parsing.parsers import parse
-from metajudge.parsing.quoted import quotations
-from metajudge.parsing.text import without_reasoning
-from metajudge.schema.cards import AttackPerturbation
-from metajudge.schema.loading import Cards
-from metajudge.schema.tables import SCHEMAS
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.quoted import quotations
+from judgescope.parsing.text import without_reasoning
+from judgescope.schema.cards import AttackPerturbation
+from judgescope.schema.loading import Cards
+from judgescope.schema.tables import SCHEMAS
 from running import HOME
 
 FIVE = Scale(1, 5, 1)

@@ -10,14 +10,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.perturb.attacks import NOTE, added, inert
-from metajudge.perturb.edits import apply_edits
-from metajudge.plan import load_plan
-from metajudge.plan.attacks import addition, attacks_of
-from metajudge.schema.cards import AttackPerturbation
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import Cards, read_card
-from metajudge.statistics.injection import injection_shift, obey_rate
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.perturb.attacks import NOTE, added, inert
+from judgescope.perturb.edits import apply_edits
+from judgescope.plan import load_plan
+from judgescope.plan.attacks import addition, attacks_of
+from judgescope.schema.cards import AttackPerturbation
+from judgescope.schema.loading import Cards, read_card
+from judgescope.statistics.injection import injection_shift, obey_rate
 from running import HOME
 
 CONFIG = HOME / "config"

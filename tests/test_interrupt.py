@@ -28,14 +28,14 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path:
 
     with serve(rate) as endpoint:
         end = ["--endpoint", endpoint.url, "--model", "m", "--yes"]
-        done = running.run("-m", "metajudge", "init", "mine.csv", *end, cwd=tmp_path)
+        done = running.run("-m", "judgescope", "init", "mine.csv", *end, cwd=tmp_path)
         assert done.returncode == 0, done.stdout
         card = tmp_path / "config" / "models" / "m.yaml"
         limits = "probe: false\nlimits: {concurrency: 2, backoff: 0.01}\n"
         card.write_text(card.read_text("utf-8") + limits, encoding="utf-8")
         study = "config/studies/mine.yaml"
         process = subprocess.Popen(
-            [sys.executable, "-m", "metajudge", "run", study],
+            [sys.executable, "-m", "judgescope", "run", study],
             cwd=tmp_path,
             env=running.environment(),
             stdin=subprocess.DEVNULL,
@@ -58,7 +58,7 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path:
         assert 4 <= kept < TEXTS
         pace[0] = 0
         endpoint.asked.clear()
-        again = running.run("-m", "metajudge", "run", study, cwd=tmp_path)
+        again = running.run("-m", "judgescope", "run", study, cwd=tmp_path)
         assert again.returncode == 0, again.stdout
         assert len(endpoint.asked) == TEXTS - kept
         assert f"{TEXTS - kept} of {TEXTS - kept}, 0 refused" in again.stdout

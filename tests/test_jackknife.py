@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from metajudge.statistics.jackknife import (
+from judgescope.statistics.jackknife import (
     ACCURACY,
     CORRELATION,
     HANGS,
@@ -21,7 +21,7 @@ from metajudge.statistics.jackknife import (
     deletions,
     jackknife,
 )
-from metajudge.statistics.registry import STATISTICS, scale_of
+from judgescope.statistics.registry import STATISTICS, scale_of
 
 
 def known(rows, sizes, scale, ends=None) -> Jackknife:  # type: ignore[no-untyped-def]

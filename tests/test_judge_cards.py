@@ -12,19 +12,19 @@ import pytest
 import cards_study
 import report_study
 from browser import browser, needs_browser
-from metajudge.plan import load_plan
-from metajudge.plan.cards import HIDDEN, model_settings
-from metajudge.plan.specs import Specs
-from metajudge.report.cards import every
-from metajudge.report.cards.card import render
-from metajudge.report.cards.worst import MOST, disagreeing, unnoticed
-from metajudge.report.elements import Fold, Table
-from metajudge.report.page import render as report_page
-from metajudge.report.report import Report
-from metajudge.report.rows import Row
-from metajudge.report.words import label
-from metajudge.schema.cards import OpenAIModel
-from metajudge.schema.loading import load_yaml
+from judgescope.plan import load_plan
+from judgescope.plan.cards import HIDDEN, model_settings
+from judgescope.plan.specs import Specs
+from judgescope.report.cards import every
+from judgescope.report.cards.card import render
+from judgescope.report.cards.worst import MOST, disagreeing, unnoticed
+from judgescope.report.elements import Fold, Table
+from judgescope.report.page import render as report_page
+from judgescope.report.report import Report
+from judgescope.report.rows import Row
+from judgescope.report.words import label
+from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.loading import load_yaml
 from running import HOME, environment, write_study
 from test_report import LOADS, Page
 
@@ -339,7 +339,7 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
 
     def run() -> dict[str, bytes]:
         done = subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "judge_card.py"), "--spec", "-"],
+            [sys.executable, str(HOME / "scripts" / "job.py"), "judge_card", "--spec", "-"],
             input=json.dumps(spec),
             text=True,
             env=environment(),

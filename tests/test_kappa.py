@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t
-from metajudge.statistics.estimate import FEW_PAIRS, NO_VARIATION, Estimate
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import confusion_counts, equal_width, on_classes
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import confusion_counts, equal_width, on_classes
+from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION, Estimate
 from vectors import params
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]

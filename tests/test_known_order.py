@@ -8,10 +8,10 @@ import pytest
 
 import running
 from asking import Study
-from metajudge.perturb.english import frequency
-from metajudge.perturb.errors import NAMES, OFF_TOPIC
-from metajudge.plan import load_plan
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.perturb.english import frequency
+from judgescope.perturb.error_rules import NAMES, OFF_TOPIC
+from judgescope.plan import load_plan
 from running import HOME
 from scripted import Body, Said, reply, serve
 

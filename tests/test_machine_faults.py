@@ -18,19 +18,19 @@ import pytest
 from snakemake.exceptions import LockException
 
 from jobs import Job
-from metajudge import command
-from metajudge.engines.asked import Reply
-from metajudge.replies import compacted
-from metajudge.replies.compacted import Line
-from metajudge.replies.compaction import compact
-from metajudge.replies.lines import line_of, sealed
-from metajudge.replies.store import DAY, Store
-from metajudge.replies.survey import verify
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import SCHEMAS, read_table, table_of, write_table
+from judgescope.core.errors import UserError
+from judgescope.engines.requests import Reply
+from judgescope.jobs import run
+from judgescope.replies import compacted
+from judgescope.replies.compacted import Line
+from judgescope.replies.compaction import compact
+from judgescope.replies.inspection import verify
+from judgescope.replies.journal import line_of, sealed
+from judgescope.replies.store import DAY, Store
+from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
-from snakemake_logger_plugin_metajudge import reasons
+from snakemake_logger_plugin_judgescope import reasons
 
 KEY = "0" * 64
 
@@ -82,7 +82,7 @@ def test_a_job_that_asked_for_nothing_in_vain_leaves_no_journal(tmp_path: Path) 
 
 GREEDY = """
 import resource, sys
-from metajudge.command import run
+from judgescope.jobs.run import run
 def main(spec):
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
@@ -106,8 +106,8 @@ def test_no_memory_is_said_in_a_sentence() -> None:
 
 
 def test_what_is_no_fault_of_the_machines_keeps_its_traceback() -> None:
-    assert command.of_machine(ConnectionResetError(104, "reset by peer")) is None
-    assert command.of_machine(OSError("no number")) is None
+    assert run.of_machine(ConnectionResetError(104, "reset by peer")) is None
+    assert run.of_machine(OSError("no number")) is None
 
 
 # --- clocks ---
@@ -119,7 +119,7 @@ def test_whatever_the_clocks_do_no_reply_is_lost_to_compaction(
     """A machine that slept for two days, then a clock that is set: forth, back, and forth again."""
     clock = {"monotonic": 100.0, "time": time.time()}
     ticking = SimpleNamespace(**{name: lambda name=name: clock[name] for name in clock})
-    monkeypatch.setattr("metajudge.replies.store.time", ticking)
+    monkeypatch.setattr("judgescope.replies.store.time", ticking)
     with Store(tmp_path, "m") as store:
         for draw, jump in enumerate((0, 2 * DAY, -9 * DAY, 30 * DAY)):
             clock["monotonic"], clock["time"] = clock["monotonic"] + 1, clock["time"] + jump
@@ -173,10 +173,10 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
         assert list(tmp_path.iterdir())  # the file is open, and has its first bytes
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("metajudge.schema.tables.pq.ParquetWriter.write_table", full)
+    monkeypatch.setattr("judgescope.schema.tables.pq.ParquetWriter.write_table", full)
     with pytest.raises(OSError) as error:
         write_table("items", table_of("items", [row("items")]), tmp_path / "items.parquet")
-    told = str(command.of_machine(error.value))
+    told = str(run.of_machine(error.value))
     assert told.startswith("the disk is full") and str(tmp_path / "items.parquet") in told
     assert not list(tmp_path.iterdir())
 
@@ -198,7 +198,7 @@ def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
         store.append(Reply("1" * 64, 0, "5"))
     newer = tmp_path / "m" / "newer.jsonl"
     newer.write_bytes(line)
-    with pytest.raises(UserError, match="newer version of Metajudge") as error:
+    with pytest.raises(UserError, match="newer version of Judgescope") as error:
         Store(tmp_path, "m").read({KEY: 1})
     assert field in str(error.value.got) and "nothing was asked" in error.value.todo
     [finding] = verify(tmp_path / "m")
@@ -213,7 +213,7 @@ def test_a_compacted_file_of_a_newer_version_is_not_to_be_deleted(tmp_path: Path
     write_table("items", rows, tmp_path / "m" / "newer.parquet")
     with pytest.raises(UserError, match="of this version") as error:
         Store(tmp_path, "m").read({KEY: 1})
-    assert "the version of Metajudge that wrote it" in error.value.todo
+    assert "the version of Judgescope that wrote it" in error.value.todo
 
 
 # --- what Snakemake says ---

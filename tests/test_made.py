@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.engines.asked import Reply, Request
-from metajudge.perturb.edits import edit_between
-from metajudge.perturb.made import Made, Replies, appended, checked, make_texts
+from judgescope.engines.requests import Reply, Request
+from judgescope.perturb.edits import edit_between
+from judgescope.perturb.made import Made, Replies, appended, checked, make_texts
 
 CHECKS = ("differs", "not_refusal", "length")
 PARENT = "The cat sat on the mat."

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metajudge.engines.asked import Reply, Request
-from metajudge.perturb.edits import edit_between
-from metajudge.perturb.made import Replies, checked, make_texts
+from judgescope.engines.requests import Reply, Request
+from judgescope.perturb.edits import edit_between
+from judgescope.perturb.made import Replies, checked, make_texts
 
 short = st.text("ab", max_size=4)
 

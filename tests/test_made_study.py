@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from asking import FAST, Study, rate
-from metajudge.perturb import apply_edits
-from metajudge.perturb.edits import Edit
-from metajudge.schema.tables import read_table
+from judgescope.perturb import apply_edits
+from judgescope.perturb.edits import Edit
+from judgescope.schema.tables import read_table
 from scripted import Body, Said, reply, serve
 from validators import card_of
 

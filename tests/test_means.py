@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import rankdata
 
 from deleted import by_source, jackknife_t, proportion
-from metajudge.statistics.estimate import Estimate
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.means import independent_mean, mean_over, replicated_share, share
-from metajudge.statistics.resampling import Replicated
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.means import independent_mean, mean_over, replicated_share, share
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import Estimate
 from vectors import published
 
 RNG = np.random.default_rng(0)

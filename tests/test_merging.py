@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing.annotation import MOST
-from metajudge.parsing.judgment import ErrorSpan
-from metajudge.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
-from metajudge.scoring.merging import Merged, merge_spans
+from judgescope.parsing.annotation import MOST
+from judgescope.parsing.judgment import ErrorSpan
+from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
+from judgescope.scoring.merging import Merged, merge_spans
 
 TEXT = "Jae Crowder had 18 points. Al Horford had 11 points. Jae Crowder was next with 12 points."
 TOKENS = [(0, 3), (4, 11), (12, 15), (16, 18), (19, 25), (25, 26)]

@@ -11,11 +11,12 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from deleted import jackknife_t
-from metajudge import __version__
-from metajudge.methods import agreement, comparison, pairwise, repeatability
-from metajudge.methods.agreement import BIASES, below_controls
-from metajudge.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
-from metajudge.methods.measures import (
+from judgescope import __version__
+from judgescope.methods import agreement, comparison, pairwise, repeatability
+from judgescope.methods.agreement import BIASES, below_controls
+from judgescope.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES, EvaluationData
+from judgescope.methods.measures import (
     AVERAGE,
     LARGEST_CEILING,
     classes_of,
@@ -24,12 +25,14 @@ from metajudge.methods.measures import (
     mean_rating,
     ranked,
 )
-from metajudge.methods.repeatability import CURVE
-from metajudge.methods.study import WITHOUT_REFERENCES, DatasetStudy
-from metajudge.schema.cards.study import Comparison
-from metajudge.schema.tables import table_of, write_table
-from metajudge.statistics.as_rater import UNDECIDED, WORSE
-from metajudge.statistics.estimate import (
+from judgescope.methods.repeatability import CURVE
+from judgescope.schema.cards.study import Comparison
+from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.as_rater import UNDECIDED, WORSE
+from judgescope.statistics.kappa import ON_CLASSES
+from judgescope.statistics.multiple import benjamini_hochberg, holm
+from judgescope.statistics.repeatability import spearman_brown
+from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONTINUOUS,
     DIFFERENT_SCALES,
@@ -38,9 +41,6 @@ from metajudge.statistics.estimate import (
     UNDEFINED_JUDGE,
     UNRELIABLE,
 )
-from metajudge.statistics.kappa import ON_CLASSES
-from metajudge.statistics.multiple import benjamini_hochberg, holm
-from metajudge.statistics.repeatability import spearman_brown
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -87,7 +87,7 @@ def study(
     texts: bool = True,
     values: list[float] | None = FIVE,
     **spec: Any,
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return 15 items of 4 systems: scores (60,) and ratings (raters, 60) by aspect, NaN = none."""
     own = {"dataset": "d"}
     card: dict[str, Any] = {
@@ -104,7 +104,7 @@ def study(
         }
         for name in (*scores, *(cards or {}))
     }
-    return DatasetStudy(
+    return EvaluationData(
         spec={
             **{"dataset": "d", "seed": 7, "data_sha": "0123abcd", "ratings": "human"},
             **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
@@ -811,7 +811,7 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
 # Systems that are the references
 
 
-def referred(**spec: Any) -> DatasetStudy:
+def referred(**spec: Any) -> EvaluationData:
     cards = {"metric": {"references": True}}
     judges = clear(metric=GOOD["clear"], plain=FAIR["clear"])
     return study(judges, cards=cards, reference_systems=["s3"], comparison=PEARSON, **spec)

@@ -6,12 +6,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from metajudge.parsing.judgment import Scale
-from metajudge.plan.loading import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.schema.tables import table_of
-from metajudge.scoring.cell import score_part
-from metajudge.scoring.specs import Missing, Reading
+from judgescope.parsing.judgment import Scale
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.schema.tables import table_of
+from judgescope.scoring.cell import score_part
+from judgescope.scoring.specs import Missing, Reading
 from running import HOME
 from test_methods import FIELD, study
 

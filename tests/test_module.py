@@ -12,24 +12,24 @@ OUTER = """
 configfile: "study.yaml"
 
 
-module metajudge:
+module judgescope:
     snakefile:
         "{home}/Snakefile"
     config:
         config
 
 
-use rule * from metajudge as metajudge_*
+use rule * from judgescope as judgescope_*
 
 
 onstart:
-    metajudge.onstart()
+    judgescope.onstart()
 
 
 rule sizes:
     default_target: True
     input:
-        rules.metajudge_all.input,
+        rules.judgescope_all.input,
     output:
         "sizes.txt",
     shell:
@@ -64,7 +64,7 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
 
 def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
     running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
-    outer = OUTER.replace("* from metajudge", "* from metajudge exclude rate_gpu, train_judge")
+    outer = OUTER.replace("* from judgescope", "* from judgescope exclude rate_gpu, train_judge")
     (tmp_path / "Snakefile").write_text(outer.format(home=HOME), encoding="utf-8")
     done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -17,11 +17,11 @@ import mutating
 def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
     """Return how the tests of twenty mutants ended, as they are kept: two were killed."""
     monkeypatch.setattr(mutating, "COPY", tmp_path)
-    folder = tmp_path / "metajudge/statistics"
+    folder = tmp_path / "judgescope/statistics"
     folder.mkdir(parents=True)
-    (tmp_path / "metajudge/parsing").mkdir()
-    found: dict[str, int | None] = {f"metajudge.statistics.dot.x_{n}": None for n in range(18)}
-    found |= {"metajudge.statistics.dot.x_18": 1, "metajudge.statistics.dot.x_19": 1}
+    (tmp_path / "judgescope/parsing").mkdir()
+    found: dict[str, int | None] = {f"judgescope.statistics.dot.x_{n}": None for n in range(18)}
+    found |= {"judgescope.statistics.dot.x_18": 1, "judgescope.statistics.dot.x_19": 1}
     (folder / "dot.py.meta").write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
     return found
 

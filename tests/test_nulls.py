@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metajudge.statistics import nulls
+from judgescope.statistics import nulls
 
 NAN = float("nan")
 SOURCES, SYSTEMS = 20, 6

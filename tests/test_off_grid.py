@@ -8,17 +8,24 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from metajudge.methods import coverage
-from metajudge.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, STATUSES, OffGrid, Scale
-from metajudge.parsing.parsers import parse
-from metajudge.plan.judges import card_hash, facts_of
-from metajudge.plan.loading import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.read_commands import summary as read_summary
-from metajudge.report.words import STATUSES as WORDS
-from metajudge.schema.cards import Judge
-from metajudge.schema.tables import table_of, write_table
-from metajudge.summary import summary
+from judgescope.cli.read_replies import summary as read_summary
+from judgescope.cli.summary import summary
+from judgescope.methods import coverage
+from judgescope.parsing.judgment import (
+    NO_VALUE,
+    OFF_GRID,
+    OFF_GRID_REMEDY,
+    STATUSES,
+    OffGrid,
+    Scale,
+)
+from judgescope.parsing.parsers import parse
+from judgescope.plan.judges import card_hash, facts_of
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.report.words import STATUSES as WORDS
+from judgescope.schema.cards import Judge
+from judgescope.schema.tables import table_of, write_table
 from running import HOME, write_card
 
 REPLIES = {

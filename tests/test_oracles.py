@@ -15,22 +15,18 @@ from statsmodels.stats.power import normal_sample_size_one_tail
 from statsmodels.stats.weightstats import DescrStatsW
 
 from deleted import jackknife_t
-from metajudge.statistics.alpha import krippendorff_alpha
-from metajudge.statistics.alternative import alternative_annotator
-from metajudge.statistics.bias import length_slope, partial_correlation, self_preference
-from metajudge.statistics.comparison import detectable, sources_needed
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.estimate import NO_VARIATION, Estimate
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.means import clustered_mean
-from metajudge.statistics.multiple import (
-    benjamini_hochberg,
-    benjamini_yekutieli,
-    holm,
-)
-from metajudge.statistics.repeatability import repeatability
-from metajudge.statistics.resampling import Replicated, source_weights
+from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.alternative import alternative_annotator
+from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
+from judgescope.statistics.comparison import detectable, sources_needed
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from judgescope.statistics.repeatability import repeatability
+from judgescope.statistics.resampling import Replicated, source_weights
+from judgescope.statistics.result import NO_VARIATION, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

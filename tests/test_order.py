@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.statistics.estimate import NOTHING
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.order import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.order import (
     OrderedPairs,
     accuracy_by_step,
     accuracy_grid,
@@ -16,7 +15,8 @@ from metajudge.statistics.order import (
     pairs_within,
     places_of,
 )
-from metajudge.statistics.resampling import Replicated
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import NOTHING
 from vectors import load
 
 NAN = float("nan")

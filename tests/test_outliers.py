@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.statistics.outliers import outliers
+from judgescope.statistics.outliers import outliers
 
 
 def by_fractions(scores: Sequence[Fraction | int]) -> list[bool]:

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from asking import Study
-from metajudge.methods.measures import OTHER_SCALE
-from metajudge.schema.tables import read_table
+from judgescope.methods.measures import OTHER_SCALE
+from judgescope.schema.tables import read_table
 from running import HOME, write_card
 from scripted import Body, Said, replies, serve
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.pace import (
+from judgescope.engines.openai.rate import (
     LONGEST_WAIT,
     Gate,
     asked_wait,
@@ -16,7 +16,7 @@ from metajudge.engines.pace import (
     exhausted,
     until,
 )
-from metajudge.schema.cards import Limits
+from judgescope.schema.cards import Limits
 
 
 class Clock:

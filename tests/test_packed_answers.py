@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines import wire
-from metajudge.engines.wire import AT_ONCE, NoReplyError, text_of
+from judgescope.engines.openai import wire
+from judgescope.engines.openai.wire import AT_ONCE, NoReplyError, text_of
 from scripted import Body, Said, reply, serve
 from test_engines_openai import FAST, ask, card, requests
 
@@ -84,7 +84,7 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
             calls.append((threading.current_thread() is threading.main_thread(), most))
             return self.real.decompress(data, most)
 
-    monkeypatch.setattr("metajudge.engines.wire.zlib.decompressobj", Watched)
+    monkeypatch.setattr("judgescope.engines.openai.wire.zlib.decompressobj", Watched)
     unpacked(gzip.compress(bytes(AT_ONCE - 1)), "gzip")
     assert calls == [(True, AT_ONCE)]
     calls.clear()

@@ -16,12 +16,12 @@ import report_study
 from annotations_study import AnnotationsStudy
 from browser import Browser, browser, needs_browser
 from explore_study import ExploreStudy
-from metajudge import survey
-from metajudge.report.cards import card as cards
-from metajudge.report.page import render
-from metajudge.report.report import Report
-from metajudge.votes.answers import CHOSEN
-from metajudge.votes.answers import read as read_votes
+from judgescope.people import weights
+from judgescope.people.pairs.answers import CHOSEN
+from judgescope.people.pairs.answers import read as read_votes
+from judgescope.report.cards import card as cards
+from judgescope.report.page import render
+from judgescope.report.report import Report
 from running import HOME
 from spotcheck_study import Study
 from test_survey import PAGES as SURVEY
@@ -74,7 +74,7 @@ def made(name: str, folder: Path) -> Path:
     if name == "explore":
         return ExploreStudy(folder).write()
     if name == "survey":
-        return survey.make(plan_of(), folder, SURVEY)[1]
+        return weights.make(plan_of(), folder, SURVEY)[1]
     folder.mkdir()
     with chdir(folder):
         if name == "votes":
@@ -278,7 +278,7 @@ def answered(window: Browser) -> dict[str, str]:
 
 def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None:
     plan = plan_of()
-    page = survey.make(plan, tmp_path / "pages", SURVEY)[1]
+    page = weights.make(plan, tmp_path / "pages", SURVEY)[1]
     with browser(tmp_path / "browser") as window:
         window.open(page)
         chosen = answered(window)
@@ -287,7 +287,7 @@ def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None
         status = window.value("document.querySelector('[role=status]').textContent")
         assert status == f"Saved as {file.name}. Please send this file."
     assert len(set(chosen.values())) > 1
-    card, [line] = survey.read(plan, file.parent, "ours")
+    card, [line] = weights.read(plan, file.parent, "ours")
     assert card["voters"] == {"story": 1} and line.startswith("story: 1 voter")
     assert card["tasks"]["story"] == {damage: {aspect: 1.0} for damage, aspect in chosen.items()}
 

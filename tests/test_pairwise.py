@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.pairwise import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.pairwise import (
     comparison_accuracy,
     first_position_rate,
     nontransitive_share,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods import pairwise
+from judgescope.methods import pairwise
 from test_methods import ITEMS, TARGETS, Row, study
 
 STEPS = 4

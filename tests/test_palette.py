@@ -6,8 +6,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from metajudge.report.charts import MOST_SIGNS, signs
-from metajudge.report.sections import confusion, discernment, responses
+from judgescope.report.charts import MOST_SIGNS, signs
+from judgescope.report.sections import confusion, discernment, responses
 from running import HOME
 
 STYLE = (HOME / "workflow" / "report" / "style.css").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.parsing.judgment import Judgment, Scale
-from metajudge.parsing.parsers import PARSERS, parse
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import PARSERS, parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)

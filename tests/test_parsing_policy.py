@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.parsers import parse
-from metajudge.parsing.policy import POLICIES, apply_policy
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.policy import POLICIES, apply_policy
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.parsing.judgment import Judgment, Scale
-from metajudge.parsing.parsers import parse
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)

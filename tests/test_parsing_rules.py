@@ -2,13 +2,13 @@
 
 import pytest
 
-from metajudge.parsing.annotation import OVERALL, read_annotation, read_merged
-from metajudge.parsing.judgment import ErrorSpan, Scale
-from metajudge.parsing.labelled import Entry, field_of, is_nothing, read_labelled
-from metajudge.parsing.locate import Place, locate, locate_errors
-from metajudge.parsing.objects import TRIES, read_objects
-from metajudge.parsing.parsers import NO_SETTINGS, PARSERS, parse
-from metajudge.parsing.text import fold, without_reasoning
+from judgescope.parsing.annotation import OVERALL, read_annotation, read_merged
+from judgescope.parsing.judgment import ErrorSpan, Scale
+from judgescope.parsing.labelled import Entry, field_of, is_nothing, read_labelled
+from judgescope.parsing.locate import Place, locate, locate_errors
+from judgescope.parsing.objects import TRIES, read_objects
+from judgescope.parsing.parsers import NO_SETTINGS, PARSERS, parse
+from judgescope.parsing.text import fold, without_reasoning
 
 FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}

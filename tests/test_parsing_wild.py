@@ -2,8 +2,8 @@
 
 import pytest
 
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.parsers import PARSERS, parse
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.parsers import PARSERS, parse
 
 FIVE = Scale(1, 5, 1)
 TEN = Scale(1, 10, 1)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from metajudge.cli import plan_of_study, results_folder
-from metajudge.passed import apart, card_of, is_dry, options_of, study_of, with_config
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.cli.context import plan_of_study, results_folder
+from judgescope.cli.snakemake_args import apart, card_of, is_dry, options_of, study_of, with_config
+from judgescope.core.errors import UserError, UserErrors
 from running import HOME
 
 STUDY = {"study": "mine", "seed": 3, "datasets": ["demo-dialogue"], "judges": ["length"]}

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from metajudge.statistics import coefficients, swapped
-from metajudge.statistics.coefficients import Statistic
-from metajudge.statistics.correlation import LEVELS, STATISTICS, Level
-from metajudge.statistics.permutation import (
+from judgescope.statistics import coefficients, swapped
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.correlation import LEVELS, STATISTICS, Level
+from judgescope.statistics.permutation import (
     PairedTest,
     Permute,
     flips_of,

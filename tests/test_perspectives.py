@@ -9,15 +9,15 @@ import pytest
 from numpy.typing import ArrayLike
 
 from deleted import jackknife_t
-from metajudge.methods import overall, perspectives
-from metajudge.methods.measures import AVERAGE
-from metajudge.methods.overall import OVERALL
-from metajudge.methods.study import WITHOUT_REFERENCES
-from metajudge.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
-from metajudge.schema.tables import KEYS, table_of
-from metajudge.statistics.estimate import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
-from metajudge.statistics.jackknife import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
-from metajudge.statistics.kappa import on_classes
+from judgescope.methods import overall, perspectives
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
+from judgescope.methods.measures import AVERAGE
+from judgescope.methods.overall import OVERALL
+from judgescope.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
+from judgescope.schema.tables import KEYS, table_of
+from judgescope.statistics.jackknife import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from test_methods import (
     FIELD,
     FIVE,

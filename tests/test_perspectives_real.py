@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from data_samples import REAL, needs_real_data
-from metajudge.methods.views import unanimous
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.parsers import parse
-from metajudge.statistics.kappa import equal_width, on_classes
+from judgescope.methods.views import unanimous
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.parsers import parse
+from judgescope.statistics.kappa import equal_width, on_classes
 
 pytestmark = needs_real_data
 RECORDED = REAL / "recorded" / "summeval_gpt35"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import yaml
 
-from metajudge.methods.measures import AVERAGE
-from metajudge.methods.overall import OVERALL
+from judgescope.methods.measures import AVERAGE
+from judgescope.methods.overall import OVERALL
 from running import rows, snakemake, write_study
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.perturb import (
+from judgescope.core.errors import UserError
+from judgescope.core.rng import stream
+from judgescope.perturb import (
     RULES,
     Edit,
     Perturbed,
@@ -21,10 +23,8 @@ from metajudge.perturb import (
     perturb_dataset,
     split_sentences,
 )
-from metajudge.perturb.graphemes import may_cut
-from metajudge.perturb.orders import choose, derange
-from metajudge.schema.errors import UserError
-from metajudge.streams import stream
+from judgescope.perturb.graphemes import may_cut
+from judgescope.perturb.orders import choose, derange
 
 SUMMEVAL = Path(__file__).parents[1] / "../shared/data/summeval/model_annotations.12systems.jsonl"
 ONE_TEXT = [name for name, rule in RULES.items() if "k" in rule.options]

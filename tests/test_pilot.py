@@ -10,8 +10,8 @@ import pytest
 
 import running
 from asking import DEMO, WRITING, Study
-from metajudge.pilot import FEW, conclusions
-from metajudge.schema.tables import table_of, write_table
+from judgescope.cli.pilot import FEW, conclusions
+from judgescope.schema.tables import table_of, write_table
 from scripted import Body, Endpoint, Said, reply, serve
 
 TEXTS, ITEMS = 120, 24
@@ -104,7 +104,7 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     study.card("perturbations", "lie", name="A lie", **made)
     keys: dict[str, Any] = {"judges": ["terse", "wordy"], "perturbations": ["lie"]}
     study.study(**keys, methods=["agreement", "discernment"], max_requests=5000)
-    done = running.run("-m", "metajudge", "pilot", "study.yaml", "--share", ".5", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "pilot", "study.yaml", "--share", ".5", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     half = ITEMS // 2
     each = half * 5 + half + half  # systems' texts, originals, made texts

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Reply, Work
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.engines.places import Places
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.openai.slots import Places
+from judgescope.engines.requests import Reply, Work
 from scripted import Body, Endpoint, Said, reply, serve
 from test_engines_openai import card, requests
 
@@ -23,7 +23,9 @@ Fork = multiprocessing.get_context("fork")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("metajudge.engines.places.tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(
+        "judgescope.engines.openai.slots.tempfile.gettempdir", lambda: str(tmp_path)
+    )
     return tmp_path
 
 
@@ -110,7 +112,7 @@ def test_a_folder_of_somebody_else_is_not_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "elsewhere").mkdir()
-    (folder / f"metajudge-{os.getuid()}").symlink_to(folder / "elsewhere")
+    (folder / f"judgescope-{os.getuid()}").symlink_to(folder / "elsewhere")
     with pytest.raises(PermissionError):
         Places(URL, 1)
 
@@ -154,7 +156,7 @@ def test_where_files_cannot_be_locked_the_job_says_so_and_asks(
     def fail(*_: object) -> None:
         raise OSError("no locks here")
 
-    monkeypatch.setattr("metajudge.engines.places.fcntl.lockf", fail)
+    monkeypatch.setattr("judgescope.engines.openai.slots.fcntl.lockf", fail)
     with serve(lambda _: reply("4")) as endpoint:
         asking(endpoint, "a")
     assert "not shared" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 
 import running
 from running import HOME
-from snakemake_logger_plugin_metajudge.planned import PlannedJobs, changed, in_words
+from snakemake_logger_plugin_judgescope.planned import PlannedJobs, changed, in_words
 
 SPEC: dict[str, Any] = {
     "code": "0123",
@@ -89,7 +89,7 @@ def test_where_nothing_runs_it_says_so() -> None:
 @pytest.mark.slow
 def test_a_dry_run_names_each_job_once_and_nothing_of_the_machine(tmp_path: Path) -> None:
     running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
-    done = running.run("-m", "metajudge", "run", "study.yaml", "-n", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "run", "study.yaml", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("jobs would run") == done.stdout.count(" ingest") == 1
     assert "not there yet" in done.stdout

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.engines.base import Subject
-from metajudge.prompts import load, messages, rated
-from metajudge.prompts.filled import Form
-from metajudge.replies.asking import complete
-from metajudge.replies.found import Found
-from metajudge.replies.judging import Questions, shown
-from metajudge.replies.planning import Job
-from metajudge.replies.store import Store
-from metajudge.replies.wanted import Wanted
-from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.prompts import load, messages, rated
+from judgescope.prompts.filled import Form
+from judgescope.replies.asking import complete
+from judgescope.replies.judging import Questions, shown
+from judgescope.replies.key_table import Wanted
+from judgescope.replies.lookup import Found
+from judgescope.replies.planning import Job
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from running import HOME
 
 URL = "http://127.0.0.1:1/v1"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from metajudge.replies.pace import Pace, joined, read_pace, write_pace
-from metajudge.replies.pricing import ENOUGH, GUESSED, density, nanodollars, tokenizer
-from metajudge.schema.cards import Price
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.replies.pricing import ENOUGH, GUESSED, density, nanodollars, tokenizer
+from judgescope.replies.speed import Pace, joined, read_pace, write_pace
+from judgescope.schema.cards import Price
 
 
 def test_a_price_by_kind_of_token_rounded_up() -> None:

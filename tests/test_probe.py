@@ -10,12 +10,12 @@ import pytest
 import llama
 import running
 from asking import Study
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.engines.probe import FIELDS, Finding, Findings
-from metajudge.replies.probing import able, read_findings, try_out
-from metajudge.replies.store import Store
-from metajudge.schema.cards import Judge
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.openai.probe import FIELDS, Finding, Findings
+from judgescope.replies.probing import able, read_findings, try_out
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Judge
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
 from test_engines_openai import card
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-import snakemake_logger_plugin_metajudge as plugin
-from metajudge.engines import setbacks
-from metajudge.engines.asked import Reply
-from metajudge.replies import progress as module
-from metajudge.replies.progress import Progress
-from metajudge.schema.cards import Price
-from snakemake_logger_plugin_metajudge.asking import QUIET, Asking, last_told
+import snakemake_logger_plugin_judgescope as plugin
+from judgescope.engines import retry_log
+from judgescope.engines.requests import Reply
+from judgescope.replies import progress as module
+from judgescope.replies.progress import Progress
+from judgescope.schema.cards import Price
+from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, last_told
 
 
 class Clock:
@@ -88,8 +88,8 @@ def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
     clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(setbacks, "monotonic", clock)
-    failed = setbacks.Setbacks()
+    monkeypatch.setattr(retry_log, "monotonic", clock)
+    failed = retry_log.Setbacks()
     for _ in range(12):
         failed.add("HTTP 503: \x1b[2Jdown")
         clock.now += 1

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from metajudge.prompts import DRAFTING, annotating, load, messages, rated, to_merge_names, to_write
-from metajudge.schema.cards import Annotation, Aspect, AspectInTask, Scale
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.prompts import DRAFTING, annotating, load, messages, rated, to_merge_names, to_write
+from judgescope.schema.cards import Annotation, Aspect, AspectInTask, Scale
 from running import HOME
 
 CONFIG = HOME / "config"

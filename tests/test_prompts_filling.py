@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.prompts import load, messages
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.prompts import load, messages
 
 
 def filled(folder: Path, form: str, **values: object) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metajudge.statistics.proportion import (
+from judgescope.statistics.proportion import (
     MOST_CASES,
     Proportion,
     cases_needed,

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from metajudge.parsing.analysis import problem_of, without_rating
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.locate import LARGEST, NOWHERE, locate
-from metajudge.parsing.number import read_number
-from metajudge.parsing.parsers import parse
-from metajudge.parsing.quoted import quotations
-from metajudge.parsing.sub_aspects import read_sub_aspects
-from metajudge.perturb import split_sentences
+from judgescope.parsing.analysis import problem_of, without_rating
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.locate import LARGEST, NOWHERE, locate
+from judgescope.parsing.number import read_number
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.quoted import quotations
+from judgescope.parsing.sub_aspects import read_sub_aspects
+from judgescope.perturb import split_sentences
 
 SCALE = Scale(1, 5, 1)
 LENGTH = 100_000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from asking import DEMO, Study
-from metajudge.perturb.english import frequency
+from judgescope.perturb.english import frequency
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import running
-from metajudge.read_commands import check_file, listed, summary
-from metajudge.schema.errors import UserError
+from judgescope.cli.read_replies import check_file, listed, summary
+from judgescope.core.errors import UserError
 
 Row = dict[str, Any]
 
@@ -50,11 +50,11 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
     running.write_study(tmp_path, perturbations=[], methods=["agreement"])
 
     def said(*words: str) -> str:
-        done = running.run("-m", "metajudge", *words, cwd=tmp_path)
+        done = running.run("-m", "judgescope", *words, cwd=tmp_path)
         assert done.returncode == 1 and "Traceback" not in done.stdout
         return done.stdout
 
-    assert "metajudge run study.yaml" in said("replies", "read", "study.yaml")
+    assert "judgescope run study.yaml" in said("replies", "read", "study.yaml")
     assert "this study damages no text" in said("spotcheck", "study.yaml")
     assert "there is no such file" in said("spotcheck", "none.yaml")
 
@@ -62,7 +62,7 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_spot_check_makes_the_page_and_nothing_else(tmp_path: Path) -> None:
     running.write_study(tmp_path)
-    done = running.run("-m", "metajudge", "spotcheck", "study.yaml", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "spotcheck", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0 and "open results/small/report/texts.html" in done.stdout
     assert (tmp_path / "results" / "small" / "report" / "texts.html").is_file()
     assert not (tmp_path / "results" / "small" / "replies").exists()

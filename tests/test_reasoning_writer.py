@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from asking import FAST, Study, rate
-from metajudge.schema.tables import read_table
+from judgescope.schema.tables import read_table
 from running import write_card
 from scripted import Body, Said, reply, serve
 

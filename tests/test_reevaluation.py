@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.reevaluation.pairs import (
+from judgescope.core.errors import UserError
+from judgescope.people.recheck.pairs import (
     NEW,
     ORIGINAL,
     Pair,
@@ -20,9 +21,8 @@ from metajudge.reevaluation.pairs import (
     nearly,
     pair_of,
 )
-from metajudge.reevaluation.texts import GRADED, RATED, ROW, Text
-from metajudge.report.html import script_hash
-from metajudge.schema.errors import UserError
+from judgescope.people.recheck.texts import GRADED, RATED, ROW, Text
+from judgescope.report.html import script_hash
 from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
 from running import HOME
 from test_report import Page as Parsed
@@ -250,4 +250,4 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
     (study.out / "ratings" / "news.parquet").unlink()
     with pytest.raises(UserError, match="1 of 3 files") as error:
         study.ask(study.plan())
-    assert "news.parquet" in str(error.value) and "metajudge run" in str(error.value)
+    assert "news.parquet" in str(error.value) and "judgescope run" in str(error.value)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from deleted import proportion
-from metajudge.reevaluation.answers import Found, read, sources_of, write
-from metajudge.reevaluation.pages import page_id
-from metajudge.reevaluation.pairs import NEW, ORIGINAL, Pair, pair_of
-from metajudge.reevaluation.texts import RATED, ROW
-from metajudge.schema.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.recheck.answers import Found, read, sources_of, write
+from judgescope.people.recheck.pages import page_id
+from judgescope.people.recheck.pairs import NEW, ORIGINAL, Pair, pair_of
+from judgescope.people.recheck.texts import RATED, ROW
 from reevaluation_study import FLUENCY, ReevaluationStudy, text
 from running import run
 
@@ -202,7 +202,7 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
 
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
-    command = ("-m", "metajudge", "reevaluate")
+    command = ("-m", "judgescope", "reevaluate")
     made = run(*command, "make", str(study.file), "pages", "--pairs", "4", cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
-from metajudge.reevaluation.answers import read, write
-from metajudge.reevaluation.pages import Page, page_id
-from metajudge.reevaluation.pairs import About, Pair
-from metajudge.reevaluation.samples import sampled
-from metajudge.reevaluation.texts import CONSTRUCTED, GRADED, ROW, rating_options
-from metajudge.schema.errors import UserErrors
+from judgescope.core.errors import UserErrors
+from judgescope.people.recheck.answers import read, write
+from judgescope.people.recheck.pages import Page, page_id
+from judgescope.people.recheck.pairs import About, Pair
+from judgescope.people.recheck.samples import sampled
+from judgescope.people.recheck.texts import CONSTRUCTED, GRADED, ROW, rating_options
 from reevaluation_study import FLUENCY, GRADED_SET, ReevaluationStudy, text
 from running import run
 from test_reevaluation import html_of
@@ -310,7 +310,7 @@ def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: Reevalu
 
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
-    command = ("-m", "metajudge", "reevaluate")
+    command = ("-m", "judgescope", "reevaluate")
     made = run(
         *command,
         "make",

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.plan import load_plan
-from metajudge.reevaluation.answers import Known
-from metajudge.reevaluation.pages import texts_of
-from metajudge.reevaluation.pairs import ORIGINAL
-from metajudge.reevaluation.texts import RATED
-from metajudge.schema.loading import load_yaml
+from judgescope.people.recheck.answers import Known
+from judgescope.people.recheck.pages import texts_of
+from judgescope.people.recheck.pairs import ORIGINAL
+from judgescope.people.recheck.texts import RATED
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
 from running import HOME, run, snakemake, write_study
 from test_perspectives_study import write_dataset
 
@@ -40,7 +40,7 @@ def test_from_the_file_of_ratings_to_the_table(
     write_dataset(tmp_path, "first", 0)
     keys = {"aspects": [], "judges": ["length"], "perturbations": [], "methods": ["perspectives"]}
     study = write_study(tmp_path, datasets=["first"], **keys)
-    command = ("-m", "metajudge", "reevaluate")
+    command = ("-m", "judgescope", "reevaluate")
     early = run(*command, "make", str(study), "pages", cwd=tmp_path)
     assert early.returncode == 1 and "3 of 3 files" in early.stdout
     made = snakemake(

@@ -9,10 +9,10 @@ import running
 from running import HOME
 
 
-def metajudge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def judgescope(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder; it has nothing to read from."""
     return subprocess.run(
-        [running.python(), "-m", "metajudge", *words],
+        [running.python(), "-m", "judgescope", *words],
         cwd=folder,
         env=running.environment(),
         stdin=subprocess.DEVNULL,
@@ -38,7 +38,7 @@ def test_a_file_that_is_no_study_is_named_without_a_traceback(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     (tmp_path / "table.csv").write_text("id,text\n1,one\n", encoding="utf-8")
-    done = metajudge(tmp_path, *words)
+    done = judgescope(tmp_path, *words)
     assert done.returncode != 0 and "Traceback" not in done.stderr
     named = next(word for word in words if "." in word)
     assert named in done.stderr
@@ -48,5 +48,5 @@ def test_a_file_that_is_no_study_is_named_without_a_traceback(
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "there.md").mkdir()
     study = str(HOME / "config" / "config.yaml")
-    done = metajudge(tmp_path, "export", study, "card", "there.md", "--force")
+    done = judgescope(tmp_path, "export", study, "card", "there.md", "--force")
     assert done.returncode == 1 and "Traceback" not in done.stderr

@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
-from metajudge.report.words import WRITTEN, label, written
-from metajudge.statistics.derived import OF_OTHERS, TIES, Kind, tie_rule
-from metajudge.statistics.registry import STATISTICS, statistic
+from judgescope.report.words import WRITTEN, label, written
+from judgescope.statistics.derived import OF_OTHERS, TIES, Kind, tie_rule
+from judgescope.statistics.registry import STATISTICS, statistic
 
 
 def test_every_statistic_tells_all_of_itself() -> None:

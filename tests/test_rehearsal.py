@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from asking import Study
-from metajudge.plan import Plan, load_plan
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.plan import Plan, load_plan
 from running import HOME
 from scripted import Endpoint, reply
 
@@ -84,7 +84,7 @@ def test_a_form_that_shows_steps_names_the_card_without_any_and_who_drafts_them(
 ) -> None:
     with pytest.raises(UserError, match="shows steps, and this card has none") as error:
         planned(monkeypatch, tmp_path, "{{ text }}", used, **keys)
-    assert error.value.where == where and "metajudge draft" in error.value.todo
+    assert error.value.where == where and "judgescope draft" in error.value.todo
 
 
 def test_steps_are_not_blamed_for_what_else_a_form_lacks(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deleted import jackknife_t, proportion
-from metajudge.statistics.estimate import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.repeatability import curve, repeatability, spearman_brown
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.repeatability import curve, repeatability, spearman_brown
+from judgescope.statistics.result import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
 
 NAN = float("nan")
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report import elements, headline
-from metajudge.report.charts import Series, signs
-from metajudge.report.page import render, sections_of
-from metajudge.report.parts import write_long_tables
-from metajudge.report.report import Report
+from judgescope.report import elements, headline
+from judgescope.report.charts import Series, signs
+from judgescope.report.page import render, sections_of
+from judgescope.report.parts import write_long_tables
+from judgescope.report.report import Report
 
 HOME = Path(__file__).resolve().parents[1]
 TEMPLATES = HOME / "workflow" / "report"
@@ -119,7 +119,7 @@ def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> N
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
         subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "report.py"), "--spec", "-"],
+            [sys.executable, str(HOME / "scripts" / "job.py"), "report", "--spec", "-"],
             input=json.dumps(spec),
             text=True,
             env=environment,
@@ -343,7 +343,7 @@ def test_coverage_adds_up_over_cells(whole: str) -> None:
 
 def test_licences_versions_and_the_command_are_there(whole: str) -> None:
     text = visible(whole)
-    for wanted in ("MIT", "metajudge run tiny.yaml", "altair", "seed 7", "ab" * 32):
+    for wanted in ("MIT", "judgescope run tiny.yaml", "altair", "seed 7", "ab" * 32):
         assert wanted in text
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report.charts import Box, Series, box_spec, svg
-from metajudge.report.elements import Block, Figure, Fold, Section, Table, Text
-from metajudge.report.page import inline
-from metajudge.report.report import Report
-from metajudge.report.sections import confusion, criteria
-from metajudge.report.sections.changes import SUMS, changes
+from judgescope.report.charts import Box, Series, box_spec, svg
+from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
+from judgescope.report.page import inline
+from judgescope.report.report import Report
+from judgescope.report.sections import confusion, criteria
+from judgescope.report.sections.ablations import SUMS, changes
 
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}

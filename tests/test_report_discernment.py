@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.methods.discernment import BEYOND
-from metajudge.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
-from metajudge.report.elements import Figure, Fold, Table
-from metajudge.report.headline import turned
-from metajudge.report.histograms import Distribution, histogram_spec
-from metajudge.report.report import Report
-from metajudge.report.rows import Row
-from metajudge.report.sections import discernment
-from metajudge.report.sections.responses import SERIES, style_blocks
+from judgescope.methods.discernment import BEYOND
+from judgescope.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
+from judgescope.report.elements import Figure, Fold, Table
+from judgescope.report.headline import turned
+from judgescope.report.histograms import Distribution, histogram_spec
+from judgescope.report.report import Report
+from judgescope.report.rows import Row
+from judgescope.report.sections import discernment
+from judgescope.report.sections.responses import SERIES, style_blocks
 
 NAMES = ["one", "b" * 40]
 FOUND = [

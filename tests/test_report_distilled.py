@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 import report_study
-from metajudge.report.charts import BLUE, RED, svg
-from metajudge.report.curves import Curve, curves_spec
-from metajudge.report.elements import Figure, Link, Section, Table, Text
-from metajudge.report.page import render
-from metajudge.report.report import Report
-from metajudge.report.sections import distilled
-from metajudge.schema.tables import table_of, write_table
+from judgescope.report.charts import BLUE, RED, svg
+from judgescope.report.curves import Curve, curves_spec
+from judgescope.report.elements import Figure, Link, Section, Table, Text
+from judgescope.report.page import render
+from judgescope.report.report import Report
+from judgescope.report.sections import distilled
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
 Row = dict[str, Any]

@@ -10,18 +10,18 @@ import pytest
 import report_study
 import test_ensemble_rows as made
 import test_ensemble_student as taught
-from metajudge.report.charts import GREEN, LONGEST_LABEL, svg
-from metajudge.report.elements import Figure, Fold, Section, Table, Text
-from metajudge.report.panels import COLUMNS, HIGH, WIDE, Panel, panels_spec
-from metajudge.report.report import Report
-from metajudge.report.sections import ensemble, judges
+from judgescope.report.charts import GREEN, LONGEST_LABEL, svg
+from judgescope.report.elements import Figure, Fold, Section, Table, Text
+from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
+from judgescope.report.report import Report
+from judgescope.report.sections import ensemble, judges
 from test_methods import ASPECTS, CONSTANT, one
 
 Row = dict[str, Any]
 DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
 MEANS = [(1, 0.3), (2, 0.5)]
 SPREAD, ENDS = [(1, 0.1, 0.45), (2, 0.35, 0.62)], [(2, 0.35, 0.62)]
-PANELS = [Panel(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
+PANELS = [TargetSet(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
 
 
 def layers(spec: Row) -> list[tuple[str, list[Row]]]:
@@ -50,7 +50,7 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
 @pytest.mark.heavy
 def test_ticks_hold_everything_and_are_few() -> None:
     for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
-        drawn = layers(panels_spec([Panel("p", dots, [])], x="members"))
+        drawn = layers(panels_spec([TargetSet("p", dots, [])], x="members"))
         lines = [line["y"] for line in drawn[0][1]]
         assert 2 <= len(lines) <= 8
         assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn[-1][1])
@@ -58,12 +58,12 @@ def test_ticks_hold_everything_and_are_few() -> None:
         assert len({*words}) == len(words) == len(lines)
     assert "\N{MINUS SIGN}1.0" in [
         word["text"]
-        for word in layers(panels_spec([Panel("p", [(1, -0.9), (2, 0.9)], [])], x=""))[1][1]
+        for word in layers(panels_spec([TargetSet("p", [(1, -0.9), (2, 0.9)], [])], x=""))[1][1]
     ]
 
 
 def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
-    spec = panels_spec([Panel("b" * 40, DOTS, MEANS), *PANELS], x="members")
+    spec = panels_spec([TargetSet("b" * 40, DOTS, MEANS), *PANELS], x="members")
     other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
     drawn = svg(spec)
     assert svg(other).replace("monospace", "sans-serif") == drawn

@@ -11,10 +11,10 @@ import pytest
 
 import report_study as study
 import running
-from metajudge.report.elements import Figure, Fold, Key, Table
-from metajudge.report.page import render, sections_of
-from metajudge.report.parts import alone, figures_of, title_of, write_parts
-from metajudge.report.report import Report
+from judgescope.report.elements import Figure, Fold, Key, Table
+from judgescope.report.page import render, sections_of
+from judgescope.report.parts import alone, figures_of, title_of, write_parts
+from judgescope.report.report import Report
 
 TEMPLATES = running.HOME / "workflow" / "report"
 NASTY = "</script>{x} & <b>\u202e"
@@ -98,7 +98,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     running.write_card(folder, "datasets", "demo-dialogue", name=NASTY, files=files)
     told = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
     path = running.write_study(folder, **told, perturbations=["reordering"])
-    done = running.run("-m", "metajudge", "run", str(path), cwd=folder)
+    done = running.run("-m", "judgescope", "run", str(path), cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder
 
@@ -170,13 +170,13 @@ def test_the_marks_make_nothing_run_again(reported: Path) -> None:
 @pytest.mark.slow
 def test_a_real_study_can_be_exported(reported: Path) -> None:
     def export(*words: str) -> str:
-        done = running.run("-m", "metajudge", "export", "study.yaml", *words, cwd=reported)
+        done = running.run("-m", "judgescope", "export", "study.yaml", *words, cwd=reported)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     export("card", "card.md")
     card = (reported / "card.md").read_text("utf-8")
-    assert "`metajudge run study.yaml`" in card and "<script" not in card
+    assert "`judgescope run study.yaml`" in card and "<script" not in card
     assert "1 tables" in export("latex", "agreement", "t.tex", *("--statistic", "spa"))
     assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text("utf-8")
     export("judgments", "j.parquet", "--texts")

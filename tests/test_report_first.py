@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import report_study as study
-from metajudge.report.elements import Table, Text
-from metajudge.report.report import Report
-from metajudge.report.sections import judges
+from judgescope.report.elements import Table, Text
+from judgescope.report.report import Report
+from judgescope.report.sections import judges
 
 Row = dict[str, Any]
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report import numbers
-from metajudge.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Line, Table, estimate
-from metajudge.report.page import inline
-from metajudge.report.rows import Row, Rows
+from judgescope.report import numbers
+from judgescope.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Line, Table, estimate
+from judgescope.report.page import inline
+from judgescope.report.rows import Row, Rows
 
 
 def test_rows_are_found_by_place_and_column() -> None:

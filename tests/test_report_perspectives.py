@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.methods.views import BESIDE, MEASURES
-from metajudge.report.elements import Figure, Fold, Heading, Section, Table
-from metajudge.report.report import Report
-from metajudge.report.sections import perspectives
+from judgescope.methods.views import BESIDE, MEASURES
+from judgescope.report.elements import Figure, Fold, Heading, Section, Table
+from judgescope.report.report import Report
+from judgescope.report.sections import perspectives
 
 Row = dict[str, Any]
 

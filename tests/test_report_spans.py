@@ -10,7 +10,7 @@ import pytest
 
 import report_study as study
 from browser import browser, needs_browser
-from metajudge.report.annotated import (
+from judgescope.report.annotated import (
     DRAWN,
     LEAST,
     LONGEST,
@@ -21,12 +21,12 @@ from metajudge.report.annotated import (
     pieces,
     sample,
 )
-from metajudge.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
-from metajudge.report.headline import measures
-from metajudge.report.page import render
-from metajudge.report.report import Report
-from metajudge.report.sections import spans
-from metajudge.schema.tables import table_of, write_table
+from judgescope.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
+from judgescope.report.headline import measures
+from judgescope.report.page import render
+from judgescope.report.report import Report
+from judgescope.report.sections import spans
+from judgescope.schema.tables import table_of, write_table
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
 TEXT = "The Owls won 9 to 7 & <b>slept</b>."

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report.elements import Figure, Fold, Table, Text
-from metajudge.report.report import Report
-from metajudge.report.scatter import Bought, Priced, scatter_spec
-from metajudge.report.sections import agreement, tradeoff, unmeasured
-from metajudge.report.sections.shared import leaders
+from judgescope.report.elements import Figure, Fold, Table, Text
+from judgescope.report.report import Report
+from judgescope.report.scatter import Bought, Priced, scatter_spec
+from judgescope.report.sections import agreement, tradeoff, unmeasured
+from judgescope.report.sections.shared import leaders
 
 Row = dict[str, Any]
 PRICES = {"alpha": 0.0, "rules": 0.0, "beta": 0.4, "gamma": 3.2}

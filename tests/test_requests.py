@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Reply, Request, request_of
-from metajudge.engines.base import Subject
-from metajudge.prompts import load
-from metajudge.replies.judging import Questions, pairs, rows, shown
-from metajudge.schema.cards import Aspect, Decoding, Judge, OpenAIModel, RatedAspect
+from judgescope.engines.base import Subject
+from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.prompts import load
+from judgescope.replies.judging import Questions, pairs, rows, shown
+from judgescope.schema.cards import Aspect, Decoding, Judge, OpenAIModel, RatedAspect
 from running import HOME
 
 MODEL: dict[str, Any] = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from asking import rate
-from metajudge.schema.tables import read_table
+from judgescope.schema.tables import read_table
 from rerun import CHANGES, Change, document, stronger
 from rerun_place import Place, cloned, copied
 from running import HOME

@@ -8,10 +8,9 @@ from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from deleted import jackknife_t
-from metajudge.statistics.estimate import NO_VARIATION, Estimate
-from metajudge.statistics.jackknife import NOT_SMOOTH, PLAIN, Scale, bounds_of_alike, deletions
-from metajudge.statistics.means import share
-from metajudge.statistics.resampling import (
+from judgescope.statistics.jackknife import NOT_SMOOTH, PLAIN, Scale, bounds_of_alike, deletions
+from judgescope.statistics.means import share
+from judgescope.statistics.resampling import (
     Replicated,
     few_not_modal,
     mean_rows,
@@ -22,6 +21,7 @@ from metajudge.statistics.resampling import (
     with_interval,
     with_percentiles,
 )
+from judgescope.statistics.result import NO_VARIATION, Estimate
 from vectors import load
 
 VALUES = np.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.6])

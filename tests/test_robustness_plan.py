@@ -11,8 +11,8 @@ import yaml
 import running
 import trusting
 from data_samples import REAL, needs_real_data
-from metajudge.plan import load_plan
-from metajudge.schema.loading import load_yaml
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve
 
@@ -103,7 +103,7 @@ def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
         running.write_card(tmp_path, "models", "judge", **told)
         study = load_yaml(STUDY)[0] | {"share": 0.1, "data": str(REAL)}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-        done = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-3000:]
     assert sum(trusting.held(tmp_path, "study.yaml").values())
     found = {

@@ -35,7 +35,7 @@ def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
             perturbations=["worse-in-fluency"],
             methods=["perspectives"],
         )
-        command = [sys.executable, "-m", "metajudge", "run", "study.yaml"]
+        command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]
         process = subprocess.Popen(
             command,
             cwd=tmp_path,
@@ -51,7 +51,7 @@ def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
         time.sleep(0.2)  # what was on its way has arrived
         kept, sent = study.journalled(), len(endpoint.asked)
         assert ITEMS < kept < 2 * ITEMS and sent - kept <= FAST["concurrency"]
-        unlocked = running.run("-m", "metajudge", "run", "study.yaml", "--unlock", cwd=tmp_path)
+        unlocked = running.run("-m", "judgescope", "run", "study.yaml", "--unlock", cwd=tmp_path)
         assert unlocked.returncode == 0, unlocked.stdout
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]

@@ -6,16 +6,16 @@ import pytest
 
 import running
 from asking import Study
-from metajudge.engines.asked import Reply
-from metajudge.engines.base import Subject
-from metajudge.parsing.judgment import Scale
-from metajudge.parsing.parsers import parse
-from metajudge.plan import load_plan
-from metajudge.prompts import load
-from metajudge.replies.judging import Questions, rows
-from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.engines.requests import Reply
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.parsers import parse
+from judgescope.plan import load_plan
+from judgescope.prompts import load
+from judgescope.replies.judging import Questions, rows
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, reply, serve
 

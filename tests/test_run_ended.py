@@ -15,7 +15,7 @@ import pytest
 
 import running
 from asking import FAST, Study
-from metajudge.replies.ledger import FOLDER, REQUESTS, Ledger
+from judgescope.replies.ledger import FOLDER, REQUESTS, Ledger
 from programs import gone
 from scripted import Body, Said, reply, serve
 
@@ -60,7 +60,7 @@ def study(tmp_path: Path, pace: Pace) -> Iterator[Study]:
 def started(study: Study, replies: int = 4) -> Iterator["subprocess.Popen[str]"]:
     """Run the study as a user does until it has some replies; nothing is left of it afterwards."""
     with subprocess.Popen(
-        [sys.executable, "-m", "metajudge", "run", "study.yaml"],
+        [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=study.folder,
         env=running.environment(),
         stdin=subprocess.DEVNULL,

@@ -7,11 +7,11 @@ import pytest
 
 from golden import Run
 from golden_studies import GoldenStudy, judge
-from metajudge.plan.judges import scale_of
-from metajudge.replies.planning import planned
-from metajudge.replies.specs import ask_spec
-from metajudge.schema.cards import Judge, OpenAIModel
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.plan.judges import scale_of
+from judgescope.replies.planning import planned
+from judgescope.replies.specs import ask_spec
+from judgescope.schema.cards import Judge, OpenAIModel
 
 HALVES = {"min": 1, "max": 5, "step": 0.5}
 WORDS = {"min": 1, "max": 5, "step": 1, "labels": ["very bad", "bad", "so so", "good", "best"]}

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metajudge.parsing.annotation import OVERALL
-from metajudge.schema.tables import table_of
-from metajudge.scoring.cell import score_part
-from metajudge.scoring.estimators import ESTIMATORS, mode, scores
-from metajudge.scoring.specs import Reading
+from judgescope.parsing.annotation import OVERALL
+from judgescope.schema.tables import table_of
+from judgescope.scoring.cell import score_part
+from judgescope.scoring.estimators import ESTIMATORS, mode, scores
+from judgescope.scoring.specs import Reading
 
 NAN = float("nan")
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import metajudge
-from metajudge.engines.asked import Reply
-from metajudge.engines.hidden import SHORTEST, Hidden
-from metajudge.engines.openai import OpenAIEngine
-from metajudge.plan.preflight import check_keys
-from metajudge.schema.cards import OpenAIModel
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import load_yaml, read_card, validate_card
-from metajudge.schema.secrets import masked
-from metajudge.unexpected import print_exception
+import judgescope
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.excepthook import print_exception
+from judgescope.core.redaction import SHORTEST, Redactor
+from judgescope.core.secrets import masked
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Reply
+from judgescope.plan.preflight import check_keys
+from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.loading import load_yaml, read_card, validate_card
 from running import environment
 
 KEY = "sk-proj-4f5Gh7Jk9LqWz1"
@@ -138,20 +138,20 @@ def test_what_is_no_secret_is_shown(text: str) -> None:
 
 @given(st.text(st.characters(codec="ascii", min_codepoint=33), min_size=SHORTEST, max_size=30))
 def test_a_secret_is_taken_out_in_every_spelling(key: str) -> None:
-    hidden = Hidden({"\0": key})
+    hidden = Redactor({"\0": key})
     around = [f"{before}:{key}:after" for before in ("", "a", "ab", "abc")]
     coded = [base64.b64encode(text.encode()).decode() for text in around]
     coded += [base64.urlsafe_b64encode(text.encode()).decode() for text in around]
     small = re.sub("%..", lambda sign: sign[0].lower(), quote(key))
     for text in [*around, *coded, json.dumps({"said": key}), quote(key, safe=""), small]:
-        cleaned = hidden.out_of(text)
+        cleaned = hidden.redact(text)
         assert "\0" in cleaned and key not in cleaned
 
 
 def test_a_placeholder_is_no_secret_and_the_longer_of_two_goes_first() -> None:
-    assert not Hidden({"<key>": "test", "<other>": ""})
-    both = Hidden({"<a>": "abcdefgh", "<b>": "abcdefgh-longer"})
-    assert both.out_of("abcdefgh-longer and abcdefgh") == "<b> and <a>"
+    assert not Redactor({"<key>": "test", "<other>": ""})
+    both = Redactor({"<a>": "abcdefgh", "<b>": "abcdefgh-longer"})
+    assert both.redact("abcdefgh-longer and abcdefgh") == "<b> and <a>"
 
 
 def engine(key: str) -> OpenAIEngine:
@@ -191,7 +191,7 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
 
 CRASHES = """
 import os
-from metajudge.command import run
+from judgescope.jobs.run import run
 
 def main(spec):
     "Fail as nobody has foreseen."
@@ -233,8 +233,8 @@ def test_an_exception_that_is_told_and_goes_on_shows_none(
 
 ASKED = """
 import os, sys
-import metajudge.cli, metajudge.engines.vllm
-from metajudge import UNTOLD
+import judgescope.cli.main, judgescope.engines.vllm.engine
+from judgescope import UNTOLD
 import huggingface_hub.constants as hub
 print(hub.HF_HUB_DISABLE_TELEMETRY, {name: os.environ[name] for name in UNTOLD} == UNTOLD)
 """
@@ -243,8 +243,8 @@ print(hub.HF_HUB_DISABLE_TELEMETRY, {name: os.environ[name] for name in UNTOLD} 
 @pytest.mark.heavy
 def test_no_package_tells_that_it_is_used_whatever_the_environment_says() -> None:
     """The hub's client reads it when it is imported: here after ours, as everywhere."""
-    assert set(metajudge.UNTOLD) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}
-    loud = dict.fromkeys(metajudge.UNTOLD, "0")
+    assert set(judgescope.UNTOLD) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}
+    loud = dict.fromkeys(judgescope.UNTOLD, "0")
     done = subprocess.run(
         [sys.executable, "-c", ASKED],
         env=environment() | loud,

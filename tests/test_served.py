@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import running
-from metajudge.engines.asked import Failure, Reply, Request, Work, request_of
-from metajudge.engines.guard import Guard
-from metajudge.engines.served import ServedEngine
-from metajudge.schema.cards import Decoding, VllmModel
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.process_reaper import Guard
+from judgescope.engines.requests import Failure, Reply, Request, Work, request_of
+from judgescope.engines.vllm.server import ServedEngine
+from judgescope.schema.cards import Decoding, VllmModel
 
 STAND_IN = Path(__file__).with_name("vllm_stand_in.py")
 CARD = {"model": "it", "engine": "vllm", "name": "it", "path": "weights", "mode": "served"}

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import Study
-from metajudge.methods import agreement, comparison, repeatability
-from metajudge.schema.tables import table_of
-from metajudge.scoring.derived import derive_part
-from metajudge.shares import share_of
+from judgescope.core.sampling import share_of
+from judgescope.methods import agreement, comparison, repeatability
+from judgescope.schema.tables import table_of
+from judgescope.scoring.derived import derive_part
 from test_methods import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
 
 names = st.sets(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=30)

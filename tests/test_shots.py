@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import running
 from asking import Study, rate
-from metajudge.engines.base import Subject
-from metajudge.plan import load_plan
-from metajudge.prompts import load, messages, rated
-from metajudge.replies.judging import Questions
-from metajudge.replies.shots import Demonstrations, Rated, levels
-from metajudge.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Shots
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.plan import load_plan
+from judgescope.prompts import load, messages, rated
+from judgescope.replies.few_shot import Demonstrations, Rated, levels
+from judgescope.replies.judging import Questions
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Shots
+from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import serve
 

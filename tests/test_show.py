@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import running
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
-from metajudge.show_commands import lines
+from judgescope.cli.show import lines
+from judgescope.core.errors import UserError
+from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
 
@@ -73,11 +73,11 @@ def test_the_command(tmp_path: Path) -> None:
     study = running.write_study(tmp_path)
 
     def told(*words: str) -> tuple[int, str]:
-        done = running.run("-m", "metajudge", "show", str(study), *words, cwd=tmp_path)
+        done = running.run("-m", "judgescope", "show", str(study), *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
     status, said = told()
-    assert status == 1 and "no tables yet" in said and "metajudge run" in said
+    assert status == 1 and "no tables yet" in said and "judgescope run" in said
     place = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
     write_table("results", table_of("results", ROWS), place)
     assert told() == (0, "agreement  3 rows  pearson, spearman\n")

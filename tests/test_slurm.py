@@ -102,7 +102,7 @@ def gate(study: Study) -> Iterator[Gate]:
 def start(study: Study) -> "subprocess.Popen[bytes]":
     with (study.folder / "told.txt").open("wb") as told:
         return subprocess.Popen(
-            [sys.executable, "-m", "metajudge", "run", "study.yaml", *ON_SLURM],
+            [sys.executable, "-m", "judgescope", "run", "study.yaml", *ON_SLURM],
             cwd=study.folder,
             env=running.environment(),
             stdout=told,
@@ -142,7 +142,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    command = ("-m", "metajudge", "run", str(HOME / "config" / "config.yaml"))
+    command = ("-m", "judgescope", "run", str(HOME / "config" / "config.yaml"))
     running.copy_demo(here)
     done = running.run(*command, cwd=here)
     assert done.returncode == 0, done.stdout
@@ -266,7 +266,7 @@ def with_vllm(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = f"{HOME / 'scripts'}:{study.folder / 'stand_in'}"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} "$@"\n', "utf-8")
     python.chmod(0o700)
-    monkeypatch.setenv("METAJUDGE_PYTHON_VLLM", str(python))
+    monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", str(python))
     monkeypatch.setenv("PIDS", str(study.folder / "pids"))
     return asked
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from metajudge.methods.spans import words_of
-from metajudge.parsing.annotation import MOST
-from metajudge.parsing.locate import locate
-from metajudge.plan import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import read_table
-from metajudge.statistics.spans import Span, exact_counts
+from judgescope.core.errors import UserError
+from judgescope.methods.spans import words_of
+from judgescope.parsing.annotation import MOST
+from judgescope.parsing.locate import locate
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.schema.tables import read_table
+from judgescope.statistics.spans import Span, exact_counts
 from running import HOME, SHARED, needs_data, rows, snakemake, write_card
 
 Row = dict[str, str]

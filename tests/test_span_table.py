@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from metajudge.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
-from metajudge.methods.study import DatasetStudy
-from metajudge.schema.tables import SCHEMAS, table_of, write_table
-from metajudge.statistics.annotated import ANNOTATED
-from metajudge.statistics.estimate import NO_CATEGORIES, NOTHING
-from metajudge.statistics.spans import Span
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
+from judgescope.schema.tables import SCHEMAS, table_of, write_table
+from judgescope.statistics.annotated import ANNOTATED
+from judgescope.statistics.result import NO_CATEGORIES, NOTHING
+from judgescope.statistics.spans import Span
 
 Row = dict[str, Any]
 TEXTS = {
@@ -68,7 +68,7 @@ JUDGED = [
 
 def study(
     folder: Path, judged: list[Row], gold: bool = True, copies: int = 1, share: float = 1.0
-) -> DatasetStudy:
+) -> EvaluationData:
     """Return a study of the texts, so many times over."""
 
     def repeated(told: list[Row], *names: str) -> list[Row]:
@@ -97,7 +97,7 @@ def study(
     }
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
-    return DatasetStudy(
+    return EvaluationData(
         spec=told,
         items=table_of("items", repeated(items, "item")),
         targets=table_of("targets", repeated(targets, "target", "item")),

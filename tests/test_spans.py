@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from data_samples import REAL, needs_real_data
 from deleted import jackknife_t
-from metajudge.statistics.estimate import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.spans import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
+from judgescope.statistics.spans import (
     Counts,
     Span,
     exact_counts,

@@ -14,21 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_study
-from metajudge.perturb import perturb_dataset
-from metajudge.perturb.edits import Edit, apply_edits
-from metajudge.report import marked as marking
-from metajudge.report.html import CLOSED, script_hash
-from metajudge.report.marked import (
-    Piece,
-    compared,
-    edited,
-    marked,
-    reordered,
-    shortened,
-    states,
-)
-from metajudge.report.spotcheck import DRAWN, UNDONE, drawn
-from metajudge.schema.tables import read_table, write_table
+from judgescope.perturb import perturb_dataset
+from judgescope.perturb.edits import Edit, apply_edits
+from judgescope.report import marked as marking
+from judgescope.report.html import CLOSED, script_hash
+from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened, states
+from judgescope.report.spotcheck import DRAWN, UNDONE, drawn
+from judgescope.schema.tables import read_table, write_table
 from running import HOME
 from spotcheck_study import Study
 from test_report import Page
@@ -234,7 +226,7 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: Study) -> None:
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
         subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "spotcheck.py"), "--spec", "-"],
+            [sys.executable, str(HOME / "scripts" / "job.py"), "spotcheck", "--spec", "-"],
             input=json.dumps(study.spec),
             text=True,
             env=environment,
@@ -390,7 +382,7 @@ def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_p
     stale.parent.mkdir()
     stale.write_text("old", encoding="utf-8")
     subprocess.run(
-        [sys.executable, str(HOME / "scripts" / "report.py"), "--spec", "-"],
+        [sys.executable, str(HOME / "scripts" / "job.py"), "report", "--spec", "-"],
         input=json.dumps(spec),
         text=True,
         check=True,

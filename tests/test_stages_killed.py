@@ -1,6 +1,6 @@
 """A run that is killed in every one of its stages ends, started again, as one that never was.
 
-`METAJUDGE_KILLS` lives, three by default, each killed once in each stage: `make soak` has twenty.
+`JUDGESCOPE_KILLS` lives, three by default, each killed once in each stage: `make soak` has twenty.
 """
 
 import os
@@ -16,7 +16,7 @@ __all__ = ["endpoint", "undisturbed"]
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 ASKING = {"perturb", "inject", "ask"}
 """While texts are damaged by rule, others are written by the model."""
-KILLS = int(os.environ.get("METAJUDGE_KILLS", "3"))
+KILLS = int(os.environ.get("JUDGESCOPE_KILLS", "3"))
 
 
 @pytest.mark.parametrize("seed", range(KILLS))

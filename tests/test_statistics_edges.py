@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import proportion as clustered
-from metajudge.statistics import jackknife, proportion
-from metajudge.statistics.accuracy import acc_eq
-from metajudge.statistics.alternative import alternative_annotator
-from metajudge.statistics.anchors import (
+from judgescope.statistics import jackknife, proportion
+from judgescope.statistics.accuracy import acc_eq
+from judgescope.statistics.alternative import alternative_annotator
+from judgescope.statistics.anchors import (
     anchor_costs,
     balanced,
     choose_anchors,
@@ -17,25 +17,25 @@ from metajudge.statistics.anchors import (
     estimated_ratings,
     most_diverse,
 )
-from metajudge.statistics.ceiling import ceilings
-from metajudge.statistics.comparison import detectable, difference, ranks
-from metajudge.statistics.estimate import (
+from judgescope.statistics.ceiling import ceilings
+from judgescope.statistics.comparison import detectable, difference, ranks
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import are_classes
+from judgescope.statistics.means import independent_mean, mean_over
+from judgescope.statistics.outliers import outliers
+from judgescope.statistics.pairwise import first_position_rate, order_consistency, verdicts
+from judgescope.statistics.permutation import mean_test
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import (
     FEW_SOURCES,
     NO_EXPECTATION,
     NO_SOURCE,
     UNDEFINED_JUDGE,
     Estimate,
 )
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.kappa import are_classes
-from metajudge.statistics.means import independent_mean, mean_over
-from metajudge.statistics.outliers import outliers
-from metajudge.statistics.pairwise import first_position_rate, order_consistency, verdicts
-from metajudge.statistics.permutation import mean_test
-from metajudge.statistics.registry import statistic
-from metajudge.statistics.resampling import Replicated
-from metajudge.statistics.validity import span_ok
-from metajudge.statistics.votes import expectations, match_vote_all, vote_consistency
+from judgescope.statistics.validity import span_ok
+from judgescope.statistics.votes import expectations, match_vote_all, vote_consistency
 
 NAN = float("nan")
 Floats = NDArray[np.float64]

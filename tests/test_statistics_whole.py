@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 import running
-from metajudge.statistics.coefficients import Statistic
-from metajudge.statistics.correlation import LEVELS, STATISTICS, Level, correlations
-from metajudge.statistics.jackknife import deletions
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, correlations
+from judgescope.statistics.jackknife import deletions
 
 PRINTED = """
 import sys
 import numpy as np
-from metajudge.statistics.accuracy import acc_eq
-from metajudge.statistics.correlation import correlations
-from metajudge.statistics.kappa import on_classes
-from metajudge.statistics.permutation import flips_of, permutation_tests
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.resampling import source_weights
-from metajudge.statistics.soft import soft_pairwise_accuracy
+from judgescope.statistics.accuracy import acc_eq
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.permutation import flips_of, permutation_tests
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.resampling import source_weights
+from judgescope.statistics.soft import soft_pairwise_accuracy
 
 rng = np.random.default_rng(5)
 source, system = (v.ravel() for v in np.indices((60, 16)))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.replies.asking import obtain
-from metajudge.replies.retry import forget_errors
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.replies.asking import obtain
+from judgescope.replies.retry import forget_errors
+from judgescope.replies.store import Store
 
 KEYS = [f"{number:064x}" for number in range(10)]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from jobs import Job
-from metajudge import store_commands
-from metajudge.engines.asked import Reply
-from metajudge.replies.compaction import DAY, compact
-from metajudge.replies.shard import files_of
-from metajudge.replies.store import Store
-from metajudge.replies.survey import verify
-from metajudge.schema.errors import UserError
+from judgescope.cli import replies
+from judgescope.core.errors import UserError
+from judgescope.engines.requests import Reply
+from judgescope.replies.compaction import DAY, compact
+from judgescope.replies.inspection import verify
+from judgescope.replies.shard import files_of
+from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
 
 KEYS = [f"{number:064x}" for number in range(3)]
@@ -105,11 +105,11 @@ def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
 
 
 def _command(*words: str) -> int:
-    """Do `metajudge replies …`."""
+    """Do `judgescope replies …`."""
     import argparse
 
     parser = argparse.ArgumentParser()
-    store_commands.add_commands(parser.add_subparsers())
+    replies.add_commands(parser.add_subparsers())
     told = parser.parse_args(["replies", *words])
     return int(told.act(told))
 

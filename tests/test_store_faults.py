@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from metajudge.engines.asked import Failure, Reply, Request, Work
-from metajudge.replies.asking import obtain
-from metajudge.replies.lines import CRC, SEAL, forgetting, sealed
-from metajudge.replies.retry import drop_answers
-from metajudge.replies.store import Store
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
+from judgescope.core.errors import UserError
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.replies.asking import obtain
+from judgescope.replies.journal import CRC, SEAL, forgetting, sealed
+from judgescope.replies.retry import drop_answers
+from judgescope.replies.store import Store
+from judgescope.schema.tables import table_of, write_table
 
 KEY = "0" * 64
 Synced = list[tuple[int, int]]
@@ -132,7 +132,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> Synced:
     clock = iter(range(8, 999))
     monkeypatch.setattr(os, "fsync", lambda file: found.append((file, os.fstat(file).st_size)))
     ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4, time=lambda: 0.0)
-    monkeypatch.setattr("metajudge.replies.store.time", ticking)
+    monkeypatch.setattr("judgescope.replies.store.time", ticking)
     return found
 
 

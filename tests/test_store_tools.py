@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metajudge.engines.asked import Reply
-from metajudge.replies.compaction import DAY, Compacted, compact
-from metajudge.replies.exchange import Imported, export, merge
-from metajudge.replies.ledger import FOLDER, Account, Amount, Ledger
-from metajudge.replies.retry import forget_errors
-from metajudge.replies.shard import files_of, shards
-from metajudge.replies.store import Store
-from metajudge.replies.survey import stats, verify
-from metajudge.replies.wanted import Keys, Wanted
-from metajudge.schema.errors import UserError
+from judgescope.core.errors import UserError
+from judgescope.engines.requests import Reply
+from judgescope.replies.compaction import DAY, Compacted, compact
+from judgescope.replies.exchange import Imported, export, merge
+from judgescope.replies.inspection import stats, verify
+from judgescope.replies.key_table import Keys, Wanted
+from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
+from judgescope.replies.retry import forget_errors
+from judgescope.replies.shard import files_of, shards
+from judgescope.replies.store import Store
 
 KEYS = [f"{number:062x}{number % 3:02x}" for number in range(12)]
 """Some end in NULs."""
@@ -152,7 +152,7 @@ def test_what_is_not_read_back_is_not_removed(
 ) -> None:
     """A disk that loses a line on the way costs nothing."""
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
-    from metajudge.replies import compacted
+    from judgescope.replies import compacted
 
     real = compacted.write
     monkeypatch.setattr(compacted, "write", lambda to, lines: real(to, list(lines)[:1]))
@@ -346,8 +346,8 @@ def test_all_who_exchange_replies_come_to_use_the_same(tmp_path: Path) -> None:
 
 
 def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(tmp_path: Path) -> None:
-    from metajudge.replies.compacted import Line
-    from metajudge.replies.compacted import write as write_file
+    from judgescope.replies.compacted import Line
+    from judgescope.replies.compacted import write as write_file
 
     path = write(tmp_path / "here", reply(1, "good"))
     [good] = path.read_bytes().splitlines(keepends=True)

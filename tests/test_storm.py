@@ -1,6 +1,6 @@
 """Thousands of requests to an endpoint that fails one time in ten: each answer is kept once.
 
-`METAJUDGE_STORM` requests, 3,000 by default: `make soak` sends 100,000.
+`JUDGESCOPE_STORM` requests, 3,000 by default: `make soak` sends 100,000.
 """
 
 import os
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from jobs import Job
-from metajudge.schema.tables import read_table
+from judgescope.schema.tables import read_table
 from storm import FAULTS, IN_A_ROW, storm
 
-REQUESTS = int(os.environ.get("METAJUDGE_STORM", "3000"))
+REQUESTS = int(os.environ.get("JUDGESCOPE_STORM", "3000"))
 LIMITS = {"concurrency": 64, "backoff": 0.02, "attempts": IN_A_ROW + 1, "timeout": 120}
 GROWTH = 16_000
 """kB by which memory may grow while replies come: the last fifth of them, and the first two."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from metajudge.plan.inputs import without_folders
+from judgescope.plan.inputs import without_folders
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from asking import FAST, Study
-from metajudge.statistics.outliers import outliers
+from judgescope.statistics.outliers import outliers
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 @pytest.fixture(scope="module")
 def ran(study: Study) -> Counter[str]:
     """Run the study twice, the second time without what was merged; return what was asked."""
-    checked = study.metajudge("check")
+    checked = study.judgescope("check")
     assert checked.returncode == 0, checked.stdout[-3000:]
     assert "720" in checked.stdout and not study.endpoint.asked  # 5 x 120 and 120 at most
     done = study.run()
@@ -182,7 +182,7 @@ def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
 def test_what_is_left_to_be_merged_is_counted_exactly(study: Study, ran: Counter[str]) -> None:
     def counted() -> list[str]:
         """Return what is wanted, in the store, and to be asked."""
-        done = study.metajudge("check")
+        done = study.judgescope("check")
         assert done.returncode == 0, done.stdout[-3000:]
         [line] = re.findall(r"\n +errors merged for supervised, \S+ (.*)", done.stdout)
         return str(line).split()[:3]
@@ -213,8 +213,8 @@ def test_replies_that_a_supervisor_gave_are_kept_while_its_list_is_not_written(
     path = results(study) / "made" / "demo-dialogue" / "merges.super.parquet"
     kept = path.read_bytes()
     path.unlink()
-    done = study.metajudge("replies", "prune", "--yes")
+    done = study.judgescope("replies", "prune", "--yes")
     assert done.returncode != 0 and "demo-dialogue: merges.super" in done.stdout
     path.write_bytes(kept)
-    done = study.metajudge("replies", "prune")
+    done = study.judgescope("replies", "prune")
     assert done.returncode == 0, done.stdout

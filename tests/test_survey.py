@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from metajudge.plan import Plan, load_plan
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import load_yaml, read_card
-from metajudge.survey import Survey, make, read, surveys, write
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.weights import Survey, make, read, surveys, write
+from judgescope.plan import Plan, load_plan
+from judgescope.schema.loading import load_yaml, read_card
 from running import HOME, write_card
 
 PAGES = HOME / "workflow" / "survey"

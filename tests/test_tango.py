@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.statistics.tango import (
+from judgescope.statistics.tango import (
     effective_pairs,
     net_share,
     score_statistic,

@@ -15,12 +15,12 @@ import yaml
 
 import running
 from asking import Study
-from metajudge.engines.base import Subject
-from metajudge.engines.recorded import RecordedEngine
-from metajudge.schema.cards import Judge, RecordedModel, Scale
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import validate_card
-from metajudge.targets import SCHEMA, check_file
+from judgescope.cli.targets import SCHEMA, check_file
+from judgescope.core.errors import UserError
+from judgescope.engines.base import Subject
+from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.loading import validate_card
 from scripted import Body, Endpoint, Said, reply, serve
 
 Row = dict[str, Any]
@@ -134,7 +134,7 @@ def exports(folder: Path) -> dict[str, list[Row]]:
     found = {}
     for kind in FORMATS:
         name = f"targets.{kind}"
-        done = running.run("-m", "metajudge", "targets", "export", "study.yaml", name, cwd=folder)
+        done = running.run("-m", "judgescope", "targets", "export", "study.yaml", name, cwd=folder)
         assert done.returncode == 0, done.stdout
         found[kind] = read(folder / name)
         assert f"{name}: {len(found[kind])} targets of 2 datasets" in done.stdout
@@ -252,7 +252,7 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     asked.card("perturbations", "lie", name="A lie", **made)
     asked.study(perturbations=["lie"], methods=["discernment"])
-    export = ("-m", "metajudge", "targets", "export", "study.yaml", "all.jsonl")
+    export = ("-m", "judgescope", "targets", "export", "study.yaml", "all.jsonl")
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert endpoint.asked == [] and len(read(tmp_path / "all.jsonl")) == 24

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metajudge.distillation.replies import taught_reply, taught_score
-from metajudge.parsing.annotation import MOST, read_annotation
-from metajudge.parsing.judgment import ErrorSpan, Scale
-from metajudge.parsing.labelled import Entry
-from metajudge.parsing.locate import locate_errors
-from metajudge.parsing.parsers import parse
-from metajudge.schema.cards.annotation import PERCENT
-from metajudge.scoring.derived import DECIMALS
+from judgescope.distill.replies import taught_reply, taught_score
+from judgescope.parsing.annotation import MOST, read_annotation
+from judgescope.parsing.judgment import ErrorSpan, Scale
+from judgescope.parsing.labelled import Entry
+from judgescope.parsing.locate import locate_errors
+from judgescope.parsing.parsers import parse
+from judgescope.schema.cards.annotation import PERCENT
+from judgescope.scoring.derived import DECIMALS
 from test_annotation import PIECES, PLAIN
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)

@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
-from metajudge.canonical import canonical
-from metajudge.schema.cards import VllmModel
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of
-from metajudge.training import base as training_base
-from metajudge.training import course, student
-from metajudge.training.base import Base, opened
-from metajudge.training.course import Loss
-from metajudge.training.examples import UNHEARD, Chat, Example, examples, padded
-from metajudge.training.memory import Size, available, needed
-from metajudge.training.place import Place
-from metajudge.training.student import (
+from judgescope.core.canonical import canonical
+from judgescope.core.errors import UserError
+from judgescope.distill.training import base as training_base
+from judgescope.distill.training import course, student
+from judgescope.distill.training.base import Base, opened
+from judgescope.distill.training.course import Loss
+from judgescope.distill.training.examples import UNHEARD, Chat, Example, examples, padded
+from judgescope.distill.training.memory import Size, available, needed
+from judgescope.distill.training.place import Place
+from judgescope.distill.training.student import (
     Longest,
     check_context,
     check_dtype,
     check_memory,
     longest,
 )
-from metajudge.training.train import Training
+from judgescope.distill.training.train import Training
+from judgescope.schema.cards import VllmModel
+from judgescope.schema.tables import table_of
 
 STOP = 3
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from metajudge.schema.cards.vllm import ADAPTER_FILES
-from metajudge.schema.errors import UserError
-from metajudge.schema.tables import table_of, write_table
-from metajudge.training import place
-from metajudge.training.place import Place, key_of
+from judgescope.core.errors import UserError
+from judgescope.distill.training import place
+from judgescope.distill.training.place import Place, key_of
+from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.tables import table_of, write_table
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metajudge.methods import training
-from metajudge.report.words import label
-from metajudge.schema.tables import table_of, write_table
+from judgescope.methods import training
+from judgescope.report.words import label
+from judgescope.schema.tables import table_of, write_table
 from test_methods import ASPECTS, FAIR, Row, one, study
 
 EXPORT = [

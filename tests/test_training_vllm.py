@@ -19,8 +19,8 @@ import yaml
 import running
 import taught
 import vllm_model
-from metajudge.data.files import resolve, sha256_of
-from metajudge.schema.tables import read_table
+from judgescope.data.files import resolve, sha256_of
+from judgescope.schema.tables import read_table
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
 
 pytestmark = pytest.mark.vllm
@@ -75,10 +75,10 @@ class Jobs:
         }
 
     def start(
-        self, script: str, spec: dict[str, Any], card: str = "base", **options: str
+        self, job: str, spec: dict[str, Any], card: str = "base", **options: str
     ) -> subprocess.Popen[str]:
-        """Begin a script with the interpreter that can train."""
-        line = [PYTHON, str(running.HOME / "scripts" / script), "--spec", "-"]
+        """Begin a job with the interpreter that can train."""
+        line = [PYTHON, str(running.HOME / "scripts" / "job.py"), job, "--spec", "-"]
         line += ["--card", f"config/models/{card}.yaml"]
         line += [part for name, value in options.items() for part in (f"--{name}", value)]
         process = subprocess.Popen(
@@ -98,14 +98,14 @@ class Jobs:
 
     def train(self, out: str, checkpoints: str = "kept", **keys: Any) -> str:
         """Train to the end and return what was printed."""
-        process = self.start("train_judge.py", self.spec(out, **keys), checkpoints=checkpoints)
+        process = self.start("train_judge", self.spec(out, **keys), checkpoints=checkpoints)
         printed, _ = process.communicate(timeout=SECONDS)
         assert process.returncode == 0, printed
         return printed
 
-    def refused(self, script: str, spec: dict[str, Any], card: str = "base", **keys: str) -> str:
+    def refused(self, job: str, spec: dict[str, Any], card: str = "base", **keys: str) -> str:
         """Return the error with which a script ends."""
-        process = self.start(script, spec, card, **keys)
+        process = self.start(job, spec, card, **keys)
         printed, _ = process.communicate(timeout=SECONDS)
         assert process.returncode == 1, printed
         return printed
@@ -189,7 +189,7 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printe
     """Killed twice; the second time while it writes a checkpoint, which is not gone on from."""
     spec, folder = jobs.spec("killed"), jobs.folder / "killed-kept"
     for step in (10, 30):
-        process = jobs.start("train_judge.py", spec, checkpoints="killed-kept")
+        process = jobs.start("train_judge", spec, checkpoints="killed-kept")
         end = time.monotonic() + SECONDS
         while not list(folder.glob(f"*/steps/checkpoint-{step}/whole")):
             assert process.poll() is None and time.monotonic() < end
@@ -209,11 +209,11 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printe
 
 def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> None:
     spec = jobs.spec("locked", seed=4)
-    first = jobs.start("train_judge.py", spec, checkpoints="locked-kept")
+    first = jobs.start("train_judge", spec, checkpoints="locked-kept")
     while not list(jobs.folder.glob("locked-kept/*/steps/*/whole")):
         assert first.poll() is None
         time.sleep(0.05)
-    told = jobs.refused("train_judge.py", spec, checkpoints="locked-kept")
+    told = jobs.refused("train_judge", spec, checkpoints="locked-kept")
     first.terminate()
     printed, _ = first.communicate()
     assert "another job trains the same judge" in told and "Traceback" not in printed
@@ -223,7 +223,7 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
 
 
 def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
-    process = jobs.start("check_student.py", jobs.spec("checked"))
+    process = jobs.start("check_student", jobs.spec("checked"))
     told, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, told
     found = json.loads((jobs.folder / "checked" / "student.json").read_text(encoding="utf-8"))
@@ -285,27 +285,27 @@ def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, 
     keys, changes, told = FAULTS[fault]
     name = fault.lower().replace(" ", "-")
     faulty.card(name, **keys)
-    printed = faulty.refused("check_student.py", faulty.spec("none", name, **changes), name)
+    printed = faulty.refused("check_student", faulty.spec("none", name, **changes), name)
     assert all(part in printed for part in told), printed
     assert "Loading weights" not in printed and not (faulty.folder / "none").exists()
 
 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
-    told = jobs.refused("train_judge.py", spec, checkpoints="none-kept")
+    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
     assert "longer than the judge may write" in told and "train.jsonl:4, toy: apple" in told
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:
     (jobs.folder / "nothing.jsonl").write_text("")
     spec = jobs.spec("none", train=str(jobs.folder / "nothing.jsonl"))
-    told = jobs.refused("train_judge.py", spec, checkpoints="none-kept")
+    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
     assert "no example to learn from" in told and "nothing.jsonl" in told
 
 
 def test_a_loss_that_is_no_number_ends_the_training(jobs: Jobs) -> None:
     spec = jobs.spec("none", recipe={"learning_rate": 1e9})
-    told = jobs.refused("train_judge.py", spec, checkpoints="none-kept")
+    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
     assert "no number any more" in told and "distill.recipe.learning_rate" in told
     assert not list((jobs.folder / "none-kept").glob("*/result"))
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import report_study as study
-from metajudge.report import trust
-from metajudge.report.report import Judge, Report
-from metajudge.report.sections.trust import sentence
-from metajudge.report.trust import Claim
-from metajudge.statistics.verdict import Outcome
+from judgescope.report import trust
+from judgescope.report.report import Judge, Report
+from judgescope.report.sections.trust import sentence
+from judgescope.report.trust import Claim
+from judgescope.statistics.verdict import Outcome
 
 Row = dict[str, Any]
 STEP = {"no_claim": None, "below": 0.0, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}

@@ -29,8 +29,8 @@ def rate(body: Body) -> Said:
 
 
 def test_the_table_is_as_the_document_says() -> None:
-    from metajudge.data.files import read_rows
-    from metajudge.init_guess import guess
+    from judgescope.cli.init.guess import guess
+    from judgescope.data.files import read_rows
 
     rows = [row for _, row in read_rows(running.HOME / "docs" / "tutorial" / "summaries.csv")]
     found = guess(rows)
@@ -40,15 +40,15 @@ def test_the_table_is_as_the_document_says() -> None:
 
 @pytest.mark.slow
 def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
-    home = running.copy_project(tmp_path / "metajudge")
+    home = running.copy_project(tmp_path / "judgescope")
     (home / "docs" / "tutorial").mkdir(parents=True)
     source = running.HOME / "docs" / "tutorial" / "summaries.csv"
     (home / "docs" / "tutorial" / "summaries.csv").write_bytes(source.read_bytes())
     bin = tmp_path / "bin"
     bin.mkdir()
-    start = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m metajudge "$@"\n'
-    (bin / "metajudge").write_text(start)
-    (bin / "metajudge").chmod(0o755)
+    start = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m judgescope "$@"\n'
+    (bin / "judgescope").write_text(start)
+    (bin / "judgescope").chmod(0o755)
     env = running.environment(home)
     env["PATH"] = f"{bin}{os.pathsep}{env['PATH']}"
     out: dict[str, str] = {}
@@ -76,7 +76,7 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
         assert set(endpoint.authorised) == {f"Bearer {KEY}"}
     said = "\n".join(out.values())
     document = TUTORIAL.read_text("utf-8")
-    init = next(text for line, text in out.items() if line.startswith("metajudge init"))
+    init = next(text for line, text in out.items() if line.startswith("judgescope init"))
     for shown in re.findall(r"^    (mine\.csv: .*|  \w+ +.*)$", document, re.M):
         assert shown in init
     for card in re.findall(r"^    (config/\S+\.yaml) ", document, re.M):
@@ -89,5 +89,5 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     assert {one["status"] for one in replies} == {"ok"} and all(one["usd"] for one in replies)
     files = [path for name in ("config", "results", "cache") for path in (home / name).rglob("*.*")]
     assert not [path for path in files if path.is_file() and KEY.encode() in path.read_bytes()]
-    again = running.run("-m", "metajudge", "run", "config/studies/mine.yaml", cwd=home, home=home)
+    again = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=home, home=home)
     assert again.returncode == 0 and "nothing was run" in again.stdout  # not even a key is needed

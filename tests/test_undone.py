@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from metajudge.perturb.verdicts import undone
-from metajudge.plan import load_plan
-from metajudge.plan.rehearsal import rehearse
-from metajudge.plan.writers import lowered
-from metajudge.schema.cards import MadePerturbation
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError
+from judgescope.perturb.validation import undone
+from judgescope.plan import load_plan
+from judgescope.plan.generators import lowered
+from judgescope.plan.template_checks import rehearse
+from judgescope.schema.cards import MadePerturbation
+from judgescope.schema.loading import read_card
 from running import HOME
 from vectors import published
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from metajudge.plan import load_plan
-from metajudge.plan.unjudged import unjudged
+from judgescope.plan import load_plan
+from judgescope.plan.notices import unjudged
 from running import HOME, snakemake, write_study
 
 KEYS: dict[str, Any] = {

@@ -13,14 +13,14 @@ import pytest
 
 import running
 from asking import Study
-from metajudge.engines.asked import Reply
-from metajudge.parsing.judgment import Judgment
-from metajudge.replies.notes import Note
-from metajudge.replies.store import Store
-from metajudge.replies.wanted import KEY, Wanted
-from metajudge.unread import ENOUGH, SUFFIX, Tally, Watch
+from judgescope.cli.unread_replies import ENOUGH, SUFFIX, Tally, Watch
+from judgescope.engines.requests import Reply
+from judgescope.parsing.judgment import Judgment
+from judgescope.replies.key_table import KEY, Wanted
+from judgescope.replies.notes import Note
+from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
-from snakemake_logger_plugin_metajudge.asking import Asking
+from snakemake_logger_plugin_judgescope.asking import Asking
 
 CELLS = [("systems", "good", "a"), ("systems", "bad", "a")]
 
@@ -141,7 +141,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: Study) -> None
 
     study.endpoint.script = script
     output = study.folder / "output.txt"
-    command = [sys.executable, "-m", "metajudge", "run", "study.yaml"]
+    command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]
     with (
         output.open("wb") as file,
         subprocess.Popen(
@@ -155,7 +155,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: Study) -> None
     ):
         try:
             until(lambda: "judges/wordy.yaml" in output.read_text("utf-8"))
-            half = study.metajudge("replies", "read")
+            half = study.judgescope("replies", "read")
         finally:
             go_on.set()
         assert process.wait(300) == 0

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge import prompts
-from metajudge.bounded import bounded_memory
-from metajudge.perturb.attacks import added
-from metajudge.prompts import load, messages
-from metajudge.report import html
-from metajudge.report.shards import literal
-from metajudge.schema.cards import KINDS
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import load_yaml, validate_card
-from metajudge.schema.slugs import LONGEST, slug, slugs
-from metajudge.show_commands import plain
-from metajudge.unseen import UNSEEN, coded
+from judgescope import prompts
+from judgescope.cli.show import plain
+from judgescope.core.control_chars import UNSEEN, coded
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.resource_limits import bounded_memory
+from judgescope.core.slugs import LONGEST, slug, slugs
+from judgescope.perturb.attacks import added
+from judgescope.prompts import load, messages
+from judgescope.report import html
+from judgescope.report.shards import literal
+from judgescope.schema.cards import KINDS
+from judgescope.schema.loading import load_yaml, validate_card
 from running import HOME
 
 EVERY_SIGN = "".join(map(chr, range(0x110000)))

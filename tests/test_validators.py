@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.perturb.amounts import Amount
-from metajudge.perturb.differences import sentences
-from metajudge.perturb.english import is_word, tokens
-from metajudge.perturb.kinds import KINDS
-from metajudge.perturb.verdicts import CHECKS
-from metajudge.schema.cards.perturbations import CheckName
+from judgescope.perturb.amounts import Amount
+from judgescope.perturb.differences import sentences
+from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.english import is_word, tokens
+from judgescope.perturb.validation import CHECKS
+from judgescope.schema.cards.perturbations import CheckName
 from running import HOME
 from unseen import UNSEEN
 from validators import ONE, Shown, accepted, card_of, demonstrations, document

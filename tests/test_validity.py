@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deleted import proportion
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.registry import STATISTICS
-from metajudge.statistics.validity import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.registry import STATISTICS
+from judgescope.statistics.validity import (
     EXPLANATIONS,
     SPANS,
     Counts,

@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 
-from metajudge.statistics.verdict import HOLM, NO_INTERVAL, Evidence, Outcome, verdicts
+from judgescope.statistics.verdict import HOLM, NO_INTERVAL, Evidence, Outcome, verdicts
 
 
 def alone(rater: float = nan, **nulls: float) -> tuple[Outcome, tuple[str, ...]]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.perturb.amounts import Amount
-from metajudge.perturb.verdicts import CHECKS, echo_of, more_than_one_error
+from judgescope.perturb.amounts import Amount
+from judgescope.perturb.validation import CHECKS, echo_of, more_than_one_error
 
 PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
 ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(least=2)

@@ -18,7 +18,7 @@ import yaml
 
 import running
 import vllm_model
-from metajudge.data.files import resolve, sha256_of
+from judgescope.data.files import resolve, sha256_of
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
 
 pytestmark = pytest.mark.vllm

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metajudge.ballots import id_of
-from metajudge.cells import split
-from metajudge.report.html import script_hash
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import read_card
-from metajudge.statistics.votes import expectations
-from metajudge.votes.answers import read, write
-from metajudge.votes.pages import sets_of
-from metajudge.votes.questions import Question
+from judgescope.core.cells import split
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.pairs.answers import read, write
+from judgescope.people.pairs.pages import sets_of
+from judgescope.people.pairs.questions import Question
+from judgescope.people.responses import id_of
+from judgescope.report.html import script_hash
+from judgescope.schema.loading import read_card
+from judgescope.statistics.votes import expectations
 from running import HOME, run
 from test_report import Page as Parsed
 from votes_study import ASPECTS, KINDS, TEXTS, TYPES, VotesStudy
@@ -186,7 +186,7 @@ def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
     (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
     with pytest.raises(UserError, match="1 of 6 files") as error:
         study.make(study.plan())
-    assert "reordering.major.parquet" in str(error.value) and "metajudge run" in str(error.value)
+    assert "reordering.major.parquet" in str(error.value) and "judgescope run" in str(error.value)
 
 
 # --- answers ---------------------------------------------------------------------------------
@@ -359,9 +359,9 @@ def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> N
 
 @pytest.mark.heavy
 def test_the_commands(study: VotesStudy) -> None:
-    made = run("-m", "metajudge", "votes", "make", str(study.file), "pages", cwd=study.folder)
+    made = run("-m", "judgescope", "votes", "make", str(study.file), "pages", cwd=study.folder)
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
-    read_ = ("-m", "metajudge", "votes", "read", str(study.file), "answers")
+    read_ = ("-m", "judgescope", "votes", "read", str(study.file), "answers")
     nothing = run(*read_, cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deleted import proportion
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.votes import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.votes import (
     DROPS,
     STAYS,
     UNDECIDED,

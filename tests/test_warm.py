@@ -13,6 +13,7 @@ import running
 from running import HOME
 from warm import client
 
+JOB = str(HOME / "scripts" / "job.py")
 pytestmark = pytest.mark.heavy
 
 
@@ -36,11 +37,11 @@ def both(*words: str, cwd: Path, **streams: str) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (["-m", "metajudge", "--help"], 0),
-        (["-m", "metajudge", "run", "none.yaml"], 1),
-        (["-m", "metajudge", "show", "--no-such-option"], 2),
+        (["-m", "judgescope", "--help"], 0),
+        (["-m", "judgescope", "run", "none.yaml"], 1),
+        (["-m", "judgescope", "show", "--no-such-option"], 2),
         (["-c", "import sys; print(sys.argv, sys.flags.isolated)", "a b"], 0),
-        ([str(HOME / "scripts" / "score.py"), "--spec", "none.json"], 1),
+        ([JOB, "score", "--spec", "none.json"], 1),
     ],
 )
 def test_words_output_and_status_are_the_same(
@@ -51,19 +52,17 @@ def test_words_output_and_status_are_the_same(
 
 
 def test_standard_input_is_read_and_a_traceback_ends_in_status_1(tmp_path: Path) -> None:
-    script = str(HOME / "scripts" / "score.py")
-    started, forked = both(script, "--spec", "-", cwd=tmp_path, input="[1]")
+    words = (JOB, "score", "--spec", "-")
+    started, forked = both(*words, cwd=tmp_path, input="[1]")
     assert started == forked and "a spec is a JSON object" in started[2]
-    ends = [
-        each[2].splitlines()[-1] for each in both(script, "--spec", "-", cwd=tmp_path, input="{}")
-    ]
+    ends = [each[2].splitlines()[-1] for each in both(*words, cwd=tmp_path, input="{}")]
     assert ends[0] == ends[1] and "ValidationError" in ends[0]
 
 
 def waiting(folder: Path) -> "subprocess.Popen[bytes]":
     """Start a job that waits for its spec."""
     return subprocess.Popen(
-        [client(), str(HOME / "scripts" / "score.py"), "--spec", "fifo"],
+        [client(), JOB, "score", "--spec", "fifo"],
         cwd=folder,
         env=running.environment(),
         stderr=subprocess.PIPE,
@@ -92,10 +91,10 @@ def test_a_signal_reaches_the_program(tmp_path: Path, number: signal.Signals) ->
 def test_a_checkout_elsewhere_is_run_by_the_interpreter(tmp_path: Path) -> None:
     """Its code is not what was imported."""
     home = running.copy_project(tmp_path / "there")
-    init = home / "scripts" / "metajudge" / "__init__.py"
+    init = home / "scripts" / "judgescope" / "__init__.py"
     init.write_text(init.read_text("utf-8") + "\nraise SystemExit('another one')\n", "utf-8")
     done = subprocess.run(
-        [client(), "-m", "metajudge", "--help"],
+        [client(), "-m", "judgescope", "--help"],
         env=running.environment(home),
         stderr=subprocess.PIPE,
         text=True,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from metajudge.schema.errors import UserErrors
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserErrors
+from judgescope.schema.loading import read_card
 from running import rows, snakemake, write_study
 
 TABLE = "results/small/tables/discernment.csv"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon as scipy_wilcoxon
 
 from deleted import jackknife_t
-from metajudge.statistics.jackknife import deletions
-from metajudge.statistics.wilcoxon import (
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.wilcoxon import (
     EXACT_LIMIT,
     Method,
     exact_differences,

@@ -196,7 +196,7 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_pat
     assert first.returncode == 0, first.stdout[-4000:]
     assert "Nothing to be done" in second.stdout
     results = project / "results" / "small"
-    assert "metajudge run config/config.yaml" in (results / "report/index.html").read_text("utf-8")
+    assert "judgescope run config/config.yaml" in (results / "report/index.html").read_text("utf-8")
     every = [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
     for path in every:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -233,7 +233,7 @@ def own_data(tmp_path: Path) -> Path:
 
 
 def test_own_data_in_five_minutes(own_data: Path) -> None:
-    done = running.run("-m", "metajudge", "run", "config/studies/mine.yaml", cwd=own_data)
+    done = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data)
     assert done.returncode == 0, done.stdout
     assert "report: results/mine/report/index.html" in done.stdout
     agreement = rows(own_data / "results" / "mine", "agreement")
@@ -247,7 +247,7 @@ def test_own_data_in_five_minutes(own_data: Path) -> None:
 def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> None:
     data = own_data / "data" / "mine.csv"
     data.write_text(data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8")
-    done = running.run("-m", "metajudge", "run", "config/studies/mine.yaml", cwd=own_data)
+    done = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data)
     assert done.returncode == 1
     assert done.stdout.count("a rating is off the scale") == 1
     assert "mine.csv, row 3, aspect fluency" in done.stdout and "1 to 5" in done.stdout
@@ -259,7 +259,7 @@ def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> 
 def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
     write_study(tmp_path)
     process = subprocess.Popen(
-        [sys.executable, "-m", "metajudge", "run", "study.yaml"],
+        [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=tmp_path,
         env=running.environment(),
         stdout=subprocess.PIPE,
@@ -276,11 +276,11 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
     assert process.returncode != 0
     assert "The same command goes on where this one ended." in told
     assert "failed" not in told and "Traceback" not in told
-    again = running.run("-m", "metajudge", "run", "study.yaml", cwd=tmp_path)
+    again = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
 
 
 def test_the_value_of_an_option_is_no_study(tmp_path: Path) -> None:
-    done = running.run("-m", "metajudge", "run", "--workflow-profile", "mine", cwd=tmp_path)
+    done = running.run("-m", "judgescope", "run", "--workflow-profile", "mine", cwd=tmp_path)
     assert done.returncode == 2 and "'mine' is no YAML file of a study" in done.stdout
     assert not list(tmp_path.iterdir())

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow.parquet as pq
 from statsmodels.stats.multitest import multipletests
 
-from metajudge.plan import load_plan
-from metajudge.plan.specs import Specs
-from metajudge.report import trust
-from metajudge.report.report import Report
-from metajudge.report.sections.trust import sentence
-from metajudge.schema.loading import load_yaml
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.report import trust
+from judgescope.report.report import Report
+from judgescope.report.sections.trust import sentence
+from judgescope.schema.loading import load_yaml
 from running import HOME
 
 PLACE = ("aspect", "level", "criterion", "perturbation", "degree", "systems")
@@ -40,7 +40,7 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     with contextlib.chdir(folder):
         told = load_yaml(Path(study))[0] | config
         plan = load_plan(told, HOME, source=str(study))
-        spec = json.loads(Specs(plan, HOME, f"results/{told['study']}").report("metajudge run"))
+        spec = json.loads(Specs(plan, HOME, f"results/{told['study']}").report("judgescope run"))
         spec["tables"] = {n: path for n, path in spec["tables"].items() if Path(path).exists()}
         report = Report.load(spec)
         rows = [

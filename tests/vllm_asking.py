@@ -13,13 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from metajudge.engines.asked import Ask, Request, request_of
-from metajudge.engines.asking import asking, settled
-from metajudge.replies.asking import obtain
-from metajudge.replies.store import Store
-from metajudge.schema.cards import Decoding, PromptedModel
-from metajudge.schema.errors import UserError
-from metajudge.schema.loading import read_card
+from judgescope.core.errors import UserError
+from judgescope.engines.factory import asking, settled
+from judgescope.engines.requests import Ask, Request, request_of
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Decoding, PromptedModel
+from judgescope.schema.loading import read_card
 
 
 def requests(model: PromptedModel, order: dict[str, Any]) -> list[Request]:

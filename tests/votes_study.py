@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
-from metajudge.plan import Plan, load_plan
-from metajudge.schema.tables import table_of, write_table
-from metajudge.votes.pages import Page, make
-from metajudge.votes.questions import Question, Questions, pairs_of
+from judgescope.people.pairs.pages import Page, make
+from judgescope.people.pairs.questions import Question, Questions, pairs_of
+from judgescope.plan import Plan, load_plan
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
 TEXTS = [(f"Source {n}.", f"A text by number {n}.", f"By a number {n} text.") for n in range(12)]

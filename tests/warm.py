@@ -30,9 +30,9 @@ from typing import Any, NoReturn
 
 HOME = Path(__file__).resolve().parents[1]
 SCRIPTS = HOME / "scripts"
-PROGRAMS = ("metajudge", "metajudge.unread", "snakemake")
+PROGRAMS = ("judgescope", "judgescope.cli.unread_replies", "snakemake")
 """Modules that are run with -m."""
-APART = ("metajudge.training", "metajudge.engines.vllm", "metajudge.distillation")
+APART = ("judgescope.distill.training", "judgescope.engines.vllm")
 """What wants other environments."""
 LAZY = (
     "altair",
@@ -57,7 +57,7 @@ LAZY = (
     "snakemake.scheduling.greedy",
     "snakemake.sourcecache",
     "snakemake.storage",
-    "snakemake_logger_plugin_metajudge",
+    "snakemake_logger_plugin_judgescope",
     "vl_convert",
 )
 """What programs import when they first need it."""
@@ -136,9 +136,9 @@ def _end(process: subprocess.Popen[bytes], path: Path, owner: int) -> None:
 
 
 def _modules() -> Iterable[str]:
-    import metajudge
+    import judgescope
 
-    for module in pkgutil.walk_packages(metajudge.__path__, "metajudge."):
+    for module in pkgutil.walk_packages(judgescope.__path__, "judgescope."):
         if not module.name.startswith(APART) and not module.name.endswith("__main__"):
             yield module.name
     yield from LAZY
@@ -146,7 +146,7 @@ def _modules() -> Iterable[str]:
 
 def serve(address: str, ready: int) -> Callable[[], int]:
     """Fork for every client until standard input ends; return, in a child, what it is to do."""
-    from metajudge.lean import without
+    from judgescope.core.blocked_imports import without
 
     with without("pandas"):  # as jobs do
         for name in _modules():
@@ -209,7 +209,7 @@ def _request(line: socket.socket) -> tuple[tuple[list[str], str, dict[str, str]]
 
 def _become(told: list[str], folder: str, variables: dict[str, str], streams: list[int]) -> int:
     """Run a program in this process as the interpreter would; return its status."""
-    import metajudge
+    import judgescope
 
     os.setpgid(0, 0)
     for number, one in enumerate(streams):
@@ -217,16 +217,17 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
         os.close(one)
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(variables | metajudge.UNTOLD)
+    os.environ.update(variables | judgescope.UNTOLD)
     sys.executable = str(Path(tempfile.gettempdir(), ADDRESS, "python"))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    module = told[1] if told[0] == "-m" else f"judgescope.jobs.{told[1]}"
+    if not hasattr(sys.modules.get(module), "__path__"):
+        sys.modules.pop(module, None)  # runpy warns of a module that is there
     try:
         if told[0] == "-m":
             sys.argv = told[1:]
             sys.path[0] = folder
-            if not hasattr(sys.modules[told[1]], "__path__"):
-                sys.modules.pop(told[1])  # runpy warns of a module that is there
-            runpy.run_module(told[1], run_name="__main__", alter_sys=True)
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
             sys.argv = told
             sys.path[0] = str(SCRIPTS)

@@ -1,4 +1,4 @@
-# Drafts of steps and sub-aspects that the study's cards lack: `metajudge draft <study>`. A workflow
+# Drafts of steps and sub-aspects that the study's cards lack: `judgescope draft <study>`. A workflow
 # of its own, for a study whose forms show them cannot run, nor be planned, before its cards do.
 
 from snakemake.utils import min_version
@@ -12,8 +12,8 @@ BY_DEFAULT = False
 include: "rules/common.smk"
 
 
-from metajudge.plan.drafts import DraftSpecs, drafts_of
-from metajudge.plan.preflight import check_keys
+from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan.preflight import check_keys
 
 try:
     DRAFTS = {f"{OUT}/{draft.file}": draft for draft in drafts_of(PLAN, SOURCE)}
@@ -64,7 +64,7 @@ rule draft_api:
             DRAFTS[f"{OUT}/drafts/{wildcards.draft}.yaml"]
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/draft.py --spec - {resources.access} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py draft --spec - {resources.access} > {log:q} 2>&1"
 
 
 use rule draft_api as draft_gpu with:

@@ -1,5 +1,5 @@
 "use strict";
-// What the page knows, and how it comes to know more. A shard calls `metajudge` with plain data;
+// What the page knows, and how it comes to know more. A shard calls `judgescope` with plain data;
 // nothing of it is ever anything but the text of an element.
 const study = { datasets: [] };
 const scripts = new Map();
@@ -14,7 +14,7 @@ const takes = {
   texts: (d, s, first, rows) => put(study.datasets[d].texts[s], first, rows),
   rows: (d, c, first, rows) => put(study.datasets[d].columns[c].rows, first, rows),
 };
-Object.defineProperty(globalThis, "metajudge", { value: (kind, ...told) => takes[kind](...told) });
+Object.defineProperty(globalThis, "judgescope", { value: (kind, ...told) => takes[kind](...told) });
 
 function put(shelf, first, rows) {
   for (let at = 0; at < rows.length; at++) shelf[first + at] = rows[at];

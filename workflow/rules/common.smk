@@ -10,19 +10,20 @@ from pathlib import Path
 HOME = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(HOME / "scripts"))
 
-from metajudge.cells import DERIVED
-from metajudge.distillation.sampling import student_file
-from metajudge.plan import load_plan
-from metajudge.plan.dag import Dag, any_of
-from metajudge.plan.inputs import card_files, data_files, unfetched, without_folders
-from metajudge.plan.interpreters import check_interpreters, check_vllm
-from metajudge.plan.pages import annotated, damaged
-from metajudge.plan.preflight import preflight
-from metajudge.plan.reading import read_all
-from metajudge.plan.specs import Specs
-from metajudge.plan.writers import ALL, REST, TRIAL, graded, improvements
-from metajudge.schema.errors import UserError, UserErrors
-from metajudge.schema.loading import load_yaml
+from judgescope.core.cells import DERIVED
+from judgescope.core.paths import student_file
+from judgescope.core.set_names import ALL, REST, TRIAL
+from judgescope.plan import load_plan
+from judgescope.plan.dag import Dag, any_of
+from judgescope.plan.inputs import card_files, data_files, unfetched, without_folders
+from judgescope.plan.interpreters import check_interpreters, check_vllm
+from judgescope.plan.pages import annotated, damaged
+from judgescope.plan.preflight import preflight
+from judgescope.plan.reading import read_all
+from judgescope.plan.specs import Specs
+from judgescope.plan.generators import graded, improvements
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.schema.loading import load_yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -69,12 +70,12 @@ if workflow.modifier.path_modifier.replace_prefix(OUT, "output") != OUT:
 # `--sdm conda` it is that of the environment which Snakemake builds from envs/ and activates.
 CONDA = "conda" in {str(one) for one in workflow.deployment_settings.deployment_method}
 PYTHON = {
-    "core": os.environ.get("METAJUDGE_PYTHON", sys.executable),
+    "core": os.environ.get("JUDGESCOPE_PYTHON", sys.executable),
     "vllm": os.environ.get(
-        "METAJUDGE_PYTHON_VLLM", str(HOME / ".venv-vllm" / "bin" / "python")
+        "JUDGESCOPE_PYTHON_VLLM", str(HOME / ".venv-vllm" / "bin" / "python")
     ),
     "train": os.environ.get(
-        "METAJUDGE_PYTHON_TRAIN", str(HOME / ".venv-train" / "bin" / "python")
+        "JUDGESCOPE_PYTHON_TRAIN", str(HOME / ".venv-train" / "bin" / "python")
     ),
 }
 if CONDA:
@@ -170,7 +171,7 @@ def labels_of(path):
     """Return what labels a part of the report by its title, in `snakemake --report`."""
 
     def told(wildcards):
-        from metajudge.report.parts import title_of
+        from judgescope.report.parts import title_of
 
         return {"title": title_of(path.format(**wildcards))}
 

@@ -18,7 +18,7 @@ rule sample_distill:
     params:
         spec=lambda wildcards: SPECS.sample(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/sample_distill.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py sample_distill --spec - > {log:q} 2>&1"
 
 
 # Where it will train, and before the teacher is asked about anything.
@@ -38,7 +38,7 @@ rule check_student:
     params:
         spec=lambda wildcards: SPECS.check_student(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check_student.py --spec - {resources.access} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py check_student --spec - {resources.access} > {log:q} 2>&1"
 
 
 rule export_distill:
@@ -60,7 +60,7 @@ rule export_distill:
     params:
         spec=lambda wildcards: SPECS.export(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/export_distill.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py export_distill --spec - > {log:q} 2>&1"
 
 
 rule train_judge:
@@ -83,7 +83,7 @@ rule train_judge:
     params:
         spec=lambda wildcards: SPECS.train(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/train_judge.py --spec - {resources.access} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py train_judge --spec - {resources.access} > {log:q} 2>&1"
 
 
 let_card_decide(JOBS.trainee_machine, "check_student", "train_judge")

@@ -23,7 +23,7 @@ rule ask_api:
     params:
         spec=lambda wildcards: SPECS.ask(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ask.py --spec - {resources.access} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ask --spec - {resources.access} > {log:q} 2>&1"
 
 
 use rule ask_api as ask_gpu with:
@@ -68,7 +68,7 @@ rule part_api:
     params:
         spec=lambda wildcards: SPECS.ask(wildcards.dataset, wildcards.model),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ask.py --spec - {resources.access} --part {wildcards.part} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ask --spec - {resources.access} --part {wildcards.part} > {log:q} 2>&1"
 
 
 use rule part_api as part_gpu with:
@@ -135,7 +135,7 @@ rule compute:
     params:
         spec=lambda wildcards: SPECS.ask(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/compute.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py compute --spec - > {log:q} 2>&1"
 
 
 use rule compute as compute_recorded with:
@@ -168,4 +168,4 @@ rule replay:
     params:
         spec=lambda wildcards: SPECS.ask(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/replay.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py replay --spec - > {log:q} 2>&1"

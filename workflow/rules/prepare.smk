@@ -17,7 +17,7 @@ rule preflight:
     params:
         spec=lambda wildcards: SPECS.preflight(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/preflight.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py preflight --spec - > {log:q} 2>&1"
 
 
 # Reads every dataset and damages it by rule, so that what is asked can be counted; asks nothing, and
@@ -45,7 +45,7 @@ rule check:
     params:
         spec=lambda wildcards: SPECS.check(config, SOURCE, UNREAD),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/check.py --spec - 2>&1 | tee {log:q}"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py check --spec - 2>&1 | tee {log:q}"
 
 
 rule ingest:
@@ -70,7 +70,7 @@ rule ingest:
     params:
         spec=lambda wildcards: SPECS.ingest(wildcards.dataset),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/ingest.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ingest --spec - > {log:q} 2>&1"
 
 
 # Where a model improves the references, they are not the originals.
@@ -104,7 +104,7 @@ rule perturb:
             wildcards.dataset, wildcards.damage, wildcards.degree
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/perturb.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py perturb --spec - > {log:q} 2>&1"
 
 
 # What a dataset brings is there as soon as it is read.
@@ -126,7 +126,7 @@ rule take:
     params:
         spec=lambda wildcards: SPECS.take(wildcards.dataset, wildcards.given),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/take.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py take --spec - > {log:q} 2>&1"
 
 
 use rule take as take_rated with:

@@ -28,7 +28,7 @@ rule statistics:
     params:
         spec=lambda wildcards: SPECS.statistics(wildcards.table, wildcards.dataset),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/estimate.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py statistics --spec - > {log:q} 2>&1"
 
 
 # All tables by one job: it takes longer to start than to join them.
@@ -60,7 +60,7 @@ rule tables:
     params:
         spec=lambda wildcards: SPECS.joined_tables(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/tables.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py tables --spec - > {log:q} 2>&1"
 
 
 rule report:
@@ -98,10 +98,10 @@ rule report:
         home=str(HOME),
     params:
         spec=lambda wildcards: SPECS.report(
-            f"metajudge run {without_folders(SOURCE, HOME)}"
+            f"judgescope run {without_folders(SOURCE, HOME)}"
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/report.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py report --spec - > {log:q} 2>&1"
 
 
 # A page for each judge, all by one job: what they share is read once.
@@ -126,7 +126,7 @@ rule judge_cards:
     params:
         spec=lambda wildcards: SPECS.judge_cards(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/judge_card.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py judge_card --spec - > {log:q} 2>&1"
 
 
 # A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
@@ -151,7 +151,7 @@ rule spotcheck:
     params:
         spec=lambda wildcards: SPECS.spotcheck(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/spotcheck.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py spotcheck --spec - > {log:q} 2>&1"
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
@@ -175,4 +175,4 @@ rule explore:
     params:
         spec=lambda wildcards: SPECS.explore(),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/explore.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py explore --spec - > {log:q} 2>&1"

@@ -21,7 +21,7 @@ rule score:
             wildcards.dataset, wildcards.perturbation, wildcards.judge
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/score.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py score --spec - > {log:q} 2>&1"
 
 
 # A judge made from others: its cell is made from their cells.
@@ -43,7 +43,7 @@ rule derive:
     params:
         spec=lambda wildcards: SPECS.derive(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/derive.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py derive --spec - > {log:q} 2>&1"
 
 
 rule collect:
@@ -68,4 +68,4 @@ rule collect:
     params:
         spec=lambda wildcards: SPECS.collect(wildcards.dataset),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/collect.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py collect --spec - > {log:q} 2>&1"

@@ -19,12 +19,12 @@ rule write_api:
         api=1,
         python=PYTHON["core"],
         home=str(HOME),
-        script=lambda wildcards: JOBS.script(**wildcards),
+        job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
     params:
         spec=lambda wildcards: JOBS.spec(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/{resources.script} --spec - {resources.access} > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py {resources.job} --spec - {resources.access} > {log:q} 2>&1"
 
 
 use rule write_api as write_gpu with:
@@ -35,7 +35,7 @@ use rule write_api as write_gpu with:
     resources:
         python=PYTHON["vllm"],
         home=str(HOME),
-        script=lambda wildcards: JOBS.script(**wildcards),
+        job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
 
@@ -125,7 +125,7 @@ use rule write_api as rate_cpu with:
     resources:
         python=PYTHON["core"],
         home=str(HOME),
-        script=lambda wildcards: JOBS.script(**wildcards),
+        job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
 
@@ -150,7 +150,7 @@ rule candidates:
     params:
         spec=lambda wildcards: SPECS.candidates(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/candidates.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py candidates --spec - > {log:q} 2>&1"
 
 
 rule anchors:
@@ -173,7 +173,7 @@ rule anchors:
     params:
         spec=lambda wildcards: SPECS.anchors(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/choose_anchors.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py choose_anchors --spec - > {log:q} 2>&1"
 
 
 rule grade:
@@ -195,4 +195,4 @@ rule grade:
     params:
         spec=lambda wildcards: SPECS.grade(**wildcards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/grade.py --spec - > {log:q} 2>&1"
+        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py grade --spec - > {log:q} 2>&1"

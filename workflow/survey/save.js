@@ -5,7 +5,7 @@ const { survey, task, keep } = form.dataset;
 // The file that is saved names nobody: a random number tells two voters apart.
 const anyone = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 // A page that may keeps its answers in this browser; every file has its own.
-const place = `metajudge:${survey}:${location.pathname}`;
+const place = `judgescope:${survey}:${location.pathname}`;
 let voter = anyone();
 
 // A question without an answer is there, too.

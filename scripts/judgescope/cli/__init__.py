@@ -1,0 +1,1 @@
+"""The command `judgescope`: one module per group of subcommands."""

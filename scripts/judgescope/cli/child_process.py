@@ -1,0 +1,134 @@
+"""A child process and all that it starts, which end when this process ends, kill -9 included.
+
+The child runs in a process group of its own under a small warden: this file, run as a program. A
+signal to this process becomes one SIGINT to the group. The warden waits for the end of its standard
+input, which the kernel closes when this process is gone, and then ends the group itself.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask this process to end."""
+LAST = 90.0
+"""Seconds that a group has after it was asked to end; longer than a cluster needs to cancel."""
+AGAIN = 1.0
+"""Seconds after which a signal is a second one: `timeout` sends each twice."""
+SOON = 3.0
+"""Seconds that it has after it was asked a second time."""
+ORPHANED = 10.0
+"""Seconds that it has when this process is gone: what is under way may still come."""
+
+
+def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, int | None]:
+    """Run a command to its end; return its status, and the signal that stopped it or None.
+
+    `keep_open`: file descriptors that the warden holds as long as anything of the command lives.
+    A first signal lets the command tidy up, a second one ends it at once. Signals that this process
+    ignores (nohup, a shell's background jobs) stay ignored.
+    """
+    warden = [sys.executable, "-I", "-S", __file__, *command]
+    with subprocess.Popen(
+        warden, stdin=subprocess.PIPE, process_group=0, pass_fds=keep_open
+    ) as process:
+        with _forwarded(process.pid) as received:
+            status = process.wait()
+        if received or status < 0 or status > 128:  # what it left behind would go on
+            _end_rest(process.pid)
+    return status, received[0] if received else None
+
+
+@contextmanager
+def _forwarded(group: int) -> Iterator[list[int]]:
+    """Pass signals on to a group while the block runs; yield those that came."""
+    received: list[int] = []
+    limits: list[threading.Timer] = []
+    heard_at = -AGAIN
+
+    def end(number: int, _: FrameType | None) -> None:
+        nonlocal heard_at
+        if time.monotonic() < heard_at + AGAIN:
+            return
+        heard_at = time.monotonic()
+        limit = threading.Timer(SOON if received else LAST, _signal, (group, signal.SIGKILL))
+        limit.daemon = True
+        limit.start()
+        limits.append(limit)
+        received.append(number)
+        _signal(group, signal.SIGINT)
+
+    def pause(_: int, __: FrameType | None) -> None:
+        _signal(group, signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        _signal(group, signal.SIGCONT)
+
+    handlers = dict.fromkeys(ENDING, end) | {signal.SIGTSTP: pause}
+    before = {number: signal.getsignal(number) for number in handlers}
+    heard = [number for number in handlers if before[number] != signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, handlers[number])
+    try:
+        yield received
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+        for limit in limits:
+            limit.cancel()
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a group; return whether there is anything of it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+        return True
+    return False
+
+
+def _end_rest(group: int) -> None:
+    """End what a command that was killed left running."""
+    until = time.monotonic() + ORPHANED
+    there = _signal(group, signal.SIGINT)
+    while there and time.monotonic() < until:
+        time.sleep(0.05)
+        there = _signal(group, 0)
+    _signal(group, signal.SIGKILL)
+
+
+def main(command: list[str]) -> int:
+    """Run a command in this process's group until it ends, or until the parent is gone."""
+    for number in ENDING:
+        signal.signal(number, lambda *_: None)  # for the command: it has the usual action again
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    # Snakemake can hang after SIGTERM: where a service manager sends it to everything, only the
+    # process that is asked to end acts on it. Jobs take the block off (judgescope.jobs.run).
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    orphaned = threading.Event()
+
+    def watch() -> None:
+        while os.read(0, 1):  # not sys.stdin, whose lock a thread would hold to the end
+            pass
+        orphaned.set()
+        _signal(os.getpgrp(), signal.SIGINT)
+        time.sleep(ORPHANED)
+        _signal(os.getpgrp(), signal.SIGKILL)
+
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as child:
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
+        status = child.wait()
+    if orphaned.is_set():
+        if status < 0:  # killed, too: what it left behind has the time that is left
+            watching.join()
+        _signal(os.getpgrp(), signal.SIGKILL)
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

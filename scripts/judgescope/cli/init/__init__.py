@@ -1,0 +1,1 @@
+"""`judgescope init`: from a table of rated texts to the cards of a study."""

@@ -1,0 +1,74 @@
+"""The one error a user sees: what, where, got, allowed, the nearest match, what to do."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from judgescope.core.control_chars import UNSEEN
+from judgescope.core.secrets import masked
+
+SHOWN = 12
+"""Longer lists of allowed values are cut after this many."""
+CONTROL = re.compile(f"[\t{UNSEEN}]")
+"""What moves a terminal's cursor, or worse: names in a message may come from data."""
+
+
+class UserError(Exception):
+    """Something the user wrote or supplied cannot be used; says everything needed to mend it.
+
+    `what` is one sentence; `where` a file with key or row; `got` the offending value; `allowed`
+    the values or the form that would do; `todo` the next step.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str,
+        got: object = None,
+        allowed: Iterable[str] | str | None = None,
+        todo: str = "",
+    ) -> None:
+        super().__init__(what)
+        self.what, self.where, self.got, self.todo = what, where, got, todo
+        self.allowed = allowed if isinstance(allowed, str | None) else sorted(set(allowed))
+
+    def nearest(self) -> str | None:
+        """Return the allowed value that looks most like what was given, if one does."""
+        if not isinstance(self.allowed, list) or not isinstance(self.got, str):
+            return None
+        found = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
+        return found[0] if found else None
+
+    def __str__(self) -> str:
+        """Return the message, a line for each part that has content, without what looks secret."""
+        allowed = self.allowed
+        if isinstance(allowed, list):
+            more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""
+            allowed = (", ".join(allowed[:SHOWN]) or "nothing") + more
+        parts = {
+            "where": self.where,
+            "got": None if self.got is None else _shown(self.got),
+            "allowed": allowed,
+            "nearest": self.nearest(),
+            "do": self.todo,
+        }
+        lines = [f"  {name + ':':<9}{text}" for name, text in parts.items() if text]
+        return masked(CONTROL.sub(" ", "\n".join([self.what, *lines])))
+
+
+class UserErrors(Exception):
+    """Several user errors found in one pass."""
+
+    def __init__(self, errors: list[UserError]) -> None:
+        super().__init__(f"{len(errors)} problems")
+        self.errors = errors
+
+    def __str__(self) -> str:
+        """Return all messages, a blank line between them."""
+        return "\n\n".join(map(str, self.errors))
+
+
+def _shown(value: object, width: int = 200) -> str:
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 1] + "…"

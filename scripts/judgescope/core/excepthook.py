@@ -1,0 +1,28 @@
+"""How an exception is shown that nobody has foreseen: whole, but without a secret."""
+
+import os
+import sys
+import traceback
+from types import TracebackType
+
+from judgescope.core.secrets import is_secret, masked
+
+
+def show_without_secrets() -> None:
+    """See to it that no traceback shows what looks like a key, or a variable named like one."""
+    sys.excepthook = _show
+
+
+def print_exception() -> None:
+    """Print the exception that is being handled, in the same way."""
+    error = sys.exception()
+    assert error is not None
+    _show(type(error), error, error.__traceback__)
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    from judgescope.core.redaction import Redactor  # of no use to a job that ends well
+
+    named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
+    text = "".join(traceback.format_exception(kind, error, trace))
+    print(masked(Redactor(named).redact(text)), end="", file=sys.stderr)

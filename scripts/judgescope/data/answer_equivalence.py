@@ -1,0 +1,41 @@
+"""Answer Equivalence as its authors publish it: JSONL, one rated candidate answer a line.
+
+Fields that are used: qid, question, context, reference. A question comes in many lines, with other
+candidates and with other references; its references here are all of them, in order of appearance.
+"""
+
+from collections.abc import Mapping
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset: question and context are the source, an item's id is its qid."""
+    draft = Draft(card)
+    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    references: dict[str, dict[str, None]] = {}
+    for path, number, row in rows:
+        with draft.at(path, number):
+            references.setdefault(_qid(draft, row), {})[_reference(draft, row)] = None
+    for path, number, row in rows:
+        with draft.at(path, number):
+            qid = _qid(draft, row)
+            source = [draft.pick(row, "question"), draft.pick(row, "context")]
+            draft.item(qid, source, list(references.get(qid, ())) or None)
+    draft.notes.append(f"{len(rows)} rows: the candidate answers and their ratings are not read")
+    return draft.finish()
+
+
+def _qid(draft: Draft, row: Row) -> str:
+    return draft.name(draft.pick(row, "qid"), "item")
+
+
+def _reference(draft: Draft, row: Row) -> str:
+    text = draft.pick(row, "reference")
+    if not (isinstance(text, str) and text.strip()):
+        raise UserError("a reference is empty or not a text", where="", got=text)
+    return text

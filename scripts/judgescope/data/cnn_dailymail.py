@@ -1,0 +1,58 @@
+"""CNN/DailyMail, one news article an item, in either of the forms in which it is published.
+
+A file `<id>.story` is the article, then blocks that begin with a line `@highlight`. A table (CSV,
+Parquet, JSONL) has the columns id, article and highlights, a highlight a line.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found, read_rows, read_text
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+HIGHLIGHT = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
+_ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset: the highlights are the reference, as sentences of one text.
+
+    Some published articles are empty: they are left out, and named.
+    """
+    draft, empty = Draft(card), list[str]()
+    for path, _ in files["data"]:
+        if path.suffix == ".story":
+            with draft.at(path, 1):
+                article, *highlights = HIGHLIGHT.split(read_text(path))
+                _add(draft, empty, path.stem, article, highlights)
+            continue
+        for number, row in read_rows(path):
+            with draft.at(path, number):
+                name, article, told = (
+                    draft.pick(row, column) for column in ("id", "article", "highlights")
+                )
+                _add(draft, empty, name, article, str(told or "").splitlines())
+    if empty:
+        shown = ", ".join(empty[:5])
+        draft.notes.append(f"{len(empty)} items without an article left out: {shown}")
+    return draft.finish()
+
+
+def _add(
+    draft: Draft, empty: list[str], name: object, article: object, highlights: Sequence[str]
+) -> None:
+    key = draft.name(name, "item")
+    if article is None or (isinstance(article, str) and not article.strip()):
+        empty.append(key)
+        return
+    source = article.strip() if isinstance(article, str) else article
+    draft.item(key, [source], [summary(highlights)])
+
+
+def summary(highlights: Sequence[str]) -> str:
+    """Return highlights as one text: each ends as a sentence does, no blank before its mark."""
+    texts = [" ".join(text.split()) for text in highlights]
+    tidy = [re.sub(r"\s+([.!?])$", r"\1", text) for text in texts if text]
+    return " ".join(text if _ENDED.search(text) else f"{text}." for text in tidy)

@@ -1,0 +1,424 @@
+"""Collecting what an adapter reads, and finding everything that is wrong with it in one pass."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.slugs import folded, slugs
+from judgescope.data.files import Found, Row, pick, read_rows
+from judgescope.data.rated import Item, Output, Rated, Rating
+from judgescope.schema.cards import Dataset, RatedAspect
+
+MEAN = "mean"
+"""The rater whose values are means of several people's: on the scale, but off its grid."""
+RESERVED = ("original",)
+"""System ids that would make the target id of an unperturbed original."""
+ROW_PER_TEXT = (
+    "one row per text, with a column per rater: map `item` (judgescope init: --item) to what rows "
+    "about one source share, and `system` (--system) to who wrote the text"
+)
+SHOWN_ROWS, SHOWN_FAULTS = 5, 20
+FEW_SIGNS = 30
+NO_TEXTS = {
+    name.casefold(): name
+    for name in (
+        *("nan", "None", "null", "NaT", "<NA>", "undefined", "[]", "{}"),
+        *("#NAME?", "#VALUE!", "#REF!", "#N/A", "#DIV/0!", "#NUM!", "#NULL!", "#ERROR!"),
+    )
+}
+"""What programs and spreadsheets write where they have no text."""
+PRINTED = re.compile(r"""\s*\[\s*(['"]).*(['"])\s*\]\s*""", re.DOTALL)
+"""A list of texts as Python or JSON prints it."""
+AROUND = 30
+"""Of long names that are almost equal, so many characters on both sides of the difference."""
+
+Key = tuple[str, str]
+
+
+class Place(NamedTuple):
+    """A row of a file; 0: the file as a whole."""
+
+    file: str
+    row: int
+
+
+class _Item(NamedTuple):
+    place: Place
+    source: str
+    references: tuple[str, ...]
+    meta: dict[str, Any]
+
+
+class Draft:
+    """Items, outputs and ratings under the ids of the data; `finish` checks and names them."""
+
+    def __init__(self, card: Dataset) -> None:
+        self.card = card
+        self.place = Place("", 0)
+        self.part = ""
+        self.notes: list[str] = []
+        self._items: dict[str, _Item] = {}
+        self._outputs: dict[Key, tuple[Place, str]] = {}
+        self._ratings: dict[tuple[Key, str, str], float] = {}
+        self._missing: dict[tuple[str, str], list[Place]] = {}
+        self._faults: dict[tuple[str, ...], tuple[UserError, list[Place]]] = {}
+        self._odd: dict[tuple[str, str], list[Place]] = {}
+        self._numbers: dict[str, int] = {}
+        self._spelled: dict[tuple[str, str], str] = {}
+        self._first: dict[tuple[str, str], tuple[str, Place]] = {}
+        self._respelled: dict[tuple[str, str, str], list[Place]] = {}
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Aspect -> its name in the data; nothing where the card says that nothing is rated."""
+        if self.card.ratings == "none":
+            return {}
+        return {name: aspect.column or name for name, aspect in self.card.aspects.items()}
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any item could be read."""
+        return bool(self._items)
+
+    @contextmanager
+    def at(self, file: Path, row: int, part: str = "") -> Iterator[None]:
+        """Make this row, or a part of it that faults name, the current one; see `caught`."""
+        self.place, self.part = Place(str(file), row), part
+        with self.caught():
+            yield
+
+    def add_rows(self, found: Found, add: Callable[["Draft", Row], None]) -> Self:
+        """Add every row of some files with `add`; its errors are noted as faults of the row."""
+        for path, _ in found:
+            for number, row in read_rows(path):
+                with self.at(path, number):
+                    add(self, row)
+        return self
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Note an error inside as a fault of the current row and go on after the block."""
+        try:
+            yield
+        except UserError as error:
+            self._fault(error.what, got=error.got, allowed=error.allowed, todo=error.todo)
+
+    def pick(self, row: Row, path: str) -> Any:
+        """Return the value at `path` of the current row, or raise UserError."""
+        return pick(row, path, "")
+
+    def number(self, source: list[object], count: int) -> str:
+        """Return an id for an item that has none: the dataset's, and a number by appearance.
+
+        Rows of one source are one item; `count` bounds how many there will be, so that ids sort as
+        they came.
+        """
+        key = self._one_name(" | ".join(map(str, source)), "source")
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        return numbered(self.card.dataset, number, count)
+
+    def name(self, name: object, kind: str) -> str:
+        """Return an id as text, also one that was stored as a number, or raise UserError."""
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
+            raise UserError(f"this is no id ({kind})", where="", got=name)
+        return self._one_name(str(name), kind)
+
+    def _one_name(self, name: str, kind: str) -> str:
+        """Return the spelling of a name that is used, its own unless the card says otherwise.
+
+        A name that differs from an earlier one only in blanks, case or Unicode form is a fault.
+        """
+        if (known := self._spelled.get((kind, name))) is not None:
+            return known
+        first, place = self._first.setdefault((kind, folded(name)), (name, self.place))
+        if first == name or self.card.same_names is False:
+            self._spelled[kind, name] = name
+            return name
+        if self.card.same_names:
+            self._respelled.setdefault((kind, first, name), []).append(self.place)
+            return first
+        self._fault(
+            f"two names ({kind}) differ only in blanks, case or Unicode form",
+            also=place,
+            got=apart(first, name),
+            todo="write one of them everywhere, or say in the dataset's card that they are one "
+            "(`same_names: true`) or several (`same_names: false`)",
+        )
+        return name
+
+    def item(
+        self,
+        name: object,
+        source: list[object],
+        references: list[object] | None,
+        meta: dict[str, Any] | None = None,
+    ) -> str:
+        """Add an item, or check that it is the one already there; return its id in the data.
+
+        `source` holds the parts of a source, [] where the data has none by design; `references`
+        is None where it has none by design: else one at least is needed.
+        """
+        key = self.name(name, "item")
+        entry = _Item(
+            self.place,
+            self._source(source),
+            tuple(self.text(text, "reference") for text in references or () if not _blank(text)),
+            meta or {},
+        )
+        if references is not None and not entry.references:
+            self._fault("this item has no reference", got=key)
+        known = self._items.setdefault(key, entry)
+        for field in ("source", "references", "meta"):
+            if getattr(known, field) != getattr(entry, field):
+                self._fault(
+                    f"rows of one item differ in their {field}",
+                    also=known.place,
+                    got=key,
+                    todo=ROW_PER_TEXT,
+                    alike=True,
+                )
+        return key
+
+    def output(self, item: str, system: object, text: object) -> Key:
+        """Add a system's text for an item that was added before.
+
+        `text` is not looked at where the format has none by design.
+        """
+        key = (item, self.name(system, "system"))
+        if item not in self._items:
+            self._fault("there is no such item", got=item, allowed=self._items)
+        if key in self._outputs:
+            self._fault(
+                "an item has two texts of one system",
+                also=self._outputs[key][0],
+                got=", ".join(key),
+                todo=ROW_PER_TEXT,
+                alike=True,
+            )
+        kept = self.text(text, "text") if self.card.has_texts else ""
+        self._outputs.setdefault(key, (self.place, kept))
+        return key
+
+    def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
+        """Add what a rater said of a text, and return it; a missing rating is counted."""
+        value = self.value(aspect, cell, on_grid=rater != MEAN)
+        if value is not None:
+            self._ratings.setdefault((key, aspect, rater), value)
+        return value
+
+    def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
+        """Return a rating, which must be on the aspect's scale; one that is missing is counted."""
+        value, scale = self._value(cell, aspect), self.card.aspects[aspect]
+        if value is not None and not fits(value, scale, on_grid=on_grid):
+            allowed = shown(scale, on_grid=on_grid)
+            self._fault("a rating is off the scale", f"aspect {aspect}", got=cell, allowed=allowed)
+        return value
+
+    def text(self, text: object, kind: str) -> str:
+        """Return a text, "" for what is none: that is noted as a fault."""
+        if _blank(text):
+            self._fault(f"a {kind} is empty", got=text)
+            return ""
+        if not isinstance(text, str):
+            self._fault(f"a {kind} is not a text", got=text)
+            return ""
+        if not folded(text[:FEW_SIGNS]) and not folded(text):
+            self._fault(f"a {kind} shows nothing", got=text)
+        elif what := _no_text(text):
+            self._odd.setdefault((kind, what), []).append(self.place)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = text[error.start : error.end]
+            self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
+        return text
+
+    def check(self) -> None:
+        """Raise UserErrors with all faults so far, if there are any."""
+        if self._faults:
+            raise UserErrors(self._errors())
+
+    def finish(self) -> Rated:
+        """Return the dataset under its final ids, or raise UserErrors with all faults."""
+        if not (self._outputs if self.card.has_systems else self._items) and not self._faults:
+            where = ", ".join(sorted(map(str, self.card.files.values())))
+            raise UserError("there are no rows", where=where)
+        self.check()
+        items = slugs(self._items)
+        systems = slugs((system for _, system in self._outputs), RESERVED)
+        raters = slugs(rater for _, _, rater in self._ratings)
+        target = {key: f"{items[key[0]]}:{systems[key[1]]}" for key in self._outputs}
+        return Rated(
+            items=sorted(
+                (
+                    Item(items[key], one.source, one.references, {**one.meta, "id": key})
+                    for key, one in self._items.items()
+                ),
+                key=lambda one: one.item,
+            ),
+            outputs=sorted(
+                Output(target[key], items[key[0]], systems[key[1]], text, place.row, place.file)
+                for key, (place, text) in self._outputs.items()
+            ),
+            ratings=sorted(
+                Rating(target[key], aspect, raters[rater], value)
+                for (key, aspect, rater), value in self._ratings.items()
+            ),
+            systems={made: name for name, made in sorted(systems.items())},
+            problems=[*self.notes, *self._notices()],
+        )
+
+    def _source(self, parts: list[object]) -> str:
+        """Join the parts that are there by a blank line; the white space around it is theirs."""
+        texts = [self.text(part, "source") for part in parts if not _blank(part)]
+        if parts and not texts:
+            self._fault("a source is empty", got=parts[0])
+        return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
+
+    def _value(self, cell: object, aspect: str) -> float | None:
+        """Return a rating as a number, or None for one that is missing or not a number."""
+        text = str(cell).strip()
+        if _blank(cell) or text.lower() == "nan" or text in self.card.missing:
+            self._missing.setdefault((self.place.file, aspect), []).append(self.place)
+            return None
+        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
+            try:
+                return float(cell if "_" not in text else "")
+            except ValueError:
+                pass
+            except OverflowError:
+                return math.inf
+        self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
+        return None
+
+    def _fault(
+        self,
+        what: str,
+        of: str = "",
+        *,
+        also: Place | None = None,
+        got: object = None,
+        allowed: Iterable[str] | str | None = None,
+        todo: str = "",
+        alike: bool = False,
+    ) -> None:
+        """Note a fault of the current row; equal ones are told once, with all their rows.
+
+        Those that are `alike` are equal whatever was got, and told with what the first one got.
+        """
+        of = ", ".join(dict.fromkeys(filter(None, [self.part, of])))
+        key = (what, of, "" if alike else repr(got), self.place.file)
+        if key not in self._faults:
+            error = UserError(what, where=of, got=got, allowed=allowed, todo=todo)
+            self._faults[key] = (error, [])
+        self._faults[key][1].extend([also, self.place] if also else [self.place])
+
+    def _errors(self) -> list[UserError]:
+        errors = []
+        for error, places in list(self._faults.values())[:SHOWN_FAULTS]:
+            error.where = ", ".join(filter(None, [rows_of(places), error.where]))
+            errors.append(error)
+        if more := len(self._faults) - len(errors):
+            last = list(self._faults.values())[-1][1]
+            errors.append(UserError(f"… and {more} more problems", where=f"up to {rows_of(last)}"))
+        return errors
+
+    def _notices(self) -> Iterator[str]:
+        for (kind, first, name), places in sorted(self._respelled.items()):
+            kept, other = apart(first, name)
+            yield f"the {kind} {other!r} is read as {kept!r}: {_rows(places)}"
+        for (kind, what), places in sorted(self._odd.items()):
+            count = len(set(places))
+            yield f"{count} {_plural(kind, count)} that are {what}, no words: {_rows(places)}"
+        for (_, aspect), places in sorted(self._missing.items()):
+            count = len(places)
+            rows = _rows(places)
+            yield f"{count} {_plural('rating', count)} of {aspect} missing: {rows}"
+        used = {item for item, _ in self._outputs}
+        unused = [name for name in self._items if name not in used]
+        if unused and self.card.has_systems:
+            count = len(unused)
+            yield f"{count} {_plural('item', count)} without any output: {', '.join(unused[:5])}"
+
+
+def numbered(prefix: str, number: int, count: int) -> str:
+    """Return `prefix-007`, with as many digits as `count` needs, three at least."""
+    return f"{prefix}-{number:0{max(3, len(str(count)))}d}"
+
+
+def fits(value: float, scale: RatedAspect, *, on_grid: bool = True) -> bool:
+    """Return whether a value lies in the scale's range and, if asked, on its grid."""
+    if not scale.min <= value <= scale.max:
+        return False
+    steps = (value - scale.min) / scale.step if on_grid and scale.step else 0.0
+    return math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)
+
+
+def shown(scale: RatedAspect, *, on_grid: bool = True) -> str:
+    """Return the scale in words."""
+    grid = f" in steps of {scale.step:g}" if on_grid and scale.step else ""
+    return f"{scale.min:g} to {scale.max:g}{grid}"
+
+
+def rows_of(places: list[Place]) -> str:
+    """Return files and rows: the first few of each, and how many there are in all."""
+    told = []
+    for file in sorted({place.file for place in places}):
+        rows = sorted({place.row for place in places if place.file == file} - {0})
+        if not rows:
+            told.append(file)
+            continue
+        named = ", ".join(map(str, rows[:SHOWN_ROWS]))
+        more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
+        told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")
+    return "; ".join(told)
+
+
+def _rows(places: list[Place]) -> str:
+    return rows_of([place._replace(file=Path(place.file).name) for place in places])
+
+
+def _no_text(text: str) -> str:
+    """Return what a text is that a program wrote for lack of one, "" for any other text."""
+    if len(text) < FEW_SIGNS and (known := text.strip().casefold()) in NO_TEXTS:
+        return f"`{NO_TEXTS[known]}`"
+    return "a printed list" if PRINTED.fullmatch(text) else ""
+
+
+def apart(one: str, other: str) -> list[str]:
+    """Return two names so that they can be told apart, combining marks as codes.
+
+    Of long ones what stands around the first difference.
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    long = max(len(one), len(other)) > 3 * AROUND
+    around = slice(max(0, same - AROUND), same + AROUND) if long else slice(None)
+    return [_marked(name[around]) for name in (one, other)]
+
+
+def _marked(text: str) -> str:
+    return "".join(f"⟨U+{ord(one):04X}⟩" if unicodedata.combining(one) else one for one in text)
+
+
+def trimmed(text: object) -> object:
+    """Return a text without the white space around it, and anything else as it is."""
+    return text.strip() if isinstance(text, str) else text
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _blank(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,144 @@
+"""The benchmarks of paper 002 as JSON: texts of known rating, and texts in a known order.
+
+Role `global`: an object aspect -> list of objects with source, target and rating. Role `local`: an
+object aspect -> object source -> list of texts (or objects with target), the reference first, each
+next one with one error more. An item is a source; it has no reference of its own. Rows in messages
+count the texts, or the sources, of an aspect from 1.
+"""
+
+from collections.abc import Generator, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft, trimmed
+from judgescope.data.files import Found, read_object
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import GIVEN_ROLES, Dataset
+
+FEWEST = 2
+"""Texts of a source that have an order."""
+
+
+class Given(NamedTuple):
+    """A text with what is known of it: its rating, or its place behind the reference."""
+
+    source: str
+    text: str
+    step: int
+    rating: float | None
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset's items: every source once, whatever texts there are of it."""
+    draft = Draft(card)
+    found = [
+        one
+        for role in GIVEN_ROLES
+        if role in files
+        for aspect in card.aspects
+        for one in _of_aspect(draft, files[role], role, aspect)
+    ]
+    _note(draft, files, [one.rating is not None for one in found])
+    sources = {one.source for one in found}
+    for source in dict.fromkeys(one.source for one in found):
+        draft.item(draft.number([source], len(sources)), [source], None)
+    return draft.finish()
+
+
+def given(card: Dataset, found: Found, role: str, aspect: str) -> list[Given]:
+    """Return the texts of one aspect in the files of a role; UserErrors for any that is faulty."""
+    draft = Draft(card)
+    texts = list(_of_aspect(draft, found, role, aspect))
+    draft.check()
+    return texts
+
+
+def _of_aspect(draft: Draft, found: Found, role: str, aspect: str) -> Iterator[Given]:
+    """Yield the texts of an aspect; whatever is wrong with one is noted as a fault."""
+    column = draft.card.aspects[aspect].column or aspect
+    contents = {path: read_object(path) for path, _ in found}
+    holding = [path for path, content in contents.items() if column in content]
+    if len(holding) == 1:
+        with draft.at(holding[0], 0, f"aspect {column}"):
+            yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
+        return
+    with draft.at(holding[-1] if holding else found[0][0], 0):
+        if holding:
+            raise UserError("an aspect comes in two files of a role", where="", got=column)
+        raise UserError(
+            f"there are no texts of an aspect ({role})",
+            where="",
+            got=column,
+            allowed=[name for content in contents.values() for name in content],
+            todo=f"name it by `column` in the card's aspects.{aspect}, or leave it out",
+        )
+
+
+def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
+    if not isinstance(entries, list) or not entries:
+        raise UserError("the texts of an aspect are a list of objects", where="", got=entries)
+    part = draft.part
+    for row, entry in enumerate(entries, start=1):
+        with draft.at(path, row, part):
+            if not isinstance(entry, dict):
+                raise UserError("a text with its rating is an object", where="", got=entry)
+            source, text = (_text(draft, entry, key) for key in ("source", "target"))
+            rating = draft.value(aspect, draft.pick(entry, "rating"))
+            if source and text and rating is not None:
+                yield Given(source, text, 0, rating)
+
+
+def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
+    if not isinstance(entries, dict) or not entries:
+        raise UserError("the texts of an aspect are an object by source", where="", got=entries)
+    part, seen, same = draft.part, set[str](), 0
+    for row, (key, texts) in enumerate(entries.items(), start=1):
+        with draft.at(path, row, part):
+            source = draft.text(key.strip(), "source")
+            if source in seen:
+                raise UserError("a source comes twice, but for white space", where="", got=key)
+            seen.add(source)
+            if not isinstance(texts, list) or len(texts) < FEWEST:
+                raise UserError(
+                    "a source has a list of texts, the reference first",
+                    where="",
+                    got=texts,
+                    allowed=f"{FEWEST} or more",
+                )
+            if source:
+                same += yield from _row(draft, source, texts)
+    if same:
+        draft.notes.append(f"texts of {aspect} equal to the one before them (local): {same}")
+
+
+def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
+    """Yield the texts of a source; return how many are no other than the one before them."""
+    (path, row), part, told = draft.place, draft.part, list[str]()
+    for step, entry in enumerate(texts):
+        with draft.at(Path(path), row, f"{part}, text {step + 1}"):
+            own = entry if isinstance(entry, dict) else {"target": entry}
+            if text := _text(draft, own, "target"):
+                told.append(text)
+                yield Given(source, text, step, None)
+    return sum(one == other for one, other in pairwise(told))
+
+
+def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
+    return draft.text(trimmed(draft.pick(entry, key)), key)
+
+
+def _note(draft: Draft, files: Mapping[str, Found], rated: list[bool]) -> None:
+    """Note how many texts there are, and aspects that the card does not list: they are not read."""
+    counts = {"with a rating": sum(rated), "in a row": len(rated) - sum(rated)}
+    draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
+    known = {scale.column or name for name, scale in draft.card.aspects.items()}
+    for role, found in sorted(files.items()):
+        names = {name for path, _ in found for name in read_object(path)}
+        if others := sorted(names - known):
+            draft.notes.append(f"aspects that the card does not list ({role}): {', '.join(others)}")
+
+
+READERS = {"global": _rated, "local": _in_order}
+"""Role -> what yields the texts of an aspect."""

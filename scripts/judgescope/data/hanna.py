@@ -1,0 +1,75 @@
+"""HANNA as its authors publish it: CSV, one system a row, in every cell a JSON list of all stories.
+
+Columns: Model, and `Human 1 RE` … for every rater and aspect. There are neither texts nor ids: a
+story's id is its position in the lists.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft, numbered
+from judgescope.data.files import Found, Row
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+ENTRY = "#"
+"""The column that `entries` adds: the entry's id."""
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; items are <dataset>-001, …, raters rater-1, …"""
+    return Draft(card).add_rows(files["data"], _add_all).finish()
+
+
+def _add_all(draft: Draft, row: Row) -> None:
+    raters = _raters(draft, row)
+    for entry in entries(row, draft.card.dataset, f"{draft.place.file}:{draft.place.row}"):
+        _add(draft, entry, raters)
+
+
+def _raters(draft: Draft, row: Row) -> list[int]:
+    def rated(rater: int) -> bool:
+        return any(f"Human {rater} {column}" in row for column in draft.columns.values())
+
+    return [*takewhile(rated, count(1))]
+
+
+def _add(draft: Draft, row: Row, raters: list[int]) -> None:
+    item = draft.item(row[ENTRY], [], None)
+    output = draft.output(item, draft.pick(row, "Model"), None)
+    for aspect, column in draft.columns.items():
+        for rater in raters:
+            with draft.caught():
+                value = draft.pick(row, f"Human {rater} {column}")
+                draft.rating(output, aspect, f"rater-{rater}", value)
+
+
+def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
+    """Yield a row per entry of the lists in a row's cells; cells without a list are in each.
+
+    The column `#` is the entry's id: the dataset's, and its number. Raises UserError for lists of
+    different lengths, or none.
+    """
+    lists = {name: found for name, cell in row.items() if (found := _list(cell)) is not None}
+    lengths = {len(found): name for name, found in lists.items()}
+    if len(lengths) != 1:
+        raise UserError(
+            f"the lists in a row's cells are of {len(lengths)} lengths",
+            where=where,
+            got=", ".join(f"{size} in {name}" for size, name in sorted(lengths.items())),
+        )
+    (size,) = lengths
+    for index in range(size):
+        ident = numbered(dataset, index + 1, size)
+        yield row | {name: found[index] for name, found in lists.items()} | {ENTRY: ident}
+
+
+def _list(cell: object) -> list[object] | None:
+    if isinstance(cell, str) and cell.startswith("["):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return None
+    return cell if isinstance(cell, list) else None

@@ -1,0 +1,81 @@
+"""News Commentary, of which only the English side is used: texts to be paraphrased.
+
+Either plain text (`*.en`, a sentence a line, an empty line between documents), or the table of a
+language pair whose name tells its columns (`*.de-en.tsv`; a lone tab ends a document). There is no
+header and no quoting.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found
+from judgescope.data.rated import Rated
+from judgescope.data.segments import Segment, add_groups, lines_of
+from judgescope.schema.cards import Dataset
+
+ENGLISH = "en"
+NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
+"""How a published file's name ends: in a language pair, or in English alone."""
+_SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset: a text is the source, and stands for its own paraphrase, as it has none.
+
+    Headlines, which end in no mark of a sentence, and lines without English are left out.
+    """
+    draft = Draft(card)
+    if len(files["data"]) > 1:
+        raise UserError(
+            "this format is read from one file",
+            where=f"dataset {card.dataset}, key files.data",
+            got=f"{len(files['data'])} files",
+        )
+    [(path, _)] = files["data"]
+    column, columns = _columns(path)
+    rows = [line.split("\t") if columns > 1 else [line] for line in lines_of(path)]
+    segments = list(_segments(draft, path, rows, column, columns))
+    used = sum(any(cell.strip() for cell in row) for row in rows)
+    draft.notes.append(f"{used - len(segments)} of {used} lines left out: headlines, or no English")
+    draft.notes.append("there are no paraphrases: a text stands for its own")
+    add_groups(draft, path, segments)
+    return draft.finish()
+
+
+def _columns(path: Path) -> tuple[int, int]:
+    """Return which column of how many is English, as the file's name tells."""
+    name = NAME.fullmatch(path.name)
+    languages = (name["pair"] or name["one"]).split("-") if name else []
+    if ENGLISH not in languages:
+        raise UserError(
+            "the file's name does not say where its English is",
+            where=str(path),
+            got=path.name,
+            allowed="a name that ends in .en, or in a pair with en such as .de-en.tsv",
+            todo="name the file as it is published",
+        )
+    return languages.index(ENGLISH), len(languages)
+
+
+def _segments(
+    draft: Draft, path: Path, rows: list[list[str]], column: int, columns: int
+) -> Iterator[Segment]:
+    document = 1
+    for number, cells in enumerate(rows, start=1):
+        if not any(cell.strip() for cell in cells):
+            document += 1
+            continue
+        with draft.at(path, number):
+            if len(cells) != columns:
+                raise UserError(
+                    "this line has another number of columns than its name tells",
+                    where="",
+                    got=len(cells),
+                    allowed=str(columns),
+                )
+            text = cells[column].strip()
+            if _SENTENCE.search(text):
+                yield Segment(number, text, (text,), f"{document}")

@@ -1,0 +1,86 @@
+"""QAGS as its authors publish it: JSONL, one summary a line, and for each sentence people's votes.
+
+Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a list of
+{worker_id, response: yes or no}, "yes" where the article bears the sentence out. There are no ids:
+an item's is its position. The summary is its sentences in a row.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import MEAN, Draft, numbered
+from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.rated import Rated
+from judgescope.data.table import SYSTEM
+from judgescope.schema.cards import Dataset
+
+ANSWERS = ("no", "yes")
+SENTENCES = "sentences"
+"""The key of an item's `meta` that holds the sentences of its summary, each with its votes."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    votes: dict[str, str]
+    supported: bool
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; a rating is the share of sentences that most of their workers accept.
+
+    Its one rater is `mean`, its one system `system`; the votes are kept in the items' `meta`.
+    """
+    if len(card.aspects) != 1:
+        raise UserError(
+            "QAGS asked one thing of a sentence: whether the article bears it out",
+            where=f"dataset {card.dataset}, key aspects",
+            got=", ".join(card.aspects),
+            todo="name one aspect",
+        )
+    draft = Draft(card)
+    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    for position, (path, number, row) in enumerate(rows, start=1):
+        _add(draft, path, number, row, numbered(card.dataset, position, len(rows)))
+    return draft.finish()
+
+
+def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
+    entries: list[Any] = []
+    with draft.at(path, number):
+        entries = draft.pick(row, "summary_sentences[*]")
+        if not entries:
+            raise UserError("a summary has no sentence", where="", got=row["summary_sentences"])
+    found: list[_Sentence] = []
+    for index, entry in enumerate(entries, start=1):
+        with draft.at(path, number, f"sentence {index}"):
+            one = _sentence(draft, entry)
+            found += [one] if one.text else []
+    with draft.at(path, number):
+        kept = [{"sentence": one.text, "votes": one.votes} for one in found]
+        item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: kept})
+        if found and len(found) == len(entries):
+            output = draft.output(item, SYSTEM, " ".join(one.text for one in found))
+            for aspect in draft.columns:
+                draft.rating(output, aspect, MEAN, fmean(one.supported for one in found))
+
+
+def _sentence(draft: Draft, entry: Row) -> _Sentence:
+    text = draft.text(draft.pick(entry, "sentence"), "sentence").strip()
+    votes: dict[str, str] = {}
+    for response in draft.pick(entry, "responses[*]"):
+        worker = draft.name(draft.pick(response, "worker_id"), "worker")
+        answer = draft.pick(response, "response")
+        if answer not in ANSWERS:
+            raise UserError("this is no answer", where="", got=answer, allowed=ANSWERS)
+        if worker in votes:
+            raise UserError("a worker answers twice", where="", got=worker)
+        votes[worker] = answer
+    yes = sum(answer == "yes" for answer in votes.values())
+    if 2 * yes == len(votes):
+        raise UserError(
+            "there is no majority", where="", got=f"{yes} yes of {len(votes)}, an odd number needed"
+        )
+    return _Sentence(text, votes, 2 * yes > len(votes))

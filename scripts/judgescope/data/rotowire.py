@@ -1,0 +1,98 @@
+"""The accuracy task on RotoWire as its organisers publish it: reports of games, and their errors.
+
+Columns of the role `games` (CSV, one report a row): TEXT_ID, GENERATED_TEXT, and more about the
+game, which is kept in the item's `meta`; DETOKENIZED_GENERATED_TEXT is not read. The role `spans`
+(CSV, one error a row) has TEXT_ID (with `.txt`), TYPE, DOC_TOKEN_START and DOC_TOKEN_END (tokens
+between white space, counted from 1, the last one included), and TOKENS, CORRECTION and COMMENT.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found, Row
+from judgescope.data.rated import GoldSpan, Rated
+from judgescope.data.table import SYSTEM
+from judgescope.schema.cards import Dataset
+
+TEXT, TOKENS = "GENERATED_TEXT", "TOKENS"
+APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
+"""Columns that are not kept in an item's `meta`."""
+ENDS = ("DOC_TOKEN_START", "DOC_TOKEN_END")
+
+
+class _Report(NamedTuple):
+    text: str
+    tokens: list[tuple[int, int]]
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset with its gold spans; nobody rated it, and no system is named."""
+    reading = _Reading()
+    draft = Draft(card).add_rows(files["games"], reading.add_report)
+    draft.check()
+    rated = draft.add_rows(files["spans"], reading.add_span).finish()
+    names = {item.item: str(item.meta["id"]) for item in rated.items}
+    targets = {names[one.item]: one.target for one in rated.outputs}
+    spans = [one._replace(target=targets[one.target]) for one in reading.spans]
+    return replace(rated, spans=sorted(spans, key=lambda one: one[:4]))
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.reports: dict[str, _Report] = {}
+        self.spans: list[GoldSpan] = []
+        self.seen: set[tuple[str, int, int, str]] = set()
+
+    def add_report(self, draft: Draft, row: Row) -> None:
+        """Add a game and its report."""
+        meta = {name: cell for name, cell in row.items() if name not in APART}
+        item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
+        text = draft.pick(row, TEXT)
+        draft.output(item, SYSTEM, text)
+        text = text if isinstance(text, str) else ""
+        tokens = [found.span() for found in re.finditer(r"\S+", text)]
+        self.reports.setdefault(item, _Report(text, tokens))
+
+    def add_span(self, draft: Draft, row: Row) -> None:
+        """Add an error, in characters of its report and not yet under its target's id."""
+        name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
+        if name not in self.reports:
+            raise UserError("there is no such report", where="", got=name, allowed=self.reports)
+        start, end = _place(draft, row, self.reports[name])
+        text = self.reports[name].text[start:end]
+        told = str(row.get(TOKENS) or "")
+        if told.strip() and told.split() != text.split():
+            raise UserError(
+                f"other tokens are at this place of {name}", where="", got=told, allowed=text
+            )
+        category = draft.text(draft.pick(row, "TYPE"), "category").strip()
+        if (key := (name, start, end, category)) in self.seen:
+            raise UserError("an error comes twice", where="", got=f"{name}: {told or text}")
+        self.seen.add(key)
+        correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
+        self.spans.append(GoldSpan(*key, text, correction, comment))
+
+
+def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
+    """Return where a row's first token begins and its last one ends, in characters."""
+    first, last = (_number(draft, row, column) for column in ENDS)
+    count = len(report.tokens)
+    if not 1 <= first <= last <= count:
+        raise UserError(
+            "there are no such tokens",
+            where="",
+            got=f"{first} to {last}",
+            allowed=f"1 to {count}, the first not after the last",
+        )
+    return report.tokens[first - 1][0], report.tokens[last - 1][1]
+
+
+def _number(draft: Draft, row: Row, column: str) -> int:
+    cell = str(draft.pick(row, column)).strip()
+    if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
+        raise UserError(f"`{column}` is no number of a token", where="", got=cell)
+    return int(cell)

@@ -1,0 +1,23 @@
+"""SAMSum as its authors publish it: a JSON list of dialogues, each with a summary by people.
+
+Fields: id, dialogue (a turn a line, `name: text`) and summary.
+"""
+
+from collections.abc import Mapping
+
+from judgescope.data.draft import Draft, trimmed
+from judgescope.data.files import Found, Row
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset: the dialogue is the source, its summary the reference."""
+    return Draft(card).add_rows(files["data"], _add).finish()
+
+
+def _add(draft: Draft, row: Row) -> None:
+    name, dialogue, summary = (draft.pick(row, key) for key in ("id", "dialogue", "summary"))
+    if isinstance(dialogue, str):
+        dialogue = "\n".join(line.rstrip() for line in dialogue.strip().splitlines())
+    draft.item(name, [dialogue], [trimmed(summary)])

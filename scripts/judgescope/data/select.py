@@ -1,0 +1,128 @@
+"""Which items of a dataset a study uses, and which reference stands for an unperturbed text."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from judgescope.core.errors import UserError
+from judgescope.core.rng import stream
+from judgescope.data import read_dataset
+from judgescope.data.rated import Item, Rated
+from judgescope.schema.cards import Dataset, Select
+
+Split = Callable[[str], Sequence[object]]
+"""Text -> its sentences, in any form: only their number is used."""
+
+
+class Original(NamedTuple):
+    """The text of an item that is perturbed: which of its references, if any, and its text."""
+
+    reference: int | None
+    text: str
+
+
+def read_selected(
+    card: Dataset, folder: Path, data: Path, seed: int, split_sentences: Split
+) -> Rated:
+    """Return what a study uses of a dataset; `folder` and `data` as for `read_dataset`.
+
+    Raises UserError or UserErrors for what is wrong with the data, or with the card's choice of it.
+    """
+    where = str(folder / f"{card.dataset}.yaml")
+    rated = read_dataset(card, folder, data)
+    rated = select(rated, card.select, seed, card.dataset, split_sentences, where=where)
+    _check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
+    _check_systems(rated, card.families, f"{where}, key families")
+    return rated
+
+
+def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
+    """Raise UserError for the id of a system that wrote nothing."""
+    for system in ids:
+        if system not in rated.systems:
+            raise UserError(
+                "there is no such system", where=where, got=system, allowed=rated.systems
+            )
+
+
+def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
+    """Return the reference that stands for the original; None where the item has no reference.
+
+    Rule `first_reference`: the first. `most_sentences`: the FIRST one of those with the most
+    sentences (discernment paper; with our splitter SummEval's 100 originals have the published
+    averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest.
+    `none`: no original.
+    """
+    if rule == "none" or not item.references:
+        return None
+    measures = {"most_sentences": lambda text: len(split_sentences(text)), "longest": len}
+    measure = measures.get(rule, lambda _: 0)
+    counts = [measure(text) for text in item.references]
+    index = counts.index(max(counts))
+    return Original(index, item.references[index])
+
+
+def originals(
+    rated: Rated, rule: Select, split_sentences: Split, *, where: str = ""
+) -> dict[str, Original]:
+    """Return item -> original, for the items that have one.
+
+    `where` names the card in errors. Raises UserError for a system that there is not.
+    """
+    if rule.original_system is not None:
+        [system] = _systems(rated, [rule.original_system], f"{where}, key select.original_system")
+        own = (one for one in rated.outputs if one.system == system and one.text.strip())
+        return {one.item: Original(None, one.text) for one in own}
+    chosen = {item.item: original(item, rule.original, split_sentences) for item in rated.items}
+    return {item: one for item, one in chosen.items() if one is not None}
+
+
+def select(
+    rated: Rated, rule: Select, seed: int, dataset: str, split_sentences: Split, *, where: str = ""
+) -> Rated:
+    """Return the items and systems that a card's `select` keeps, in the order of their ids.
+
+    Drawn items depend on the seed, the dataset and the set of ids only, not on the data's order.
+    `where` names the card in errors. Raises UserError for an unknown system, and when fewer items
+    than wanted are left.
+    """
+    where = where or dataset
+    dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
+    items = rated.items
+    if rule.min_characters:
+        chosen = originals(rated, rule, split_sentences, where=where)
+        long = {item for item, one in chosen.items() if len(one.text) >= rule.min_characters}
+        items = [item for item in items if item.item in long]
+    names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
+    return rated.keep(lambda item: item.item in names, lambda system: system not in dropped)
+
+
+def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
+    """Return the ids of systems that are named as in the data, or by their ids."""
+    known = {name: system for system, name in rated.systems.items()}
+    known |= {system: system for system in rated.systems}
+    for name in names:
+        if name not in known:
+            raise UserError(
+                "there is no such system",
+                where=where,
+                got=name,
+                allowed=rated.systems.values(),
+            )
+    return {known[name] for name in names}
+
+
+def _draw(names: list[str], rule: Select, seed: int, dataset: str, where: str) -> set[str]:
+    if rule.n is None and names:
+        return set(names)
+    if not names or len(names) < (rule.n or 1):
+        limit = rule.min_characters
+        long = f" whose original has {limit} characters or more" if limit else ""
+        raise UserError(
+            f"there are only {len(names)} items{long}",
+            where=f"{where}, key select.n",
+            got=rule.n,
+            allowed=f"1 to {len(names)}" if names else "nothing: no item is left",
+        )
+    drawn = stream(seed, "select", dataset).choice(len(names), size=rule.n, replace=False)
+    return {names[index] for index in drawn}

@@ -1,0 +1,91 @@
+"""Simplicity-DA as its authors publish it: CSV, one simplified sentence a row, with mean ratings.
+
+Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of means for each
+aspect; those of values standardised by rater (`…_zscore`) are not read. The role `ratings` has what
+single raters said: a row for each rater of a text, with sent_id, sys_name, orig_sent, simp_sent,
+rater_id, and a column for some of the aspects. Of these the raters are told apart; the others have
+the rater `mean`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from statistics import fmean
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import MEAN, Draft, Key
+from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+TEXTS = ("orig_sent", "simp_sent")
+ROUNDED = 1e-6
+"""Means that differ by more are not those of the single ratings."""
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; single raters are rater-<id>."""
+    reading = _Reading(Draft(card), _columns(files.get("ratings", [])))
+    reading.draft.add_rows(files["data"], reading.add)
+    reading.draft.add_rows(files.get("ratings", []), reading.rate)
+    reading.draft.notes.extend(reading.differing())
+    return reading.draft.finish()
+
+
+def _columns(found: Found) -> set[str]:
+    return {name for path, _ in found for _, row in islice(read_rows(path), 1) for name in row}
+
+
+class _Reading:
+    def __init__(self, draft: Draft, apart: set[str]) -> None:
+        self.draft = draft
+        self.apart = {name: one for name, one in draft.columns.items() if one in apart}
+        self.known: dict[Key, tuple[str, ...]] = {}
+        self.means: dict[tuple[Key, str], float] = {}
+        self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
+
+    def add(self, draft: Draft, row: Row) -> None:
+        """Add a text and its mean ratings, of the aspects that no single rater tells."""
+        source, text = (draft.pick(row, column) for column in TEXTS)
+        item = draft.item(draft.pick(row, "sent_id"), [source], None)
+        output = draft.output(item, draft.pick(row, "sys_name"), text)
+        self.known.setdefault(output, (source, text))
+        for aspect, column in draft.columns.items():
+            with draft.caught():
+                if aspect not in self.apart:
+                    draft.rating(output, aspect, MEAN, draft.pick(row, column))
+                elif (mean := draft.value(aspect, row.get(column), on_grid=False)) is not None:
+                    self.means[output, aspect] = mean
+
+    def rate(self, draft: Draft, row: Row) -> None:
+        """Add what one rater said of a text."""
+        key = tuple(
+            draft.name(draft.pick(row, column), kind)
+            for column, kind in (("sent_id", "item"), ("sys_name", "system"))
+        )
+        rater = f"rater-{draft.name(draft.pick(row, 'rater_id'), 'rater')}"
+        output = (key[0], key[1])
+        if output not in self.known:
+            raise UserError("the role data has no such text", where="", got=", ".join(output))
+        if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
+            raise UserError(
+                "the role data has other sentences here", where="", got=", ".join(output)
+            )
+        for aspect, column in self.apart.items():
+            said = self.single[output, aspect]
+            if rater in said:
+                raise UserError("a rater rates a text twice", where="", got=rater)
+            value = draft.rating(output, aspect, rater, draft.pick(row, column))
+            if value is not None:
+                said[rater] = value
+
+    def differing(self) -> Iterator[str]:
+        """Tell how many means of the role `data` are not those of the single ratings."""
+        wrong = Counter(
+            aspect
+            for (output, aspect), mean in self.means.items()
+            if (said := self.single.get((output, aspect)))
+            and abs(fmean(said.values()) - mean) > ROUNDED
+        )
+        for aspect, count in sorted(wrong.items()):
+            yield f"means of {aspect} that are not those of the single ratings: {count}"

@@ -1,0 +1,45 @@
+"""SummEval as its authors publish it: JSONL, one summary a line, with all ratings in the row.
+
+Fields: id, text (the article), references, model_id, decoded (the summary), and
+expert_annotations and turker_annotations, lists of {aspect: rating}.
+"""
+
+from collections.abc import Mapping
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found, Row
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+ANNOTATIONS = {
+    "expert": "expert_annotations",
+    "crowd": "turker_annotations",
+    "turker": "turker_annotations",
+}
+"""What a card's `raters` may be, and where their ratings are."""
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; raters are expert-1, expert-2, … in the order of a row's list."""
+    if card.raters not in ANNOTATIONS:
+        raise UserError(
+            "SummEval has no such raters",
+            where=f"dataset {card.dataset}, key raters",
+            got=card.raters,
+            allowed=ANNOTATIONS,
+        )
+    return Draft(card).add_rows(files["data"], _add).finish()
+
+
+def _add(draft: Draft, row: Row) -> None:
+    item = draft.item(
+        draft.pick(row, "id"), [draft.pick(row, "text")], draft.pick(row, "references[*]")
+    )
+    output = draft.output(item, draft.pick(row, "model_id"), draft.pick(row, "decoded"))
+    raters = draft.card.raters
+    for aspect, column in draft.columns.items():
+        with draft.caught():
+            values = draft.pick(row, f"{ANNOTATIONS[raters]}[*].{column}")
+            for index, value in enumerate(values, start=1):
+                draft.rating(output, aspect, f"{raters}-{index}", value)

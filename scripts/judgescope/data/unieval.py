@@ -1,0 +1,44 @@
+"""UniEval's files: JSON, one text an entry, with the mean rating of each aspect.
+
+Fields: source, context (a fact or document beside the source) and reference where the task has
+them, system_id, system_output, scores {aspect: mean}. Equal source and context are one item.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from judgescope.data.draft import MEAN, Draft, trimmed
+from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; its one rater is `mean`.
+
+    Where no system is named, the texts of an item are numbered.
+    """
+    draft = Draft(card)
+    nameless: Counter[str] = Counter()
+    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    for path, number, row in rows:
+        with draft.at(path, number):
+            _add(draft, row, len(rows), nameless)
+    if nameless:
+        draft.notes.append("no system is named: the texts of an item are numbered")
+    return draft.finish()
+
+
+def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
+    source = [draft.pick(row, "source"), *([row["context"]] if "context" in row else [])]
+    references = [row["reference"]] if "reference" in row else None
+    item = draft.item(draft.number(source, count), source, references)
+    if "system_id" in row:
+        system = row["system_id"]
+    else:
+        nameless[item] += 1
+        system = f"text-{nameless[item]}"
+    output = draft.output(item, system, trimmed(draft.pick(row, "system_output")))
+    for aspect, column in draft.columns.items():
+        with draft.caught():
+            draft.rating(output, aspect, MEAN, draft.pick(row, f"scores.{column}"))

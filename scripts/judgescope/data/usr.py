@@ -1,0 +1,49 @@
+"""USR as its authors publish it: JSON, one dialogue an entry, with all its rated responses.
+
+Fields: context, fact, annotators, and responses, each with response, model, and a list of ratings
+under every aspect's name. There are no ids: an item's is its file's and its position.
+"""
+
+from collections.abc import Mapping
+
+from judgescope.data.draft import Draft, numbered, trimmed
+from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset; item ids begin with the pattern's fields, the role or the dataset."""
+    draft = Draft(card)
+    for role, found in sorted(files.items()):
+        for path, fields in found:
+            prefix = "-".join(fields.values()) or (card.dataset if role == "data" else role)
+            rows = list(read_rows(path))
+            for number, row in rows:
+                with draft.at(path, number):
+                    _add(draft, row, numbered(prefix, number, len(rows)), fields)
+    return draft.finish()
+
+
+def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:
+    source = [draft.pick(row, "context"), draft.pick(row, "fact")]
+    item = draft.item(name, source, None, dict(fields))
+    annotators = row.get("annotators")
+    names = annotators if isinstance(annotators, list) else []
+    annotators = [draft.name(name, "rater") for name in names]
+    for response in draft.pick(row, "responses[*]"):
+        with draft.caught():
+            text = trimmed(draft.pick(response, "response"))
+            output = draft.output(item, draft.pick(response, "model"), text)
+            for aspect, column in draft.columns.items():
+                with draft.caught():
+                    values = draft.pick(response, f"{column}[*]")
+                    for rater, value in zip(_raters(annotators, len(values)), values, strict=True):
+                        draft.rating(output, aspect, rater, value)
+
+
+def _raters(annotators: list[str], count: int) -> list[str]:
+    """Return the annotators' names where they tell the ratings apart, else numbers."""
+    if len(set(annotators)) == len(annotators) == count:
+        return annotators
+    return [f"rater-{index}" for index in range(1, count + 1)]

@@ -1,0 +1,72 @@
+"""WebNLG, release 3: XML, in which an entry has triples and texts that tell them.
+
+Of an entry are used: the attributes category and eid, the `mtriple`s of its `modifiedtripleset`
+(`subject | property | object`), and its `lex` texts in English. Rows in messages are entries,
+counted from 1.
+"""
+
+import re
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import Draft
+from judgescope.data.files import Found
+from judgescope.data.markup import read_xml
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+ENGLISH = "en"
+
+
+def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+    """Return the dataset: the triples, one a line, are the source, the texts the references.
+
+    An item's id is its category, number of triples and eid: an eid alone comes in many files.
+    """
+    draft = Draft(card)
+    for path, _ in files["data"]:
+        for number, entry in enumerate(read_xml(path).iter("entry"), start=1):
+            with draft.at(path, number):
+                _add(draft, entry)
+    return draft.finish()
+
+
+def _add(draft: Draft, entry: Element) -> None:
+    category, eid = (_attribute(entry, name) for name in ("category", "eid"))
+    triples = [_triple(one.text or "") for one in entry.iterfind("modifiedtripleset/mtriple")]
+    if not triples:
+        raise UserError("an entry has no `modifiedtripleset` with an `mtriple`", where="", got=eid)
+    texts = [one.text for one in entry.iterfind("lex") if one.get("lang", ENGLISH) == ENGLISH]
+    draft.item(
+        f"{category}-{len(triples)}-{eid}",
+        ["\n".join(triples)],
+        [text.strip() for text in texts if text],
+        {"category": category, "size": len(triples)},
+    )
+
+
+def _attribute(entry: Element, name: str) -> str:
+    value = (entry.get(name) or "").strip()
+    if not value:
+        raise UserError(
+            f"an entry has no attribute `{name}`", where="", got=name, allowed=entry.keys()
+        )
+    return value
+
+
+def _triple(text: str) -> str:
+    """Return a triple in words: `Ann_Lee | birthPlace | "Rome"` is Ann Lee | birth place | Rome."""
+    parts = re.split(r"\s+\|\s+", text.strip(), maxsplit=2)
+    if len(parts) != 3 or not all(parts):
+        raise UserError(
+            "this is no triple", where="", got=text, allowed="subject | property | object"
+        )
+    subject, name, value = (part.replace("_", " ").strip().strip('"') for part in parts)
+    return f"{subject} | {_words(name)} | {value}"
+
+
+def _words(name: str) -> str:
+    """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area UK."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda found: found[0].lower(), apart)

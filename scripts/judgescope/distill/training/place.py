@@ -1,0 +1,124 @@
+"""Where a training is kept: its checkpoints while it runs, then what came of it, for all studies.
+
+The folder's name says all that the result depends on. Nobody writes there but who holds its lock,
+which the kernel takes back from a process that is gone, kill -9 too.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from judgescope.core.canonical import canonical
+from judgescope.core.errors import UserError
+from judgescope.schema.cards.vllm import ADAPTER_FILES
+
+METHOD = 1
+"""Counted up whenever the same input gives another result: what is kept is then made anew."""
+PACKAGES = ("accelerate", "peft", "torch", "transformers")
+WHOLE = "whole"
+"""The file in a checkpoint that is written when all others are on the disk."""
+LOG, LOSSES = "training.parquet", "losses.parquet"
+
+
+def key_of(spec: Mapping[str, Any]) -> str:
+    """Return a hash of all that the result of a training depends on.
+
+    Of the recipe that is everything: the sizes of batches change how sums are rounded, the device
+    does, and the steps between checkpoints are those at which the log has what is held out. The
+    file `student` has what was found of the base: its chat template, and its commit on the hub.
+    """
+    known = json.loads(Path(spec["student"]).read_text(encoding="utf-8"))
+    told = {
+        "method": METHOD,
+        **{name: spec[name] for name in ("model", "seed", "recipe")},
+        **{name: _sha256(Path(spec[name])) for name in ("train", "held_out")},
+        **{name: known[name] for name in ("chat_template", "commit")},
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+    return hashlib.sha256(canonical(told).encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Place:
+    """The folder of one training."""
+
+    def __init__(self, checkpoints: Path, key: str) -> None:
+        self.folder = checkpoints / key
+        self.steps = self.folder / "steps"
+        self.result = self.folder / "result"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep all others out; UserError if another job is in."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(
+                    "another job trains the same judge on the same examples",
+                    where=str(self.folder),
+                    todo="run again when it has ended: what it learns is used here, too",
+                ) from None
+            yield
+
+    @property
+    def finished(self) -> bool:
+        """Return whether the training is done."""
+        return self.result.is_dir()
+
+    def last(self) -> Path | None:
+        """Return the last whole checkpoint; those that are not whole are removed."""
+        found = {}
+        for path in self.steps.glob("checkpoint-*"):
+            if (path / WHOLE).is_file():
+                found[int(path.name.rpartition("-")[2])] = path
+            else:
+                shutil.rmtree(path)
+        return found[max(found)] if found else None
+
+    def whole(self, step: int) -> None:
+        """Say of a step's checkpoint that it is whole."""
+        folder = self.steps / f"checkpoint-{step}"
+        _sync(*(path for path in folder.iterdir() if path.is_file()))
+        (folder / WHOLE).touch()
+        _sync(folder / WHOLE, folder)
+
+    @contextmanager
+    def finishing(self) -> Iterator[Path]:
+        """Give a folder for the result, which is there when all of it is."""
+        beside = self.folder / "result.part"
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        yield beside
+        _sync(*(path for path in beside.iterdir() if path.is_file()), beside)
+        beside.rename(self.result)
+
+    def hand_on(self, adapter: Path, log: Path, losses: Path) -> None:
+        """Copy the result to where a study wants it; its checkpoints are of no use any more."""
+        shutil.rmtree(self.steps, ignore_errors=True)
+        adapter.mkdir(parents=True, exist_ok=True)
+        for name in ADAPTER_FILES:
+            shutil.copyfile(self.result / name, adapter / name)
+        for name, path in ((LOG, log), (LOSSES, losses)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.result / name, path)
+
+
+def _sync(*paths: Path) -> None:
+    for path in paths:
+        number = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,1 @@
+"""Replies and scores that exist already, joined to the texts that they judge."""

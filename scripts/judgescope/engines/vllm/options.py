@@ -1,0 +1,78 @@
+"""What a model card says of vLLM: where weights lie, how it starts, what a reply came from."""
+
+import json
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from judgescope.data.files import DATA
+from judgescope.schema.cards import VllmModel
+from judgescope.schema.cards.vllm import ADAPTER_FILES
+
+NEUTRAL = {
+    "frequency_penalty": 0.0,
+    "min_p": 0.0,
+    "presence_penalty": 0.0,
+    "repetition_penalty": 1.0,
+    "top_k": 0,
+}
+"""What a model's generation config might say otherwise: always sent."""
+STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+"""vLLM's processes are started anew, and so bear the guard's mark."""
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks of an adapter for which vLLM can make room."""
+
+
+def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
+    """Return the card with the full paths of its folders."""
+
+    def place(path: str) -> str:
+        within = path.removeprefix(DATA)
+        return os.path.abspath((folder if within == path else data) / within)
+
+    told: dict[str, Any] = {"path": card.path and place(card.path)}
+    if card.tuned:
+        told["adapter"] = card.tuned.model_copy(update={"path": place(card.tuned.path)})
+    return card.model_copy(update=told)
+
+
+def arguments(card: VllmModel) -> dict[str, Any]:
+    """Return the arguments of vLLM's engine for a card, offline and served."""
+    told = {
+        "model": card.path or card.name,
+        "revision": card.revision,
+        "dtype": card.dtype,
+        "quantization": card.quantization,
+        "tensor_parallel_size": card.tensor_parallel,
+        "max_model_len": card.max_model_len,
+        "gpu_memory_utilization": card.gpu_memory_utilization,
+        **card.model_args,
+        **card.engine_args,
+    }
+    if card.tuned:
+        told |= {"enable_lora": True, "max_lora_rank": room(Path(card.tuned.path))}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def room(adapter: Path) -> int:
+    """Return the rank that vLLM has to make room for: its next one above the adapter's."""
+    rank = json.loads((adapter / ADAPTER_FILES[0]).read_text(encoding="utf-8"))["r"]
+    return next((most for most in RANKS if most >= rank), rank)
+
+
+def provenance(card: VllmModel, version: str) -> dict[str, str]:
+    """Return where a reply of this vLLM comes from; the same offline and served."""
+    steady = "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
+    fingerprint = " ".join(filter(None, [_commit(card), steady]))
+    told = {"engine": "vllm", "model": card.name, "version": version, "fingerprint": fingerprint}
+    return {name: value for name, value in told.items() if value}
+
+
+def _commit(card: VllmModel) -> str | None:
+    """Return the commit of the weights that came from the hub: its snapshot's folder on disk."""
+    if card.path:
+        return None
+    find = import_module("huggingface_hub").try_to_load_from_cache
+    found = find(card.name, "config.json", revision=card.revision)
+    return Path(found).parent.name if isinstance(found, str) else None

@@ -1,0 +1,192 @@
+"""A vLLM server of the job's own: started with the first request, ended with the job."""
+
+import atexit
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import replace
+from http.client import HTTPException
+from typing import Any
+
+from judgescope.core.errors import UserError
+from judgescope.core.secrets import is_secret, masked
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.process_reaper import Guard
+from judgescope.engines.requests import Failure, Keep, Reply, Work
+from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
+from judgescope.schema.cards import OpenAIModel, VllmModel
+
+PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+KEY = "VLLM_API_KEY"
+"""The variable in which the server finds its key: it is on no command line."""
+NEEDED = {
+    *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
+    "RAY_AUTH_TOKEN",
+}
+"""Variables named like a key that a server may need: of the hub, and of its own workers."""
+HERE = "127.0.0.1"
+RACES = 3
+"""So often another program may take the port that was free a moment ago."""
+
+
+class Server:
+    """A server that answers for one model, here only, and only to who has its key."""
+
+    def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
+        self.card, self.program = card, program
+        self.token = secrets.token_hex(8)
+        """A name that the model has on this server alone."""
+        self.key = secrets.token_urlsafe(32)
+        self._guard = Guard()
+        atexit.register(self._guard.close)
+        for _ in range(RACES):
+            if self._started():
+                return
+        raise self._failed("another program takes every port that was free")
+
+    def model(self) -> OpenAIModel:
+        """Return the card of the endpoint that the server is."""
+        return OpenAIModel(
+            model=self.card.model,
+            engine="openai",
+            base_url=f"http://{HERE}:{self.port}/v1",
+            name=self.card.name,
+            probe=False,
+            limits=self.card.limits,
+        )
+
+    def check(self) -> None:
+        """Raise UserError if the server is no more."""
+        if self._child.poll() is not None:
+            raise self._failed(f"its exit status is {self._child.returncode}")
+
+    def _started(self) -> bool:
+        """Start the server and wait until it answers; return False if it lost its port."""
+        self.port = free_port()
+        self._child = subprocess.Popen(
+            [*self.program, *flags(server_arguments(self.card, self.port, self.token))],
+            stdin=subprocess.DEVNULL,
+            env={**STARTED, **inherited(), **self._guard.environment, KEY: self.key},
+        )
+        patient_until = time.monotonic() + self.card.start_timeout
+        while not self._ready():
+            if self._child.poll() is not None and taken(self.port):
+                return False
+            self.check()
+            if time.monotonic() > patient_until:
+                raise self._failed(f"it was not ready after {self.card.start_timeout:g} s")
+            time.sleep(0.2)
+        self.version = str(self._get("version")["version"])
+        return True
+
+    def _ready(self) -> bool:
+        """Return whether this very server answers: it alone knows the token."""
+        try:
+            return self.token in json.dumps(self._get("v1/models"))
+        except (OSError, HTTPException, ValueError):
+            return False
+
+    def _get(self, page: str) -> Any:
+        told = {"Authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(f"http://{HERE}:{self.port}/{page}", headers=told)
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(request, timeout=5) as answer:
+            return json.load(answer)
+
+    def _failed(self, why: str) -> UserError:
+        self._guard.close()
+        return UserError(
+            f"the vLLM server does not run: {why}",
+            where=f"models/{self.card.model}.yaml",
+            got=self.card.path or self.card.name,
+            todo="the server's own lines are above; the replies so far are kept",
+        )
+
+
+class ServedEngine:
+    """Asks a server of its own through the HTTP engine."""
+
+    def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
+        self.card, self.program = card, program
+        self._server: Server | None = None
+
+    def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
+        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+        if self._server is None:
+            self._server = Server(self.card, self.program)
+        told = provenance(self.card, self._server.version)
+
+        def keep_as_ours(reply: Reply) -> None:
+            keep(replace(reply, provenance=told) if reply.status == "ok" else reply)
+
+        engine = OpenAIEngine(self._server.model(), self._server.key)
+        try:
+            failures = engine(work, proven, keep_as_ours)
+        except UserError:
+            self._server.check()
+            raise
+        if failures:
+            self._server.check()
+        return failures
+
+
+def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
+    """Return the arguments of the server; requests name the model as the card does."""
+    names = {"served_model_name": [card.name, token]}
+    if card.tuned:
+        adapter = {"name": card.name, "path": card.tuned.path}
+        names = {"served_model_name": [token], "lora_modules": [json.dumps(adapter)]}
+    return {
+        **arguments(card),
+        **names,
+        "host": HERE,
+        "port": port,
+        "data_parallel_size": card.data_parallel,
+        "override_generation_config": NEUTRAL,
+        "disable_uvicorn_access_log": True,
+        "enable_prompt_tokens_details": True,
+    }
+
+
+def flags(told: dict[str, Any]) -> list[str]:
+    """Return arguments as a command line has them."""
+    line = []
+    for name, value in told.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            line.append(f"--{flag}" if value else f"--no-{flag}")
+        elif isinstance(value, list):
+            line += [f"--{flag}", *map(str, value)]
+        else:
+            line += [f"--{flag}", json.dumps(value) if isinstance(value, dict) else str(value)]
+    return line
+
+
+def inherited() -> dict[str, str]:
+    """Return the variables that a server sees: the job's, but for what looks like another's key."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in NEEDED
+        or name.upper().endswith("_PROXY")
+        or not (is_secret(name) or masked(value) != value)
+    }
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind((HERE, 0))
+        return int(probe.getsockname()[1])
+
+
+def taken(port: int) -> bool:
+    """Return whether a program listens on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex((HERE, port)) == 0

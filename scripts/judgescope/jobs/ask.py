@@ -1,0 +1,81 @@
+"""Ask one model all that a study wants to know of it about one dataset; one reply file per cell.
+
+With `--part 2-of-8`, ask one of so many parts of it, and write only a note of what it was.
+"""
+
+import hashlib
+from pathlib import Path
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import by_cell
+from judgescope.core.files import write_text
+from judgescope.core.hashes import write_hashes
+from judgescope.engines.factory import asking, settled
+from judgescope.jobs.run import run
+from judgescope.replies.asking import complete
+from judgescope.replies.budget import spending
+from judgescope.replies.key_table import Wanted
+from judgescope.replies.lookup import Found
+from judgescope.replies.notes import write_note
+from judgescope.replies.planning import Job, planned
+from judgescope.replies.probing import read_findings, try_out
+from judgescope.replies.specs import AskSpec
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.loading import read_card
+from judgescope.schema.tables import table_of, write_parts
+
+
+def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str) -> None:
+    """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
+    model = read_card("model", Path(card)).model_copy(update=spec.model)
+    model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
+    endpoint = model if isinstance(model, OpenAIModel) else None
+    with Store(Path(store), model.served_name) as shard:
+        findings = read_findings(shard, endpoint) if endpoint else None
+        job = planned(spec, model, findings)
+        found = shard.find(_wanted(job, part))
+        with spending(budget, shard, model) as allowed:
+            missing = found.count < found.wanted.slots
+            if endpoint and endpoint.probe and findings is None and missing:
+                job = planned(spec, model, try_out(shard, endpoint, allowed))
+                found = shard.find(_wanted(job, part))
+            if missing:
+                name = ".".join(filter(None, (model.model, part)))
+                log = Path(f"{spec.output}/logs/ask/{spec.dataset}/{name}.log")
+                write_note(log, spec.dataset, job, shard)
+            complete(found, job.work(found), shard, asking(model, allowed), model.price)
+        if part:
+            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", found)
+        else:
+            _write(spec, job, found)
+
+
+def _wanted(job: Job, part: str) -> Wanted:
+    """Return all that a job wants, or a part of it such as 2-of-8."""
+    return job.part(*map(int, part.split("-of-"))) if part else job.wanted
+
+
+def _note(path: str, found: Found) -> None:
+    """Write down what a part was: the same bytes as long as it asks the same."""
+    keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
+    write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
+
+
+def _write(spec: AskSpec, job: Job, found: Found) -> None:
+    """Write the replies of every cell, and what stands for all of them."""
+    paths = {}
+    for (perturbation, judge), aspects in by_cell(spec.cells).items():
+        cell = f"{perturbation}/{judge}"
+        paths[cell] = spec.replies.format(cell)
+        tables = (
+            table_of("answers", job.rows((perturbation, judge, aspect), found))
+            for aspect in aspects
+        )
+        write_parts("answers", tables, paths[cell])
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)
+
+
+if __name__ == "__main__":
+    run(main, "card", "store", "budget", part="")

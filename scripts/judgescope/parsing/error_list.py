@@ -1,0 +1,137 @@
+"""Lists of errors: a score that is computed from severities, not one that is asked for."""
+
+import re
+from typing import Literal, NamedTuple
+
+from judgescope.parsing.judgment import Reading, Scale
+from judgescope.parsing.score import is_refusal
+from judgescope.parsing.text import fold, without_reasoning
+
+SEVERITIES = ("minor", "major", "critical")
+_SEVERITY = rf"(?P<severity>{'|'.join(SEVERITIES)})"
+_MARKS = " \t*_`\"'|>#{"
+_BULLET = re.compile(r"(?:[-•*–+]|\(?\d{1,3}[.)])\s")
+_FIRST = re.compile(
+    rf"(?:errors?\b\s?\d{{0,3}}\W{{0,3}})?(?:severity\b\W{{0,3}})?[(\[]?{_SEVERITY}\b"
+    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<what>.*)"
+)
+"""`major: what is wrong`, `[major] ...`, `Error (major): ...`, `major error - ...`."""
+_LAST = re.compile(
+    rf"(?:[(\[,;:|–—-]|\bseverity)[\s*_`\"']{{0,8}}(?:severity\W{{0,3}})?{_SEVERITY}\W{{0,8}}\Z"
+)
+"""`what is wrong (major)`, `what is wrong. Severity: major`."""
+_SECOND = re.compile(rf"[(\[,;|–—-]\s*{_SEVERITY}\b\s?(?:errors?\b\s?)?[:)\]]")
+"""A second severity on one line: a sum such as `minor: 2, major: 1`."""
+_NOTHING = re.compile(
+    r"\W*(?:none|no|nothing|n/?a|0|zero|no (?:such )?(?:errors?|issues?)"
+    r"|none (?:found|identified|noted|present))\W*"
+)
+_NO_ERRORS = re.compile(
+    r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
+    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|further|more|addi)"
+    r"[\w-]{1,40} ){0,3}errors?"
+    r"(?: [\w'-]{1,40}){0,12})(?:\W{0,4}|[.;!] .*)"
+)
+_DOUBT = re.compile(
+    rf"\b(?:{'|'.join(SEVERITIES)}|but|however|although|though|except|apart from|besides|beyond"
+    r"|other than|yet|nevertheless|nonetheless|first|second|third|last|half|beginning|wrong"
+    r"|mistakes?|incorrect(?:ly)?|missing|missp\w{1,9}|flaws?|unclear|awkward|ungrammatical)\b"
+)
+"""With such words `no errors` is taken back, or holds of a part, or is not all that is said."""
+_ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
+
+
+class _Line(NamedTuple):
+    """What a line is, and which severity it names, or why it cannot be read.
+
+    absent: it says that there is no error of the severity; clean: none at all; doubt: words that
+    do not go with `clean`.
+    """
+
+    kind: Literal["error", "absent", "clean", "doubt", "fault", "remark"]
+    what: str = ""
+
+
+def read_errors(
+    text: str,
+    scale: Scale | None,
+    *,
+    minor: float,
+    major: float,
+    critical: float,
+    bottom: float,
+) -> Reading:
+    """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
+
+    minor, major, critical: the penalty of an error of each severity; bottom: the sum of penalties
+    that takes a text to the bottom of the scale. An error stands on a line of its own with its
+    severity first or, in a list, last. Unparsed are an entry without a severity or with two, errors
+    beside the words that there are none, such words where other words may take them back, and a
+    reply with neither. After MQM as Freitag et al. 2021 score it, where 25 is the worst that a
+    segment can have. ValueError without a scale.
+    """
+    if scale is None:
+        raise ValueError("the parser errors needs a scale: min and max")
+    answer, unclosed = without_reasoning(text)
+    if unclosed:
+        return Reading("truncated", "unclosed_reasoning")
+    if not answer:
+        return Reading("empty", "only_reasoning")
+    lines = [_line(line.strip()) for line in fold(answer).splitlines()]
+    found = [line.what for line in lines if line.kind == "error"]
+    if not found and is_refusal(answer):
+        return Reading("refused", "refusal")
+    if fault := _fault(lines, found):
+        return Reading("unparsed", fault)
+    penalties = dict(zip(SEVERITIES, (minor, major, critical), strict=True))
+    penalty = sum(penalties[severity] for severity in found)
+    value = scale.max - (scale.max - scale.min) * min(1.0, penalty / bottom)
+    rule = "listed" if found else "no_errors"
+    return Reading("ok", rule, max(scale.min, value), rationale=answer)
+
+
+def says_no_errors(line: str) -> bool:
+    """Return whether a folded line says that there is no error, and takes nothing of it back."""
+    return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)
+
+
+def _fault(lines: list[_Line], found: list[str]) -> str:
+    """Return why lines do not tell which errors there are, "" where they do."""
+    kinds = {line.kind for line in lines}
+    absent = {line.what for line in lines if line.kind == "absent"}
+    clean = "clean" in kinds or absent.issuperset(SEVERITIES)
+    if "fault" in kinds:
+        return next(line.what for line in lines if line.kind == "fault")
+    if found:
+        return "contradiction" if clean or absent.intersection(found) else ""
+    if not clean:
+        return "incomplete" if absent else "no_list"
+    return "doubted" if "doubt" in kinds else ""
+
+
+def _line(line: str) -> _Line:
+    """Return what a folded line says."""
+    bullet = _BULLET.match(line)
+    said = (line[bullet.end() :] if bullet else line).strip(_MARKS)
+    if says_no_errors(said):
+        return _Line("clean")
+    if first := _FIRST.match(said):
+        return _of_severity(first["severity"], first["what"])
+    if last := _LAST.search(said[-80:]):
+        what = said[: len(said) - len(last[0])]
+        return _of_severity(last["severity"], what) if bullet else _Line("fault", "unclear")
+    heading = said.endswith(":") or not any(map(str.isalnum, said))
+    if not heading and (bullet or _ERROR.match(said)):
+        return _Line("fault", "no_severity")
+    return _Line("doubt" if _DOUBT.search(said) else "remark")
+
+
+def _of_severity(severity: str, what: str) -> _Line:
+    """Return what a line says that names a severity and, beside it, `what`."""
+    if _NOTHING.fullmatch(what):
+        return _Line("absent", severity)
+    if not any(map(str.isalpha, what)):
+        return _Line("fault", "no_text")
+    if _SECOND.search(what):
+        return _Line("fault", "two_severities")
+    return _Line("error", severity)

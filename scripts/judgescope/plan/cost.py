@@ -1,0 +1,214 @@
+"""What a study's run will ask for, how many tokens that is, what it costs, how long it takes.
+
+Nothing is asked and nothing written. Where a model has yet to make texts, the longest that it may
+make stand in for them: what is told of those is an upper bound.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from judgescope.core.cells import pack, unpack
+from judgescope.engines.factory import settled
+from judgescope.plan.asking_jobs import lacking
+from judgescope.plan.lengths import usual_tokens
+from judgescope.plan.placeholders import Imagined, unmade
+from judgescope.plan.specs import Specs
+from judgescope.plan.study import Plan
+from judgescope.plan.supervised import asked_of_supervisor
+from judgescope.plan.writing import Asked, asked_of_writers
+from judgescope.replies.lookup import Found
+from judgescope.replies.planning import Job, planned
+from judgescope.replies.pricing import ENOUGH, GUESSED, Density, density, nanodollars, tokenizer
+from judgescope.replies.probing import read_findings
+from judgescope.replies.specs import AskSpec, ask_spec
+from judgescope.replies.speed import Pace, read_pace
+from judgescope.replies.store import Store
+from judgescope.schema.cards import (
+    AskedModel,
+    CommandModel,
+    Limits,
+    OpenAIModel,
+    Price,
+    PromptedModel,
+)
+
+SAMPLE = 200
+"""So many replies or prompts of a job are looked into."""
+
+
+class Sample(NamedTuple):
+    """Sums over some replies of a job."""
+
+    replies: int = 0
+    requests: int = 0
+    characters: int = 0
+    prompt: int = 0
+    completion: int = 0
+
+
+class Estimate:
+    """What one model will be asked in a study."""
+
+    def __init__(self, plan: Plan, specs: Specs, model: str) -> None:
+        card = plan.models[model]
+        assert isinstance(card, AskedModel)
+        self.plan, self.specs, self.model = plan, specs, model
+        folder = Path(plan.folders["model", model])
+        trained = specs.trained(model).get("trained")
+        self.card = settled(card, folder, Path(plan.study.data), trained)
+        self.price = _free(card) or card.price
+        self.store = Store(Path(plan.study.store), card.served_name)
+        self._sample = Sample()
+        self._counted: list[int] = []
+        self._spelled = 0
+        self.asked = [one for dataset in plan.datasets for one in self._of(dataset)]
+
+    def _of(self, dataset: str) -> Iterator[Asked]:
+        texts = Imagined(self.plan, self.specs.out, dataset)
+        missing = unmade(self.plan, texts.place, dataset)
+        left = lacking(self.plan, self.specs, dataset)
+        yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
+        unwritten = {judge for judges in left.values() for judge in judges}
+        if not self.plan.cell_aspects_of(dataset, self.model):
+            return
+        spec = ask_spec(self.specs.ask(dataset, self.model))
+        cells = list(unpack(spec.cells))
+        for bound in (False, True):
+            own = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
+            if own:
+                yield from self._judged(replace(spec, cells=pack(own)), texts, bound=bound)
+
+    def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
+        """Yield what each judge has to be asked about targets, made or to be made."""
+        endpoint = self.card if isinstance(self.card, OpenAIModel) else None
+        findings = read_findings(self.store, endpoint) if endpoint else None
+        job = planned(spec, self.card, findings, texts)
+        found = self.store.find(job.wanted)
+        self._spell(job, found)
+        for count in job.counts(found):
+            sample = _sampled(job, found, count.judge)
+            self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
+            enough = sample.replies >= ENOUGH
+            yield Asked(
+                texts.dataset,
+                count.judge,
+                self.model,
+                *count[1:],
+                max_tokens=self.plan.judges[count.judge].max_tokens,
+                usual=usual_tokens(self.plan.judges[count.judge]),
+                replied=sample.completion / sample.replies if enough else None,
+                bound=bound,
+            )
+
+    def _spell(self, job: Job, found: Found) -> None:
+        """Count the tokens of some missing prompts by the model's own tokenizer."""
+        named = getattr(self.card, "tokenizer", None)
+        if named is None or not isinstance(self.card, OpenAIModel):
+            return
+        folder = self.plan.folders["model", self.model]
+        spelled = tokenizer(Path(folder) / named, f"models/{self.model}.yaml")
+        step = max(1, int(np.count_nonzero(found.lacking())) // SAMPLE)
+        for work in islice(job.work(found), 0, None, step):
+            self._counted.append(spelled(work.request.prompt))
+            self._spelled += len(work.request.prompt)
+
+    def supervise(self, asked: Iterable[Asked]) -> None:
+        """Count what the model is asked as a supervisor, once it is known what judges are asked."""
+        if not isinstance(self.card, PromptedModel):
+            return
+        open_ = {(one.dataset, one.name) for one in asked if one.missing}
+        for dataset in self.plan.datasets:
+            texts = Imagined(self.plan, self.specs.out, dataset)
+            own = {judge for place, judge in open_ if place == dataset}
+            self.asked += asked_of_supervisor(self.specs, self.card, self.store, texts, own)
+
+    @property
+    def limits(self) -> Limits:
+        """Return how the model is asked; a program has no such limits."""
+        return Limits() if isinstance(self.card, CommandModel) else self.card.limits
+
+    @cached_property
+    def pace(self) -> Pace:
+        """Return how earlier jobs went."""
+        return read_pace(self.store.shard)
+
+    @property
+    def density(self) -> Density:
+        """Return the tokens of a character of this model's prompts, by the best that is known."""
+        if self._spelled:
+            told = f"by the tokenizer, from {len(self._counted)} prompts"
+            return Density(sum(self._counted) / self._spelled, told)
+        sample = self._sample
+        found = density(sample.prompt, sample.characters, sample.requests, "in the store")
+        if found is not GUESSED:
+            return found
+        return density(self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs")
+
+    def tokens(self, one: Asked) -> tuple[int, int, int]:
+        """Return tokens of prompts, and of replies: expected, and at most."""
+        sent = self.sent(one)
+        most = one.missing * one.max_tokens
+        expected = math.ceil(one.missing * (one.usual if one.replied is None else one.replied))
+        return math.ceil(sent * self.density.tokens), min(expected, most), most
+
+    def sent(self, one: Asked) -> int:
+        """Return the characters of prompts that are paid for: each once where draws share one."""
+        together = self.limits.draws_per_request != 1
+        return one.characters if together else one.sent
+
+    def dollars(self, one: Asked) -> tuple[float, float] | None:
+        """Return the price that is expected, and the highest; None: the model has no price."""
+        if self.price is None:
+            return None
+        prompt, expected, most = self.tokens(one)
+        alone = math.ceil(one.sent * self.density.tokens)
+        least, highest = (
+            {"prompt": prompt, "completion": expected},
+            {"prompt": alone, "completion": most},
+        )
+        return nanodollars(least, self.price) / 1e9, nanodollars(highest, self.price) / 1e9
+
+    def minutes(self) -> tuple[float, str] | None:
+        """Return how long a job of all that is missing takes, and how that is known."""
+        missing = sum(one.missing for one in self.asked)
+        limits, known = self.limits, []
+        if limits.requests_per_minute:
+            known.append((missing / limits.requests_per_minute, "at requests_per_minute"))
+        if limits.tokens_per_minute:
+            tokens = sum(sum(self.tokens(one)[:2]) for one in self.asked)
+            known.append((tokens / limits.tokens_per_minute, "at tokens_per_minute"))
+        if self.pace.replies >= ENOUGH and self.pace.seconds > 0:
+            rate = 60 * self.pace.replies / self.pace.seconds
+            known.append((missing / rate, "at the pace of earlier jobs"))
+        return max(known, default=None)
+
+
+def _free(card: AskedModel) -> Price | None:
+    """Return the price of a program that has none: nothing."""
+    return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
+
+
+def _sampled(job: Job, found: Found, judge: str) -> Sample:
+    """Return the usage of some of a judge's replies, those of a key all together."""
+    places = job.places(judge)
+    there = places[found.lacking()[places] == 0]
+    total = Sample()
+    for place in there[:: max(1, len(there) // SAMPLE)].tolist():
+        first = int(found.wanted.first[place])
+        replies = [found.reply(first + draw) for draw in range(int(found.wanted.draws[place]))]
+        usages = [one.usage for one in replies if one.usage and one.status == "ok"]
+        if len(usages) < len(replies):
+            continue
+        prompts = sum(bool(usage.get("prompt")) for usage in usages)
+        size = int(job.characters[found.wanted.representative[place]]) * prompts
+        sums = [sum(usage.get(name) or 0 for usage in usages) for name in ("prompt", "completion")]
+        more = Sample(len(replies), prompts, size, *sums)
+        total = Sample(*map(sum, zip(total, more, strict=True)))
+    return total

@@ -1,0 +1,190 @@
+"""A judge that learns from another: what their cards must say."""
+
+from judgescope.core.errors import UserError
+from judgescope.core.set_names import WRITTEN
+from judgescope.plan.checks import check_writer
+from judgescope.plan.generators import writers
+from judgescope.plan.study import Plan
+from judgescope.schema.cards import TRAINED, GivenPerturbation, Judge, VllmModel
+from judgescope.schema.cards.annotation import OVERALL
+
+
+def trained_models(plan: Plan) -> list[str]:
+    """Return the models whose adapter is one that the study trains."""
+    return [
+        name
+        for name, card in plan.models.items()
+        if isinstance(card, VllmModel) and card.adapter == TRAINED
+    ]
+
+
+def student_of(plan: Plan) -> tuple[Judge, VllmModel]:
+    """Return the judge that learns, and its model, of a study that has one."""
+    judge = plan.judges[plan.distillation.judge]
+    model = plan.models[judge.model]
+    assert isinstance(model, VllmModel)  # as is checked
+    return judge, model
+
+
+def check_distillation(plan: Plan, source: str) -> None:
+    """Check teacher, student and texts of a study that trains, and that no other has a student."""
+    if plan.study.distill is None:
+        for name in trained_models(plan):
+            raise UserError(
+                "this model has an adapter that a study trains, and this study trains none",
+                where=f"models/{name}.yaml, key adapter",
+                got=TRAINED,
+                todo="add the key `distill`, or give path and sha256 of an adapter that is there "
+                "(`judgescope distill card` writes such a card)",
+            )
+        return
+    _check_teacher(plan, f"{source}, key distill")
+    _check_student(plan, f"{source}, key distill")
+    _check_uses(plan)
+    _check_texts(plan, f"{source}, key distill")
+
+
+def _check_teacher(plan: Plan, where: str) -> None:
+    told = plan.distillation
+    able = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+    able = [name for name in able if name != told.judge]
+    if told.teacher not in able:
+        raise UserError(
+            "no judge of the study with this id lists errors that another could learn to list",
+            where=f"{where}.teacher",
+            got=told.teacher,
+            allowed=able,
+            todo="name a judge of the study whose card has `annotation`, or an ensemble of such",
+        )
+    if told.teacher in plan.judges and plan.judges[told.teacher].own_scale != OVERALL:
+        raise UserError(
+            "what is taught is made of a score from 1 to 5",
+            where=f"judges/{told.teacher}.yaml, key annotation.score",
+            got="percent",
+            allowed="categories, integers",
+        )
+    if told.judge in plan.teachers:
+        raise UserError(
+            "the judge that learns is one of its own teachers",
+            where=f"judges/{told.teacher}.yaml, key members",
+            got=told.judge,
+        )
+
+
+def _check_student(plan: Plan, where: str) -> None:
+    told = plan.distillation
+    if told.judge not in plan.judges:
+        raise UserError(
+            "no judge of the study with this id has a model that could be trained",
+            where=f"{where}.judge",
+            got=told.judge,
+            allowed=plan.judges,
+            todo="name it under the study's `judges` too",
+        )
+    judge = plan.judges[told.judge]
+    model = plan.models[judge.model]
+    if not isinstance(model, VllmModel) or model.adapter != TRAINED:
+        raise UserError(
+            "the model of the judge that learns has no adapter to be trained",
+            where=f"models/{judge.model}.yaml, key adapter",
+            got="another adapter, or none" if model.engine == "vllm" else f"engine {model.engine}",
+            allowed=f"`adapter: {TRAINED}`, engine vllm",
+        )
+    if model.quantization is not None:
+        raise UserError(
+            "weights that were made smaller are not trained on",
+            where=f"models/{judge.model}.yaml, key quantization",
+            got=model.quantization,
+            todo="leave it out: the adapter goes with the weights as they are",
+        )
+    if judge.annotation is None or judge.annotation.score != "percent":
+        raise UserError(
+            "what is taught is a list of errors and a score from 0 to 100",
+            where=f"judges/{told.judge}.yaml, key annotation",
+            got=judge.annotation and judge.annotation.score,
+            allowed="annotation: {score: percent}",
+            todo="as the shipped card `distilled` has it",
+        )
+    if judge.annotation.severity != "integers" or judge.annotation.categories:
+        raise UserError(
+            "what is taught are severities from 1 to 5, and no categories",
+            where=f"judges/{told.judge}.yaml, key annotation",
+            got=judge.annotation.model_dump(include={"severity", "categories"}),
+            todo="leave `severity` and `categories` out",
+        )
+
+
+def _check_uses(plan: Plan) -> None:
+    """Check that a model that is trained judges, and does nothing that comes before it is."""
+    trained = trained_models(plan)
+    own = {name for name, judge in plan.judges.items() if judge.model in trained}
+    damage = {
+        name: card
+        for name, card in plan.perturbations.items()
+        if not isinstance(card, GivenPerturbation)
+    }
+    made = writers(plan.study, plan.datasets, damage, plan.judges, plan.derived)
+    uses = {f"{where}model": card.model for where, card in made.items()}
+    new = plan.distillation.write
+    uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}
+    uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
+    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & own}
+    for where, model in uses.items():
+        if model in trained:
+            raise UserError(
+                "a model that the study trains can only judge",
+                where=where,
+                got=model,
+                todo="name another model there",
+            )
+    for name in trained:
+        if name != plan.judges[plan.distillation.judge].model:
+            raise UserError(
+                "a study trains one model",
+                where=f"models/{name}.yaml, key adapter",
+                got=TRAINED,
+                allowed=plan.judges[plan.distillation.judge].model,
+            )
+
+
+def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
+    """Return why a teacher cannot judge all that is drawn of a dataset, or None."""
+    if teacher not in plan.judges_of(dataset):
+        return "recorded judges know the texts of one dataset alone"
+    if not plan.rated_by(teacher, dataset):
+        return "it judges other aspects"
+    reasons = (plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset))
+    return next(filter(None, reasons), None)
+
+
+def _check_texts(plan: Plan, where: str) -> None:
+    told = plan.distillation
+    for name in told.datasets:
+        card = plan.datasets[name]
+        if card.gives_texts or not card.has_texts:
+            raise UserError(
+                "there is nothing to learn from in this dataset: it has no texts of systems",
+                where=f"{where}.datasets",
+                got=name,
+            )
+        if not plan.target_sets(name):
+            raise UserError(
+                "this dataset has no texts of systems",
+                where=f"{where}.datasets",
+                got=name,
+                todo="let models write some: `write: {models: […]}`",
+            )
+        if (why := _unjudged(plan, told.teacher, name)) is not None:
+            raise UserError(
+                "the teacher, or one of its members, cannot judge this dataset",
+                where=f"{where}.datasets",
+                got=f"{name}: {why}",
+            )
+    for model in told.write.models if told.write else []:
+        check_writer(plan.models[model], f"{where}.write.models")
+    if WRITTEN.rstrip(".") in plan.perturbations:
+        raise UserError(
+            "texts to learn from are called so",
+            where="perturbations/written.yaml, key perturbation",
+            todo="give the perturbation another id",
+        )

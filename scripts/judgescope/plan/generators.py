@@ -1,0 +1,238 @@
+"""Which models write for a study: damaged texts, better references, analyses, lists of errors."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from judgescope.core.set_names import (
+    ALL,
+    ANALYSES,
+    COMPARED,
+    MERGES,
+    ORIGINAL,
+    REFEREE,
+    REST,
+    SYSTEMS,
+    TRIAL,
+    WRITTEN,
+)
+from judgescope.plan.checks import check_writer
+from judgescope.schema.cards import (
+    Analyses,
+    Anchoring,
+    Dataset,
+    DerivedJudge,
+    GradedPerturbation,
+    Improvement,
+    Judge,
+    MadePerturbation,
+    Perturbation,
+    Study,
+    Supervisor,
+)
+
+if TYPE_CHECKING:
+    from judgescope.plan.study import Plan
+
+Maker = MadePerturbation | Improvement
+"""What writes one text of another."""
+Writer = Maker | GradedPerturbation
+"""What writes targets."""
+
+
+def writers(
+    study: Study,
+    datasets: Mapping[str, Dataset],
+    perturbations: Mapping[str, Perturbation],
+    judges: Mapping[str, Judge],
+    derived: Mapping[str, DerivedJudge],
+) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:
+    """Return every card that names a model that writes, under the place of its keys."""
+    damage: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
+        f"perturbation {name}, key ": card
+        for name, card in perturbations.items()
+        if isinstance(card, MadePerturbation | GradedPerturbation) and card.model
+    }
+    damage |= {
+        f"perturbation {name}, key anchors.": card.anchors
+        for name, card in perturbations.items()
+        if isinstance(card, GradedPerturbation) and card.anchors
+    }
+    improved: dict[str, Writer] = {
+        f"dataset {name}, key improve.": card.improve
+        for name, card in datasets.items()
+        if card.improve and perturbations and not study.references
+    }
+    if study.references and perturbations:
+        improved["the study, key references."] = study.references
+    analysed = {
+        f"judge {name}, key shots.analyses.": card.shots.analyses
+        for name, card in judges.items()
+        if card.shots and card.shots.analyses
+    }
+    merged = {
+        f"judge {name}, key supervisor.": card.supervisor
+        for name, card in derived.items()
+        if card.supervisor
+    }
+    return {**damage, **improved, **analysed, **merged}
+
+
+def improvements(plan: "Plan") -> dict[str, Improvement]:
+    """Return dataset -> how its references are improved, for those whose are."""
+    found = {name: plan.improved(name) for name in plan.datasets}
+    return {name: card for name, card in found.items() if card is not None}
+
+
+def check_writers(plan: "Plan") -> None:
+    """Check that the models that improve references, write analyses or merge errors can write."""
+    for name, card in improvements(plan).items():
+        own = f"datasets/{name}.yaml, key improve.model"
+        where = "the study, key references.model" if plan.study.references else own
+        check_writer(plan.models[card.model], where)
+    for name in plan.judges:
+        if (told := analyses_of(plan, name)) is not None:
+            check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
+    for name, ensemble in plan.derived.items():
+        if ensemble.supervisor is not None:
+            model = plan.models[ensemble.supervisor.model]
+            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
+
+
+def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
+    """Return how the demonstrations of a judge are analysed, None where they are not."""
+    shots = plan.judges[judge].shots if judge in plan.judges else None
+    return shots.analyses if shots else None
+
+
+def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+    """Return model -> the judges of a dataset that are shown its analyses."""
+    found: dict[str, list[str]] = {}
+    for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
+        if (told := analyses_of(plan, judge)) is not None:
+            found.setdefault(told.model, []).append(judge)
+    return found
+
+
+def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+    """Return model -> the ensembles on a dataset whose lists of errors it merges."""
+    found: dict[str, list[str]] = {}
+    for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
+        card = plan.derived.get(judge)
+        if card is not None and card.supervisor is not None:
+            found.setdefault(card.supervisor.model, []).append(judge)
+    return found
+
+
+def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
+    """Return what models write for a dataset, by its name in the folder `made` -> the model."""
+    found = {
+        name: writer.model
+        for name in plan.written(dataset)
+        if isinstance(writer := writer_of(plan, dataset, name), Maker)
+    }
+    analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
+    merged = {f"{MERGES}{model}": model for model in supervisors(plan, dataset)}
+    new = {name: name.removeprefix(WRITTEN) for name in plan.new_sets(dataset)}
+    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged, **new}
+
+
+def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
+    """Return the models that a set of targets, or judges' analyses, wait for."""
+    for kind in (ANALYSES, WRITTEN):
+        if name.startswith(kind):
+            return [name.removeprefix(kind)]
+    writer = writer_of(plan, dataset, name)
+    if isinstance(writer, GradedPerturbation):
+        comparator = writer.anchors.model if writer.anchors else None
+        own = {model for model in (writer.model, comparator) if model}
+        return sorted(own) or [improvements(plan)[dataset].model]
+    return [writer.model]
+
+
+def spender(made: str) -> str:
+    """Return what the table of costs calls the writer of a file in the folder `made`."""
+    if made.startswith((ANALYSES, MERGES, WRITTEN)):
+        return made
+    return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
+
+
+def graded(plan: "Plan") -> dict[str, GradedPerturbation]:
+    """Return the graded sets of a study."""
+    return {
+        name: card
+        for name, card in plan.perturbations.items()
+        if isinstance(card, GradedPerturbation)
+    }
+
+
+def parts_of(card: GradedPerturbation) -> list[str]:
+    """Return the parts in which a set's candidates are made."""
+    return [TRIAL, REST] if card.anchors else [ALL]
+
+
+def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
+    """Yield what models make for a dataset's graded sets: its name in the folder `made`, and the
+    model.
+    """
+    for name, _ in plan.perturbed(dataset, "graded"):
+        if (card := graded(plan).get(name)) is None:
+            continue
+        for part in parts_of(card) if card.model else []:
+            yield f"{name}.{part}", str(card.model)
+        if card.anchors:
+            for part in (REFEREE, *parts_of(card)):
+                yield f"{COMPARED}{name}.{part}", card.anchors.model
+
+
+def waiting(plan: "Plan", dataset: str) -> list[str]:
+    """Return the sets of targets that are not there before a model has written something."""
+    if plan.improved(dataset) is None:
+        return [*plan.written(dataset), *plan.new_sets(dataset)]
+    return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
+
+
+def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
+    """Return the card by which a set of targets is written, or the originals that it waits for."""
+    card = plan.perturbations.get(name.partition(".")[0])
+    if isinstance(card, MadePerturbation | GradedPerturbation):
+        return card
+    return improvements(plan)[dataset]
+
+
+def lowered_by(plan: "Plan", dataset: str, writer: Writer) -> str | None:
+    """Return the aspect that a writer lowers: the first of its own that the study has there."""
+    named = getattr(writer, "aspects", ())
+    return next((name for name in named if name in plan.plain_aspects(dataset)), None)
+
+
+def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
+    """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
+    aspect = lowered_by(plan, dataset, writer)
+    if aspect is None:
+        return {}
+    card, task = plan.aspects[aspect], plan.datasets[dataset].task
+    parts = card.tasks[task].sub_aspects if task in card.tasks else []
+    if not parts:
+        return {}
+    told = card.in_task(task).model_dump(include={"name", "definition"})
+    return {"aspect": {**told, "sub_aspects": [one.model_dump() for one in parts]}}
+
+
+def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
+    """Yield what models have written: the pattern of files in the study's folder `made`, and whose
+    replies these hold.
+    """
+    for name, card in plan.perturbations.items():
+        if isinstance(card, MadePerturbation):
+            yield f"*/{name}.*.parquet", card.model
+    for dataset, improved in improvements(plan).items():
+        yield f"{dataset}/{ORIGINAL}.parquet", improved.model
+    for dataset in plan.datasets:
+        for name, model in made_for_graded(plan, dataset):
+            yield f"{dataset}/{name}.parquet", model
+        for model in analysts(plan, dataset):
+            yield f"{dataset}/{ANALYSES}{model}.parquet", model
+        for model in supervisors(plan, dataset):
+            yield f"{dataset}/{MERGES}{model}.parquet", model
+        for name in plan.new_sets(dataset):
+            yield f"{dataset}/{name}.parquet", name.removeprefix(WRITTEN)

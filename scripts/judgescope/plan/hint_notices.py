@@ -1,0 +1,50 @@
+"""What a study cannot say of judges that are given a hint, before it asks them."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from judgescope.statistics.tango import tango
+
+if TYPE_CHECKING:
+    from judgescope.plan.study import Plan
+
+MARGIN: Final = 0.05
+"""A judge withstands hints that move less than this share of its scores (methods.md 9)."""
+
+
+def fewest_items(margin: float = MARGIN) -> int:
+    """Return the least n with an upper end of no change in n items below the margin: 73 for .05."""
+    n = 1
+    while tango(0, 0, n)[1] >= margin:
+        n += 1
+    return n
+
+
+def asked_once(plan: "Plan") -> Iterator[str]:
+    """Yield a line for each judge whose base is asked once: its verdict on hints is not known."""
+    for name, judge in plan.judges.items():
+        if judge.hint is None or judge.hint.tells == "right":
+            continue
+        base = plan.judges[judge.hint.base]
+        if base.draws < 2:
+            yield (
+                f"warning: whether {name} withstands its hint will not be known, because "
+                f"{base.judge} is asked once: give judges/{base.judge}.yaml `draws: 2` and "
+                "`estimator: first` (the score stays that of the first draw)"
+            )
+
+
+def too_few(plan: "Plan", items: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each dataset with too few items to show that a judge withstands a hint.
+
+    `items`: dataset -> its number of items.
+    """
+    hinted = [one for one in plan.judges.values() if one.hint and one.hint.tells == "wrong"]
+    needed = fewest_items()
+    for dataset, there in items.items():
+        given = min((round(there * judge.share) for judge in hinted), default=needed)
+        if given < needed:
+            yield (
+                f"warning: {dataset}: judges with a hint are given {given} items; that one "
+                f"withstands it can be shown with {needed} or more, if no score moves"
+            )

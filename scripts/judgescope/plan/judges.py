@@ -1,0 +1,331 @@
+"""What a job needs to know of a judge, from its card and those that it names."""
+
+import hashlib
+from typing import Any
+
+from pydantic import BaseModel
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import split
+from judgescope.core.errors import UserError
+from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.parsing.judgment import OffGrid
+from judgescope.plan.applicability import replays, uses_references
+from judgescope.plan.generators import analyses_of, made_of, spender
+from judgescope.plan.study import Plan
+from judgescope.prompts.spotlight import Spotlight
+from judgescope.schema.cards import (
+    ASKED,
+    COMPARE,
+    ORACLE,
+    PROMPTED,
+    AskedModel,
+    CommandModel,
+    Judge,
+    Model,
+    Scale,
+    Supervisor,
+)
+from judgescope.schema.cards.annotation import PARSER
+
+CONTINUOUS = {"length", "shuffled"}
+"""Control forms whose values lie off the aspect's grid."""
+COMPUTED = "errors"
+"""The parser whose values lie off the grid: no reply says them."""
+COMPARISONS = "comparisons with anchors"
+"""A step of a construction."""
+ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
+ACCESS |= {"batch", "timeout", "workers", "env"}
+ACCESS |= {"tokenizer"}
+ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
+ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime", "parts"}
+"""Keys of a model card that say where, how and for how much it is asked."""
+
+
+def card_hash(*cards: BaseModel) -> str:
+    """Return eight hex digits that change with any key of the cards that can change a number."""
+    text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def prompt_hash(
+    plan: Plan, dataset: str, *judges: Judge, supervisor: Supervisor | None = None
+) -> str | None:
+    """Return eight hex digits that change with any prompt of the judges; None: none is asked.
+
+    A prompt is made of a form, and of what the cards say of the dataset's aspects.
+    """
+    forms = [plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)]
+    forms += [
+        plan.templates[shown.form] for one in judges if (shown := analyses_of(plan, one.judge))
+    ]
+    forms += [plan.templates[supervisor.form]] if supervisor else []
+    aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
+    told = {
+        "forms": forms,
+        "aspects": [one.model_dump(exclude={"parent", "criteria"}) for one in aspects],
+        **({"spotlight": Spotlight("").told} if any(one.spotlight for one in judges) else {}),
+    }
+    return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if forms else None
+
+
+def engine_of(plan: Plan, judge: str) -> str:
+    """Return the engine that answers for a judge."""
+    if judge in plan.derived:
+        return "derived"
+    return str(plan.models[plan.judges[judge].model].engine)
+
+
+def parser_of(plan: Plan, judge: str) -> str:
+    """Return the judge's parser: its card's, else `score` for replies and `number` for values."""
+    card = plan.judges[judge]
+    model = plan.models[card.model]
+    if card.annotates:
+        return PARSER
+    if card.parser is not None:
+        return card.parser
+    if model.engine in ASKED and card.form == COMPARE:
+        return "choice"
+    return "score" if model.engine in PROMPTED or replays(model) else "number"
+
+
+def off_grid_of(plan: Plan, judge: str) -> OffGrid:
+    """Return what becomes of the judge's values between steps; controls compute what they mean."""
+    return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
+
+
+def annotators(plan: Plan) -> list[str]:
+    """Return the judges whose judgments list errors, and those that are derived from such."""
+    return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+
+
+def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
+    """Return what the judge's parser is told beside the scale."""
+    card, parser = plan.judges[judge], parser_of(plan, judge)
+    if parser == COMPUTED:
+        penalties: dict[str, float | str] = card.severities.model_dump()
+        return penalties
+    return {"tie": card.tie} if parser == "choice" and card.tie else {}
+
+
+def scale_of(
+    plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = ""
+) -> Scale | None:
+    """Return the scale on which a judge's replies are read; None: any number.
+
+    The oracle has classes of texts of every rating, and more steps than these of texts in a row.
+    """
+    card = plan.judges[judge]
+    own = card.own_scale_on(split(aspect)[0])
+    rated = own or plan.scale_of(dataset, aspect)
+    continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
+    parser = parser_of(plan, judge)
+    if parser == COMPUTED:
+        return continuous
+    if own is not None:
+        return own
+    engine = engine_of(plan, judge)
+    if engine == "lexical":
+        return continuous if card.form == "rules" else None
+    if engine == "control":
+        grid = None if card.form == "length" else continuous
+        between = card.form == ORACLE and plan.kind_of(perturbation) == "row"
+        return grid if card.form in CONTINUOUS or between else rated
+    return rated if parser not in {"number", "choice"} else None
+
+
+def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
+    """Return aspect -> what a judge's score is taken from, where the lowest value is the best.
+
+    Measures, and scores made of errors, are better the higher they are; all others are on the
+    judge's own scale, else on people's. Raises UserError for a derived judge of both kinds.
+    """
+    if judge in plan.derived:
+        members = plan.derived[judge].members
+        each = [turned(plan, dataset, name) for name in members]
+        if any(one != each[0] for one in each):
+            raise UserError(
+                "the members of this judge have scales whose best ends differ",
+                where=f"judges/{judge}.yaml, key members",
+                got=", ".join(members),
+                todo="name members on one scale",
+            )
+        return each[0]
+    card, engine = plan.judges[judge], engine_of(plan, judge)
+    if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
+        return {}
+    scales = {
+        name: card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
+        for name in plan.aspects_of(dataset)
+    }
+    return {name: one.turn for name, one in scales.items() if one.turn is not None}
+
+
+def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return what prompts can tell of a dataset's aspects."""
+    told = {"aspect", "name", "definition", "steps", "unlike", "worst", "best"}
+    cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
+    return {name: card.model_dump(include=told) for name, card in cards.items()}
+
+
+def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return how people rated a dataset's aspects, and what they saw."""
+    names = plan.aspects_of(dataset)
+    return {name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names}
+
+
+def price_of(plan: Plan, judge: str) -> dict[str, float] | None:
+    """Return what a million of a judge's tokens cost, None where that is not known."""
+    if judge not in plan.judges or not plan.is_asked(plan.judges[judge].model):
+        return {"input": 0.0, "output": 0.0}
+    return _price(plan, plan.judges[judge].model)
+
+
+def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
+    """Return where the replies of a dataset, and of those before it, are; and the writers.
+
+    `made_of`: derived judge -> its members, and whether a model merges what they say.
+    """
+    names = list(plan.datasets)
+    upto = names[: names.index(dataset) + 1]
+    writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
+    return {
+        "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
+        "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
+        "made_of": {
+            name: {"members": card.members, "supervised": card.supervisor is not None}
+            for name, card in plan.derived.items()
+        },
+    }
+
+
+def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return which judges are told a rating, and which others are forms of one model.
+
+    `hinted`: judge -> what it is told, and the judge that is not; `forms`: model -> judges.
+    """
+    own = [name for name in plan.judges_of(dataset) if name in plan.judges]
+    cards = {name: plan.judges[name] for name in own if plan.is_prompted(plan.judges[name].model)}
+    cards = {name: card for name, card in cards.items() if card.form != COMPARE}
+    forms: dict[str, list[str]] = {}
+    for name, card in cards.items():
+        if card.hint is None and card.own_scale is None:
+            forms.setdefault(card.model, []).append(name)
+    hinted = {name: card.hint.model_dump() for name, card in cards.items() if card.hint}
+    return {"hinted": hinted, "forms": forms}
+
+
+def steps_of(plan: Plan, dataset: str) -> list[dict[str, Any]]:
+    """Return what models do to build texts for a dataset: step, writer, model and price.
+
+    `writer` is what the replies that were bought are booked under.
+    """
+    names = {
+        **{ORIGINAL: "references"},
+        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "row")},
+        **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
+    }
+    found = {spender(name): model for name, model in made_of(plan, dataset).items()}
+    return [
+        {"step": step, "writer": writer, "model": model, "price": _price(plan, model)}
+        for writer, model in found.items()
+        for step in [names.get(writer, COMPARISONS if writer.startswith(COMPARED) else None)]
+        if step is not None
+    ]
+
+
+def _price(plan: Plan, model: str) -> dict[str, float] | None:
+    card = plan.models[model]
+    assert isinstance(card, AskedModel)
+    if card.price is None and isinstance(card, CommandModel):
+        return {"input": 0.0, "output": 0.0}
+    return None if card.price is None else card.price.model_dump()
+
+
+def weights_of(plan: Plan, dataset: str) -> dict[str, Any] | None:
+    """Return the study's weights of aspects by perturbation for a dataset's task, and their id."""
+    if plan.weights is None:
+        return None
+    told = plan.weights.tasks.get(plan.datasets[dataset].task, {})
+    return {"id": f"{plan.weights.weights}@{card_hash(plan.weights)}", "of": told}
+
+
+def expected_of(plan: Plan) -> dict[str, Any]:
+    """Return what the study expects of damage, by id, and what counts as no drop."""
+    assert plan.expectations is not None, "the method confusion has expectations"
+    told = {name: card.model_dump() for name, card in plan.expectations.perturbations.items()}
+    own = plan.expectations
+    return {
+        "id": f"{own.expectations}@{card_hash(own)}",
+        "of": told,
+        "margin": plan.study.confusion.margin,
+    }
+
+
+def _shared_ends(scales: list[Scale | None]) -> list[float] | None:
+    """Return the ends that all scales share, or None."""
+    ends = {(scale.min, scale.max) if scale else None for scale in scales}
+    only = ends.pop() if len(ends) == 1 else None
+    return only and list(only)
+
+
+def _models(plan: Plan, judge: Judge) -> list[Model]:
+    """Return the model behind a judge, and the one whose analyses it is shown."""
+    shown = analyses_of(plan, judge.judge)
+    return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
+
+
+def facts_of(plan: Plan, dataset: str, judge: str) -> dict[str, Any]:
+    """Return what statistics need to know of a judge."""
+    if judge in plan.derived:
+        own = plan.derived[judge]
+        members = [plan.judges[name] for name in own.members]
+        models = [model for one in members for model in _models(plan, one)]
+        models += [plan.models[own.supervisor.model]] if own.supervisor else []
+        return {
+            "card": card_hash(own, *members, *models),
+            "engine": "derived",
+            "form": own.combine,
+            "draws": 1,
+            "share": min(one.share for one in members),
+            "prompt": prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
+            "references": any(uses_references(one) for one in members),
+            "family": None,
+            "grid": dict.fromkeys(plan.aspects_of(dataset)),
+            "ends": {
+                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
+                for aspect in plan.aspects_of(dataset)
+            },
+            "weighted": False,
+            "first_draw": False,
+            "discrete": False,
+            "hint": next((one.hint.tells for one in members if one.hint), None),
+        }
+    card = plan.judges[judge]
+    model = plan.models[card.model]
+    aspects = plan.aspects_of(dataset)
+    scales = {aspect: scale_of(plan, dataset, judge, aspect) for aspect in aspects}
+    return {
+        "card": card_hash(card, *_models(plan, card)),
+        "engine": model.engine,
+        "form": card.form,
+        "draws": card.draws,
+        "share": card.share,
+        "parser": parser_of(plan, judge),
+        "prompt": prompt_hash(plan, dataset, card),
+        "references": uses_references(card),
+        "temperature": card.temperature if plan.is_prompted(card.model) else None,
+        # the values that one reply can have; null: any number
+        "grid": {
+            aspect: scale.values() if scale and card.off_grid != "keep" else None
+            for aspect, scale in scales.items()
+        },
+        "ends": {aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
+        "family": card.family or getattr(model, "family", None),
+        "weighted": card.estimator == "logprob_mean",
+        # which rating of the very text its prompt gives; null: none
+        "hint": card.hint and card.hint.tells,
+        "first_draw": card.estimator == "first",
+        "discrete": card.estimator in {"mode", "first"}
+        or (card.draws == 1 and card.estimator == "mean"),
+    }

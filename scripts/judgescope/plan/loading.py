@@ -1,0 +1,325 @@
+"""Reading a study: all its cards, checked against each other."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judgescope.core.cells import DERIVED
+from judgescope.core.errors import UserError
+from judgescope.core.slugs import slug
+from judgescope.plan.bars import check_bars
+from judgescope.plan.checks import (
+    check_dataset,
+    check_expectations,
+    check_hint,
+    check_judge,
+    check_perturbation,
+    check_study,
+    check_weights,
+    check_writer,
+)
+from judgescope.plan.distilling import check_distillation
+from judgescope.plan.ensembles import check_derived, check_ensembles
+from judgescope.plan.generators import check_writers, writers
+from judgescope.plan.graded_checks import check_graded
+from judgescope.plan.judges import annotators
+from judgescope.plan.provided_sets import given_sets
+from judgescope.plan.spending_limits import check_caps
+from judgescope.plan.study import Plan
+from judgescope.plan.template_checks import rehearse
+from judgescope.prompts import DRAFTING, load
+from judgescope.schema.cards import (
+    ASKED,
+    ASPECT,
+    NULL_FORMS,
+    PROMPTED,
+    Aspect,
+    CommandModel,
+    Criterion,
+    Dataset,
+    DerivedJudge,
+    Expectations,
+    GivenPerturbation,
+    Judge,
+    Model,
+    Study,
+    Weights,
+)
+from judgescope.schema.loading import Cards, validate_card
+
+AGAINST_PEOPLE = {"agreement", "perspectives", "robustness"}
+"""Methods that hold judges against people's ratings."""
+CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
+"""The judge cards of the controls, which every study of one of these has."""
+
+
+RESERVED = {"human", "all"}
+"""Ids that tables use in the column `judge` for people, and for all judges together."""
+
+
+def load_plan(
+    config: Mapping[str, Any],
+    home: Path,
+    *,
+    source: str,
+    drafting: bool = False,
+    first: Sequence[Path] = (),
+) -> Plan:
+    """Read and check all cards of the study in `config`.
+
+    Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
+    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
+    of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
+    """
+    study: Study = validate_card("study", config, source)
+    cards = Cards([*first, *_card_folders(home)])
+    datasets = _datasets(cards, study, source)
+    study = _with_controls(study, [datasets[name] for name in study.datasets])
+    judges, derived = _judges(cards, study, source)
+    where = f"{source}, key perturbations"
+    perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
+    made = writers(study, datasets, perturbations, judges, derived)
+    wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
+    wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
+    new = study.distill.write if study.distill else None
+    wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
+    drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
+    known = _models(cards, drafter | wanted)
+    models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
+    judges = {
+        name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
+        for name, judge in judges.items()
+    }
+    prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
+    forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
+    forms |= {card.form: f"{where}form" for where, card in made.items()}
+    forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
+    forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
+    plan = Plan(
+        study=study,
+        datasets=datasets,
+        models=models,
+        judges=judges,
+        derived=derived,
+        aspects=(aspects := _aspects(cards, datasets)),
+        criteria=_criteria(cards, study, aspects, source),
+        perturbations=perturbations | given_sets(datasets, perturbations, source),
+        weights=_weights(cards, study, source),
+        expectations=_expectations(cards, study, source),
+        templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
+        folders=_folders(cards, datasets, models),
+    )
+    check_caps(study, models, source)
+    for name, where in drafter.items():
+        check_writer(known[name], where)
+    _check(plan, cards.names("dataset"), source)
+    if not drafting:
+        check_graded(plan)
+        rehearse(plan)
+    return plan
+
+
+def _models(cards: Cards, wanted: Mapping[str, str]) -> dict[str, Model]:
+    """Return model -> its card; `wanted` says where each is named."""
+    known = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
+    if DERIVED in known:
+        raise UserError(
+            "no model can have this id: files of judges that are made from others have it",
+            where=f"models/{DERIVED}.yaml, key model",
+            got=DERIVED,
+            todo="give the model card another id",
+        )
+    return known
+
+
+def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
+    """Read the datasets that judges are evaluated on, then those that one learns from."""
+    named = dict.fromkeys(study.datasets, "datasets")
+    named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
+    return {
+        name: cards.read("dataset", name, where=f"{source}, key {key}")
+        for name, key in named.items()
+    }
+
+
+def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
+    """Check the cards of a plan against each other; `datasets` are all that have a card."""
+    judges, models, perturbations = plan.judges, plan.models, plan.perturbations
+    names = [*judges, *plan.derived]
+    check_study(plan.study, plan.datasets, models, perturbations, names, source)
+    check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
+    for judge in judges.values():
+        check_judge(judge, models[judge.model], plan.shown(judge.judge), plan.study.methods)
+        check_hint(judge, judges)
+    for card in plan.derived.values():
+        check_derived(plan, card)
+    for perturbation in perturbations.values():
+        if not isinstance(perturbation, GivenPerturbation):
+            check_perturbation(perturbation, models, datasets, plan.datasets)
+    check_ensembles(plan, source)
+    check_writers(plan)
+    check_weights(plan, source)
+    check_expectations(plan, source)
+    _check_annotators(plan, source)
+    check_distillation(plan, source)
+    for dataset in plan.datasets.values():
+        check_dataset(plan, dataset, source)
+
+
+def _check_annotators(plan: Plan, source: str) -> None:
+    """The method spans has a judge that lists errors with their places."""
+    if "spans" in plan.study.methods and not annotators(plan):
+        raise UserError(
+            "no judge of the study lists errors with their places",
+            where=f"{source}, key methods",
+            got="spans",
+            todo="add a judge with the key `annotation` or that parser, or leave the method out",
+        )
+
+
+def _card_folders(home: Path) -> list[Path]:
+    here, own = Path("config"), home / "config"
+    return [here] if here.resolve() == own.resolve() else [here, own]
+
+
+def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
+    """Return the study with every control: no measure is trusted that ranks one above a judge.
+
+    So it is where judges are held against ratings, or against what is known of texts otherwise.
+    """
+    known = any(card.ratings != "none" or card.gives_texts for card in datasets)
+    if not known or not AGAINST_PEOPLE & set(study.methods):
+        return study
+    more = [name for name in CONTROLS if name not in study.judges]
+    return study.model_copy(update={"judges": [*study.judges, *more]})
+
+
+def _judges(
+    cards: Cards, study: Study, source: str
+) -> tuple[dict[str, Judge], dict[str, DerivedJudge]]:
+    """Read the judges; one with `columns` becomes a judge per column."""
+    judges: dict[str, Judge] = {}
+    derived: dict[str, DerivedJudge] = {}
+    for name in study.judges:
+        card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
+        own: list[Judge | DerivedJudge] = [card]
+        if isinstance(card, Judge) and card.columns:
+            own = [_of_column(card, column) for column in card.columns]
+        for judge in own:
+            if judge.judge in {*judges, *derived, *RESERVED}:
+                raise UserError(
+                    "two judges have one id, or one that tables use otherwise",
+                    where=f"{source}, key judges",
+                    got=judge.judge,
+                )
+            if isinstance(judge, DerivedJudge):
+                derived[judge.judge] = judge
+            else:
+                judges[judge.judge] = judge
+    return judges, derived
+
+
+def _of_column(card: Judge, column: str) -> Judge:
+    own = slug(column.replace(ASPECT, ""))
+    return card.model_copy(update={"judge": own, "form": column, "columns": []})
+
+
+def _compared(judge: Judge, model: Model) -> Judge:
+    """Return the judge with what it compares a text with, where its card leaves that open."""
+    sees = isinstance(model, CommandModel) and "references" in model.sees
+    if sees or (judge.against is None and model.engine == "lexical"):
+        return judge.model_copy(update={"against": "references"})
+    return judge
+
+
+def _shared(judge: Judge, model: Model, most: float) -> Judge:
+    """Return a judge that is asked with no more than the study's share of the items."""
+    if model.engine not in ASKED or judge.share <= most:
+        return judge
+    return judge.model_copy(update={"share": most})
+
+
+def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
+    found = {
+        aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
+        for dataset in datasets.values()
+        for aspect in dataset.aspects
+    }
+    for aspect in found.values():
+        _check_parents(cards, aspect)
+    return found
+
+
+def _check_parents(cards: Cards, aspect: Aspect) -> None:
+    """Check that what stands above an aspect has cards, and is a tree."""
+    above = [aspect]
+    while (parent := above[-1].parent) is not None:
+        where = f"aspects/{above[-1].aspect}.yaml, key parent"
+        if parent in (card.aspect for card in above):
+            raise UserError(
+                "an aspect stands above itself",
+                where=where,
+                got=parent,
+                todo="leave `parent` out of the one that stands highest",
+            )
+        above.append(cards.read("aspect", parent, where=where))
+
+
+def _weights(cards: Cards, study: Study, source: str) -> Weights | None:
+    if not study.weights:
+        return None
+    card: Weights = cards.read("weights", study.weights, where=f"{source}, key weights")
+    return card
+
+
+def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:
+    if "confusion" not in study.methods:
+        return None
+    where = f"{source}, key confusion.expectations"
+    card: Expectations = cards.read("expectations", study.confusion.expectations, where=where)
+    return card
+
+
+def _criteria(
+    cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
+) -> dict[str, Criterion]:
+    """Read the criteria that an aspect of the study has no wording of its own for.
+
+    One that some aspects have and no card of config/criteria is asked about for those alone.
+    """
+    judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
+    own = {criterion for card in judged for criterion in card.criteria}
+    shared = set(cards.names("criterion"))
+    found = {}
+    for criterion in study.criteria:
+        if criterion not in own | shared:
+            raise UserError(
+                "no aspect of the study has this wording, nor is there a criterion card",
+                where=f"{source}, key criteria",
+                got=criterion,
+                allowed=sorted(own | shared),
+                todo=f"write criteria/{criterion}.yaml, or a wording into the aspects' cards",
+            )
+        if criterion in shared and any(criterion not in card.criteria for card in judged):
+            found[criterion] = cards.read("criterion", criterion, where=source)
+    for card in judged:
+        if study.criteria and not {*study.criteria} & {*card.criteria, *found}:
+            raise UserError(
+                "an aspect has none of the study's wordings",
+                where=f"{source}, key criteria",
+                got=card.aspect,
+                allowed=sorted(card.criteria),
+                todo="name one that it has, or leave the aspect out",
+            )
+    return found
+
+
+def _folders(
+    cards: Cards, datasets: Iterable[str], models: Iterable[str]
+) -> dict[tuple[str, str], str]:
+    wanted = [("dataset", name) for name in datasets] + [("model", name) for name in models]
+    return {
+        (kind, name): os.path.relpath(cards.path(kind, name, where="").parent)
+        for kind, name in wanted
+    }

@@ -1,0 +1,516 @@
+"""What each job is told: one canonical JSON text per job, with all that changes its output.
+
+Nothing else belongs in it: no price, address, concurrency or absolute path (design.md 3). The hash
+of the code that the job reaches and the versions of packages whose behaviour shows are part of it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pydantic_core import to_jsonable_python as jsonable
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import pack, split
+from judgescope.core.set_names import SYSTEMS
+from judgescope.engines import ENGINES
+from judgescope.engines.specs import Joined, ReplaySpec
+from judgescope.methods import ACROSS, BESIDE, METHODS
+from judgescope.parsing.judgment import Scale
+from judgescope.plan.attacks import attacks_of
+from judgescope.plan.bars import bars_of
+from judgescope.plan.cards import judge_cards
+from judgescope.plan.distilled import DistilledSpecs
+from judgescope.plan.ensembles import ensembles_of
+from judgescope.plan.explorer import explore_page
+from judgescope.plan.generators import analyses_of, graded, made_of, spender
+from judgescope.plan.judges import (
+    annotators,
+    aspects_told,
+    bought_of,
+    card_hash,
+    engine_of,
+    expected_of,
+    facts_of,
+    price_of,
+    robust_of,
+    scales_told,
+    steps_of,
+    turned,
+    weights_of,
+)
+from judgescope.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
+from judgescope.plan.spending_limits import caps_of
+from judgescope.plan.study import Cell, CellAspect, is_selected
+from judgescope.replies.specs import AskSpec
+from judgescope.schema.cards import (
+    COMPARE,
+    FOLDERS,
+    CommandModel,
+    Decoding,
+    Judge,
+    OpenAIModel,
+    RecordedModel,
+)
+from judgescope.scoring.specs import CollectSpec, ComputeSpec, Missing, Read, ScoreSpec
+
+COUNTS = {"coverage", "cost"}
+"""Tables that count what was done on all datasets."""
+CLAIMED = {
+    *("agreement", "perspectives", "pairwise", "spans", "discernment", "confusion", "robustness")
+}
+"""Tables on whose statistics claims about judges rest (table `verdicts`)."""
+ORACLES = {"perspectives", "coverage", "cost"}
+"""Tables that have something to say of a control that knows the errors."""
+
+
+class Specs(DistilledSpecs):
+    """The specs of a study's jobs."""
+
+    def preflight(self) -> str:
+        """Return the spec that checks every file of the study against its card."""
+        plan = self.plan
+        owners = {
+            name: {
+                "card": jsonable({"files": card.files, "sha256": card.sha256}),
+                "folder": plan.folders[kind, name],
+                "where": f"{FOLDERS[kind]}/{name}.yaml",
+            }
+            for kind, name, card in plan.cards()
+            if getattr(card, "files", None)
+        }
+        fields = {
+            "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY),
+            "cards": {f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
+            "owners": owners,
+            "data": plan.study.data,
+            "cells": {name: len(plan.cells_of(name)) for name in plan.datasets},
+            "judges": {name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
+            "asked": {
+                name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
+                for name in plan.models
+                if plan.is_asked(name)
+            },
+            "keys": {
+                name: card.api_key_env
+                for name, card in plan.models.items()
+                if isinstance(card, OpenAIModel) and card.api_key_env
+            },
+            "programs": {
+                name: card.model_dump(mode="json")
+                for name, card in plan.models.items()
+                if isinstance(card, CommandModel)
+            },
+            "output": f"{self.out}/preflight.json",
+        }
+        return self._spec("preflight", fields)
+
+    def check(self, config: Mapping[str, Any], source: str, unfetched: Iterable[str]) -> str:
+        """Return the spec that tells what the preflight found, and what a run would ask."""
+        told = {
+            "config": config,
+            "source": source,
+            "preflight": f"{self.out}/preflight.json",
+            "unfetched": list(unfetched),
+        }
+        return canonical(told, strict=False)
+
+    def budget(self) -> str:
+        """Return what the study's jobs may spend together; no output depends on it."""
+        study = self.plan.study
+        return canonical({"study": study.ledger, "caps": caps_of(study)})
+
+    def ask(self, dataset: str, model: str) -> str:
+        """Return the spec of all that one model answers of a dataset; nothing of parsing."""
+        cells = self.plan.cell_aspects_of(dataset, model)
+        if self.plan.is_asked(model):
+            place = self._of_cells("replies", dataset, model)
+            return self._ask(dataset, model, cells, place, hashes=self.hashes(dataset, model))
+        path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
+        told = self._computing(dataset, model, cells)
+        told["joined"] = Joined(path=path, selected=selected) if path else None
+        told["hashes"] = self.hashes(dataset, model)
+        engine = self.plan.models[model].engine
+        extra, packages = ENGINES[engine], engine
+        if not self.plan.computes(model):
+            told["replies"] = self._of_cells("replies", dataset, model)
+            return self._record(ReplaySpec, "replay", extra, packages=packages, **told)
+        told |= {kind: self._of_cells(kind, dataset, model) for kind in ("judgments", "scores")}
+        told |= {"read": self._read(cells), "missing": self._missing}
+        return self._record(ComputeSpec, "compute", extra, packages=packages, **told)
+
+    def hashes(self, dataset: str, model: str) -> str:
+        """Return the file that stands for all that one job writes of a model and dataset."""
+        kind = "scores" if self.plan.computes(model) else "replies"
+        return f"{self.out}/{kind}/{dataset}/{model}.json"
+
+    def joined(self, dataset: str, model: str) -> str | None:
+        """Return where a recorded model's job tells how many of its rows were joined."""
+        recorded = isinstance(self.plan.models[model], RecordedModel)
+        return f"{self.out}/joined/{dataset}/{model}.json" if recorded else None
+
+    def joins(self, dataset: str) -> list[str]:
+        """Return the files that tell how many rows of a dataset's recorded models were joined."""
+        models = (name for name in self.plan.models if self.plan.cell_aspects_of(dataset, name))
+        return [path for name in models if (path := self.joined(dataset, name))]
+
+    def rate(self, dataset: str, name: str) -> str:
+        """Return the spec of what a judge says of rated texts, before anchors are chosen."""
+        aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
+        assert judge is not None  # the rules say so
+        cells = [CellAspect(dataset, SYSTEMS, judge, aspect)]
+        place, model = self.construction(dataset, name, "rated"), self.plan.judges[judge].model
+        if self.plan.is_asked(model):
+            return self._ask(dataset, model, cells, place)
+        told, engine = self._computing(dataset, model, cells), self.plan.models[model].engine
+        extra = ENGINES[engine]
+        return self._record(ReplaySpec, "replay", extra, packages=engine, replies=place, **told)
+
+    def _computing(self, dataset: str, model: str, cells: Sequence[CellAspect]) -> dict[str, Any]:
+        """Return what the engine of a model that is not asked has to know."""
+        plan = self.plan
+        asked = {"judge", "model", "form", "scale", "draws", "share", "against", "estimator"}
+        names = dict.fromkeys(one.judge for one in cells)
+        return {
+            "dataset": dataset,
+            "model": plan.models[model].model_dump(mode="json"),
+            "judges": {
+                name: plan.judges[name].model_dump(mode="json", include=asked) for name in names
+            },
+            "scales": scales_told(plan, dataset),
+            "cells": pack(one[1:] for one in cells),
+            "seed": plan.study.seed,
+            "folder": plan.folders["model", model],
+            "data": plan.study.data,
+            "results": self.out,
+            **self.sampled(dataset),
+            "counted": self._counted(dataset, cells),
+        }
+
+    def _read(self, cells: Sequence[CellAspect]) -> list[Read]:
+        """Return on which scales values are read, each once, with what is read on it."""
+        on: dict[Scale | None, list[CellAspect]] = {}
+        for one in cells:
+            scale = self.scale(one.dataset, one.judge, one.aspect, one.perturbation)
+            on.setdefault(scale, []).append(one)
+        return [Read(cells=pack(one[1:] for one in own), scale=scale) for scale, own in on.items()]
+
+    @property
+    def _missing(self) -> Missing | None:
+        """Return what counts for missing judgments, None where they stay out."""
+        study = self.plan.study
+        return None if study.missing == "drop" else Missing(policy=study.missing, seed=study.seed)
+
+    def _ask(
+        self,
+        dataset: str,
+        model: str,
+        cells: Sequence[CellAspect],
+        place: str,
+        hashes: str | None = None,
+    ) -> str:
+        """Return the spec of what one model is asked; `place` has {} for a cell."""
+        plan = self.plan
+        judges = {name: plan.judges[name] for name in dict.fromkeys(one.judge for one in cells)}
+        asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
+        asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
+        asked |= {"pairs", "annotation", "spotlight", "stop", *Decoding.model_fields}
+        shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
+        engine = plan.models[model].engine
+        return self._record(
+            AskSpec,
+            "ask",
+            ENGINES[engine],
+            packages=engine,
+            dataset=dataset,
+            model=self._identity(model),
+            folder=plan.folders["model", model],
+            data=plan.study.data,
+            seed=plan.study.seed,
+            templates={
+                judge.form: plan.templates[judge.form]
+                for judge in judges.values()
+                if plan.is_prompted(model)
+            },
+            aspects=aspects_told(plan, dataset),
+            judges={
+                name: judge.model_dump(
+                    mode="json",
+                    include=asked,
+                    exclude={"shots": {"analyses": True}},
+                )
+                for name, judge in judges.items()
+            },
+            analysts=shown,
+            **self._annotated(dataset, judges.values()),
+            **self.sampled(dataset),
+            **self.trained(model),
+            scales=scales_told(plan, dataset),
+            cells=pack(one[1:] for one in cells),
+            output=self.out,
+            replies=place,
+            hashes=hashes,
+        )
+
+    def _annotated(self, dataset: str, judges: Iterable[Judge]) -> dict[str, str]:
+        """Return the task of which annotators are told."""
+        annotate = any(judge.annotation for judge in judges)
+        return {"task": self.plan.datasets[dataset].task} if annotate else {}
+
+    def _counted(self, dataset: str, cells: Sequence[CellAspect]) -> dict[str, dict[str, int]]:
+        """Return how many errors texts have at most, for an oracle that counts them."""
+        if not any(self.plan.is_oracle(cell.judge) for cell in cells):
+            return {}
+        sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
+        classes = graded(self.plan)
+        return {
+            one: {"most": self.plan.most_errors(dataset, one), "in_classes": int(one in classes)}
+            for one in sets
+        }
+
+    def score(self, dataset: str, perturbation: str, judge: str) -> str:
+        """Return the spec that parses and aggregates one cell."""
+        cell = Cell(dataset, perturbation, judge)
+        on: dict[Scale | None, list[str]] = {}
+        for aspect in self.plan.aspects_in(cell):
+            on.setdefault(self.scale(dataset, judge, aspect, perturbation), []).append(aspect)
+        return self._record(
+            ScoreSpec,
+            "score",
+            packages=self.locating(judge),
+            cell=self.place(cell),
+            replies=self.file("replies", cell),
+            readings=[self.reading(dataset, judge, own, perturbation) for own in on.values()],
+            targets=self.located(dataset, perturbation, judge),
+            missing=self._missing,
+        )
+
+    def _filled(self) -> dict[str, Any]:
+        """Return what counts for missing judgments, nothing where they stay out."""
+        policy = self.plan.study.missing
+        return {} if policy == "drop" else {"missing": {"policy": policy}}
+
+    def collect(self, dataset: str) -> str:
+        """Return the spec that puts a dataset's cells together."""
+        plan = self.plan
+        cells = plan.cell_aspects_of(dataset)
+        names = list(dict.fromkeys(one.judge for one in cells))
+        asked = [name for name in names if self._is_asked(name)]
+        return self._record(
+            CollectSpec,
+            "collect",
+            dataset=dataset,
+            cells=pack(one[1:] for one in cells),
+            models={name: plan.model_of(name) for name in names},
+            asked=asked,
+            replied=[name for name in names if self.replies(name)],
+            made={name: spender(name) for name in made_of(plan, dataset)},
+            explained=self._explained if "robustness" in plan.study.methods else [],
+            annotators=annotators(plan),
+            repeated=[name for name in plan.judges if plan.repeats(name)],
+            results=self.out,
+        )
+
+    def _is_asked(self, judge: str) -> bool:
+        return judge in self.plan.judges and self.plan.is_asked(self.plan.judges[judge].model)
+
+    def replies(self, judge: str) -> bool:
+        """Return whether a judge has reply files: of what it was asked, or of what is recorded."""
+        plan = self.plan
+        return judge in plan.judges and not plan.computes(plan.judges[judge].model)
+
+    def statistics(self, table: str, dataset: str) -> str:
+        """Return the spec of one dataset's part of a result table."""
+        plan = self.plan
+        card, improved = plan.datasets[dataset], plan.improved(dataset)
+        sets = plan.target_sets(dataset)
+        levels = {name: p.level for name, p in plan.perturbations.items()}
+        counted = table in {"coverage", "cost", "pairwise", "verdicts"}  # votes are no scores
+        judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
+        if table not in ORACLES:
+            judges = [name for name in judges if not plan.is_oracle(name)]
+        known = {name: facts_of(plan, dataset, name) for name in judges}
+        bought: dict[str, Any] = {}
+        if table == "cost":
+            known = {name: {**told, "price": price_of(plan, name)} for name, told in known.items()}
+            bought = bought_of(plan, self.out, dataset)
+        fields = {
+            "table": table,
+            "dataset": dataset,
+            "seed": plan.study.seed,
+            "ratings": card.ratings,
+            "clean": card.clean,
+            "aspects": {
+                aspect: {"values": scale.values(), "ends": [scale.min, scale.max]}
+                for aspect in plan.aspects_of(dataset)
+                for scale in [plan.scale_of(dataset, aspect)]
+            },
+            "judges": known,
+            **self._turned(dataset, judges),
+            "excluded": [
+                [judge, name, reason]
+                for judge in judges
+                for name in sets
+                if (reason := plan.excluded(dataset, judge, name)) is not None
+            ],
+            "perturbed": [
+                [name, degree, levels[name]]
+                for name, degree in plan.perturbed(dataset)
+                if f"{name}.{degree}" in sets
+            ],
+            "allow_missing": plan.study.allow_missing,
+            **self._filled(),
+            "families": card.families,
+            **bought,
+            **({"improved": card_hash(improved)} if improved else {}),
+            **self._of_method(table, dataset),
+            "comparison": plan.study.comparison.model_dump() if table == "comparison" else None,
+            "reference_systems": card.reference_systems,
+            "exclude_reference_systems": plan.study.exclude_reference_systems,
+            **(
+                {"as_rater": {"margin": plan.study.as_rater_margin, "raters": card.raters}}
+                if table in {"agreement", "verdicts"}
+                else {}
+            ),
+            "targets": sets,
+            "results": self.out,
+            "output": f"{self.out}/statistics/{table}/{dataset}.parquet",
+        }
+        return self._spec("statistics", fields, METHODS[table], packages=table)
+
+    def _turned(self, dataset: str, judges: Iterable[str]) -> dict[str, Any]:
+        """Return what ratings and scores are taken from where the lowest is the best."""
+        scales = {name: self.plan.scale_of(dataset, name) for name in self.plan.aspects_of(dataset)}
+        people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
+        scores = {
+            name: own
+            for name in judges
+            if not self.plan.compares(name) and (own := turned(self.plan, dataset, name))
+        }
+        return {"turned": {"ratings": people, "scores": scores}} if people or scores else {}
+
+    def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
+        """Return what one method alone has to know; the verdicts know what all of theirs do."""
+        plan, found = self.plan, dict[str, Any]()
+        tables = {table}
+        if table == "verdicts":
+            found["claimed"] = self.claimed
+            found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
+            tables |= {*self.claimed}
+        sets = plan.perturbed(dataset, "graded")
+        if tables & {"discernment", "confusion", "perspectives"}:
+            found["compared"] = plan.study.comparison.judges
+        if "discernment" in tables:
+            found["weights"] = weights_of(plan, dataset)
+        if "confusion" in tables:
+            found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
+        if "perspectives" in tables:
+            found["in_a_row"] = plan.perturbed(dataset, "row")
+        if "robustness" in tables:
+            found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
+            found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
+        if table == "ensemble":
+            found["ensembles"] = ensembles_of(plan, dataset)
+        if table == "construction":
+            found["bought"] = f"{self.out}/collected/{dataset}/bought.parquet"
+            found["steps"] = steps_of(plan, dataset)
+        if table == "training":
+            found["training"] = self.lessons
+        if "spans" in tables:
+            found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
+            found["gold"] = self.gold(dataset)
+        if tables & {"perspectives", "construction"}:
+            found["graded"] = [self.known(dataset, name) for name, _ in sets]
+        return found
+
+    @cached_property
+    def claimed(self) -> list[str]:
+        """Return the tables of the study on whose statistics claims rest."""
+        return [name for name in self.tables if name in CLAIMED]
+
+    @cached_property
+    def decided_by(self) -> list[str]:
+        """Return the tables whose rows decide on the study's bars; none where it states none."""
+        known = self.tables if self.plan.study.require else []
+        return [name for name in known if name not in {"verdicts", "training", "comparison"}]
+
+    def tabled(self, table: str) -> list[str]:
+        """Return the datasets of a result table: nobody is evaluated on what is learnt from."""
+        if table == "training":
+            return self.plan.taught
+        return [*self.plan.datasets] if table in COUNTS else self.plan.evaluated
+
+    def joined_tables(self) -> str:
+        """Return the spec that joins the datasets' parts of every result table."""
+        tables = {
+            f"{self.out}/tables/{table}": {
+                "parts": [
+                    f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
+                ],
+                "across": ACROSS.get(table),
+            }
+            for table in self.tables
+        }
+        across = [ACROSS[table] for table in self.tables if table in ACROSS]
+        return self._spec("tables", {"tables": tables}, *across)
+
+    def report(self, command: str) -> str:
+        """Return the spec of the report; `command` is what reproduces the study."""
+        joined = {name: self.joins(name) for name in self.plan.datasets}
+        fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
+        fields |= {"joined": {name: paths for name, paths in joined.items() if paths}}
+        return _plain(self._spec("report", {**fields, "command": command}))
+
+    def judge_cards(self) -> str:
+        """Return the spec of the judges' cards."""
+        fields = judge_cards(self.plan, self.scripts.parent, self.out, self.tables)
+        return self._spec("judge_card", fields)
+
+    def spotcheck(self) -> str:
+        """Return the spec of the page that shows a sample of the damaged texts."""
+        told = texts_page(self.plan, self.scripts.parent, self.out)
+        return _plain(self._spec("spotcheck", told))
+
+    def explore(self) -> str:
+        """Return the spec of the page on which every judgment can be looked at."""
+        return self._spec("explore", explore_page(self.plan, self.scripts.parent, self.out))
+
+    @property
+    def _explained(self) -> list[str]:
+        """Return the judges that read prompts, and give reasons."""
+        judges = self.plan.judges.items()
+        return [
+            name
+            for name, card in judges
+            if self.plan.is_prompted(card.model) and card.form != COMPARE
+        ]
+
+    @property
+    def _builds(self) -> bool:
+        """Return whether the study builds texts in a row, or of every rating."""
+        return any(
+            self.plan.perturbed(name, "row", "graded")
+            for name, card in self.plan.datasets.items()
+            if not card.gives_texts
+        )
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """Return the result tables of the study."""
+        methods, judges = self.plan.study.methods, self.plan.judges.values()
+        of_methods = (table for method in methods for table in (method, *BESIDE.get(method, [])))
+        found = [
+            *of_methods,
+            *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
+            *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
+            *(["construction"] if self._builds else []),
+            *(["spans"] if annotators(self.plan) else []),
+            *(["training"] if self.plan.taught else []),
+            *("verdicts", "coverage", "cost"),
+        ]
+        return list(dict.fromkeys(found))
+
+
+def _plain(spec: str) -> str:
+    """Return the same JSON without "<": Snakemake writes it into a script of its own report."""
+    return spec.replace("<", "\\u003c")

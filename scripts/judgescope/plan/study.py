@@ -1,0 +1,366 @@
+"""A study with all its cards, unfolded into cells."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judgescope.core.cells import DERIVED, cell_file, in_order, joined, split
+from judgescope.core.set_names import SYSTEMS, WRITTEN
+from judgescope.plan.applicability import computes, not_applicable
+from judgescope.prompts import Templates
+from judgescope.schema.cards import (
+    ASKED,
+    COMPARE,
+    DAMAGING,
+    FOLDERS,
+    ORACLE,
+    PROMPTED,
+    AnyPerturbation,
+    Aspect,
+    Criterion,
+    Damage,
+    DamageKind,
+    Dataset,
+    DerivedJudge,
+    Distillation,
+    Expectations,
+    GivenPerturbation,
+    GradedPerturbation,
+    Improvement,
+    Judge,
+    MadePerturbation,
+    Model,
+    RatedAspect,
+    Study,
+    Weights,
+)
+
+ON_SYSTEMS = {"agreement", "confusion", "perspectives", "robustness", "ensemble", "faults", "spans"}
+"""Methods that look at the texts of systems."""
+
+
+class Cell(NamedTuple):
+    """The finest node of a study: one judge's scores of one set of targets, on all aspects."""
+
+    dataset: str
+    perturbation: str
+    judge: str
+
+
+class CellAspect(NamedTuple):
+    """A part of a cell: what its judge says on one aspect, in one criterion."""
+
+    dataset: str
+    perturbation: str
+    judge: str
+    aspect: str
+    """`<aspect>` or `<aspect>.<criterion>`."""
+
+    @property
+    def cell(self) -> Cell:
+        """Return the cell that this is a part of."""
+        return Cell(*self[:3])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study and everything its cards say, with the folder of every card that has files."""
+
+    study: Study
+    datasets: Mapping[str, Dataset]
+    models: Mapping[str, Model]
+    judges: Mapping[str, Judge]
+    derived: Mapping[str, DerivedJudge]
+    aspects: Mapping[str, Aspect]
+    criteria: Mapping[str, Criterion]
+    perturbations: Mapping[str, AnyPerturbation]
+    """Those that the study names, and the sets of texts that its datasets bring."""
+    weights: Weights | None
+    expectations: Expectations | None
+    templates: Mapping[str, Templates]
+    """Form -> its prompt, for judges and writers whose model reads prompts."""
+    folders: Mapping[tuple[str, str], str]
+    """(kind, id) -> the card's folder, relative to the working directory where possible."""
+
+    @property
+    def distillation(self) -> Distillation:
+        """Return how a judge of the study learns from another; one must."""
+        assert self.study.distill is not None
+        return self.study.distill
+
+    @cached_property
+    def taught(self) -> list[str]:
+        """Return the datasets that a judge learns from, none of which judges are evaluated on."""
+        return self.study.distill.datasets if self.study.distill else []
+
+    @property
+    def evaluated(self) -> list[str]:
+        """Return the other datasets."""
+        return [name for name in self.datasets if name not in self.taught]
+
+    @cached_property
+    def teachers(self) -> set[str]:
+        """Return the judges that judge what another learns from: the teacher and its members."""
+        teacher = self.distillation.teacher
+        return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
+
+    def shown(self, judge: str) -> dict[str, Dataset]:
+        """Return the datasets whose texts a judge is asked about, or learns from."""
+        told = self.study.distill
+        if told is None or judge == told.judge or judge in self.teachers:
+            return dict(self.datasets)
+        return {name: self.datasets[name] for name in self.evaluated}
+
+    def new_sets(self, dataset: str) -> list[str]:
+        """Return the sets of texts that models write for a judge to learn from."""
+        new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]
+        return [f"{WRITTEN}{model}" for model in new.models] if new else []
+
+    def plain_aspects(self, dataset: str) -> list[str]:
+        """Return the aspects of a dataset that the study covers, in the card's order."""
+        wanted = self.study.aspects
+        return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
+
+    def aspects_of(self, dataset: str) -> list[str]:
+        """Return the same as cells call them: each in every criterion that there is for it."""
+        plain = self.plain_aspects(dataset)
+        return [joined(name, criterion) for name in plain for criterion in self._criteria_of(name)]
+
+    def _criteria_of(self, aspect: str) -> list[str] | list[None]:
+        known = {*self.aspects[aspect].criteria, *self.criteria}
+        named = self.study.criteria
+        return [name for name in named if name in known] if named else [None]
+
+    def aspect_of(self, dataset: str, aspect: str) -> Aspect:
+        """Return an aspect as it is told in a dataset's task, in the criterion of the cell."""
+        name, criterion = split(aspect)
+        told = self.aspects[name].in_task(self.datasets[dataset].task)
+        if criterion is None:
+            return told
+        return told.worded(told.criteria.get(criterion) or self.criteria[criterion])
+
+    def scale_of(self, dataset: str, aspect: str) -> RatedAspect:
+        """Return how a dataset rates the aspect of a cell."""
+        return self.datasets[dataset].aspects[split(aspect)[0]]
+
+    def perturbed(self, dataset: str, *kinds: DamageKind) -> list[tuple[str, str]]:
+        """Return (perturbation, degree) for the damage done to a dataset's originals.
+
+        Of the `kinds` that are named; of those that make one text of each original if none is. Of
+        a dataset that brings its texts it is these: it has nothing that could be damaged.
+        """
+        return [
+            (name, degree)
+            for name, card in self.perturbations.items()
+            if self._is_of(dataset, card) and card.kind in (kinds or ("once",))
+            if not card.aspects or {*card.aspects} & {*self.plain_aspects(dataset)}
+            for degree in card.degrees_for(dataset)
+        ]
+
+    def _is_of(self, dataset: str, card: AnyPerturbation) -> bool:
+        if isinstance(card, GivenPerturbation):
+            return card.dataset == dataset
+        data = self.datasets[dataset]
+        whole = not data.gives_texts and dataset not in self.taught
+        return whole and (not card.tasks or data.task in card.tasks)
+
+    def target_sets(self, dataset: str) -> list[str]:
+        """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
+        methods = set(self.study.methods)
+        if dataset in self.taught:
+            own = [SYSTEMS] if self.datasets[dataset].has_systems else []
+            return [*own, *self.new_sets(dataset)]
+        if self.datasets[dataset].gives_texts:
+            given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
+            return [f"{name}.{degree}" for name, degree in given]
+        sets = ["systems"] if ON_SYSTEMS & methods and self.datasets[dataset].has_systems else []
+        damaged = self.perturbed(dataset) if DAMAGING & methods else []
+        damaged += self.perturbed(dataset, "row", "graded")
+        damaged += self.perturbed(dataset, "attack") if "robustness" in methods else []
+        sets += ["original"] if damaged else []
+        return sets + [f"{name}.{degree}" for name, degree in damaged]
+
+    def written(self, dataset: str) -> list[str]:
+        """Return those target sets of a dataset whose texts a model writes, or chooses."""
+        made = {
+            name
+            for name, card in self.perturbations.items()
+            if isinstance(card, MadePerturbation)
+            or (isinstance(card, GradedPerturbation) and (card.model or card.anchors))
+        } | ({"original"} if self.improved(dataset) else set())
+        return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
+
+    def improved(self, dataset: str) -> Improvement | None:
+        """Return how a model writes a dataset's originals, None where it has them or needs none."""
+        untouched = self.datasets[dataset].gives_texts or dataset in self.taught
+        if untouched or not self.study.perturbations:
+            return None
+        return self.study.references or self.datasets[dataset].improve
+
+    def judges_of(self, dataset: str) -> list[str]:
+        """Return the judges that can judge anything of a dataset, the derived ones last."""
+        own = [
+            name
+            for name, judge in self.judges.items()
+            if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
+        ]
+        own += [name for name, card in self.derived.items() if set(card.members) <= set(own)]
+        return [name for name in own if dataset not in self.taught or name in self.teachers]
+
+    def compares(self, judge: str) -> bool:
+        """Return whether a judge is asked about two texts at once: it has votes and no scores."""
+        return judge in self.judges and self.judges[judge].form == COMPARE
+
+    def is_oracle(self, judge: str) -> bool:
+        """Return whether a judge is the control that knows how many errors a text has."""
+        card = self.judges.get(judge)
+        return (
+            card is not None and card.form == ORACLE and self.models[card.model].engine == "control"
+        )
+
+    def annotates(self, judge: str) -> bool:
+        """Return whether a judge lists errors with their places."""
+        if judge in self.derived:
+            return all(map(self.annotates, self.derived[judge].members))
+        return self.judges[judge].annotates
+
+    def repeats(self, judge: str) -> bool:
+        """Return whether a judge says several things of one target or pair: draws or votes."""
+        return judge in self.judges and (self.judges[judge].draws > 1 or self.compares(judge))
+
+    def is_asked(self, model: str) -> bool:
+        """Return whether a model's answers are requests, kept in the reply store."""
+        return self.models[model].engine in ASKED
+
+    def is_prompted(self, model: str) -> bool:
+        """Return whether a model that is asked reads prompts."""
+        return self.models[model].engine in PROMPTED
+
+    def excluded(self, dataset: str, judge: str, perturbation: str) -> str | None:
+        """Return why a judge cannot judge a set of targets at all, or None."""
+        if judge in self.derived:
+            reasons = (
+                self.excluded(dataset, name, perturbation) for name in self.derived[judge].members
+            )
+            return next(filter(None, reasons), None)
+        card = self.judges[judge]
+        model, data = self.models[card.model], self.datasets[dataset]
+        return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
+
+    def kind_of(self, perturbation: str) -> DamageKind | None:
+        """Return what set of texts `<id>.<degree>` is, None of texts that nobody damaged."""
+        damage = self.perturbations.get(perturbation.partition(".")[0])
+        return damage.kind if damage else None
+
+    def lowered(self, dataset: str, card: Damage) -> str:
+        """Return the aspect that texts of a dataset are made worse in: the first that it has."""
+        return next(name for name in card.aspects if name in self.plain_aspects(dataset))
+
+    def most_errors(self, dataset: str, perturbation: str) -> int:
+        """Return the most errors that a text of a set has, by its card; 0 of an original."""
+        damage = self.perturbations.get(perturbation)
+        if not isinstance(damage, GradedPerturbation):
+            return damage.steps if damage else 0
+        if damage.anchors:
+            return damage.anchors.most_errors
+        classes = self.datasets[dataset].aspects[self.lowered(dataset, damage)].values() or []
+        return damage.errors_per_rating * (len(classes) - 1)
+
+    def rated_by(self, judge: str, dataset: str) -> list[str]:
+        """Return the aspects of a dataset that a judge judges."""
+        if judge in self.derived:
+            each = [set(self.rated_by(name, dataset)) for name in self.derived[judge].members]
+            return [name for name in self.aspects_of(dataset) if all(name in one for one in each)]
+        only = self.judges[judge].aspects
+        return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
+
+    def cards(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield (kind, id, card) of every card but the study's."""
+        for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
+            for name, card in getattr(self, FOLDERS[kind]).items():
+                yield kind, name, card
+        for name, card in self.derived.items():
+            yield "judge", name, card
+        if self.weights is not None:
+            yield "weights", self.weights.weights, self.weights
+        if self.expectations is not None:
+            yield "expectations", self.expectations.expectations, self.expectations
+
+    @cached_property
+    def cell_aspects(self) -> list[CellAspect]:
+        """Return every cell of the study, once for each aspect."""
+        return list(self._cell_aspects())
+
+    def _cell_aspects(self) -> Iterator[CellAspect]:
+        for dataset in self.datasets:
+            for perturbation in self.target_sets(dataset):
+                for judge in self.judges_of(dataset):
+                    if self.excluded(dataset, judge, perturbation) is not None:
+                        continue
+                    for aspect in self._judged_by(judge, dataset, perturbation):
+                        yield CellAspect(dataset, perturbation, judge, aspect)
+
+    def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
+        """Return the aspects on which a judge judges these targets."""
+        aspects, only = self.rated_by(judge, dataset), self.judged_on(dataset, perturbation)
+        return [name for name in aspects if split(name)[0] in only]
+
+    def judged_on(self, dataset: str, perturbation: str) -> list[str]:
+        """Return the aspects on which a set of targets is judged: all, or what it was made for."""
+        card = self.perturbations.get(perturbation.partition(".")[0])
+        only = card.aspects if card else []
+        if card and card.kind == "graded":
+            only = [self.lowered(dataset, card)]
+        return [name for name in self.plain_aspects(dataset) if not only or name in only]
+
+    def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
+        """Return a dataset's cells aspect by aspect, or those of them that one model answers."""
+        return self._by_model.get((dataset, model), [])
+
+    def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
+        """Return a dataset's cells, or those of them that one model answers."""
+        return list(self._cells_by_model.get((dataset, model), {}))
+
+    @cached_property
+    def _cells_by_model(self) -> dict[tuple[str, str | None], dict[Cell, None]]:
+        return {
+            place: dict.fromkeys(one.cell for one in parts)
+            for place, parts in self._by_model.items()
+        }
+
+    def aspects_in(self, cell: Cell) -> list[str]:
+        """Return the aspects in criteria that a cell covers, ordered as its files are."""
+        return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
+
+    @cached_property
+    def _by_model(self) -> dict[tuple[str, str | None], list[CellAspect]]:
+        """Return (dataset, model) -> cells by aspect, and (dataset, None) -> all of them.
+
+        Once for all rules: they ask for each dataset and model.
+        """
+        found: dict[tuple[str, str | None], list[CellAspect]] = {}
+        for one in self.cell_aspects:
+            for model in (None, self.model_of(one.judge)):
+                found.setdefault((one.dataset, model), []).append(one)
+        return found
+
+    def model_of(self, judge: str) -> str:
+        """Return the model that answers for a judge, DERIVED for one made from others."""
+        return DERIVED if judge in self.derived else self.judges[judge].model
+
+    def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
+        """Return where the `replies`, `judgments` or `scores` of a cell lie in the results."""
+        model = self.model_of(cell.judge)
+        return cell_file(out, kind, cell.dataset, model, cell.perturbation, cell.judge)
+
+    def computes(self, model: str) -> bool:
+        """Return whether a model's judges give scores without any reply that has to be parsed."""
+        return computes(self.models[model])
+
+
+def is_selected(plan: Plan, dataset: str) -> bool:
+    """Return whether a study judges a part of a dataset's texts only."""
+    select = plan.datasets[dataset].select
+    return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)

@@ -1,0 +1,50 @@
+"""The spec of the job that asks a model."""
+
+from typing import Any
+
+from msgspec import field
+from msgspec.json import decode
+
+from judgescope.core.cells import Block
+from judgescope.core.job_spec import JobSpec
+
+
+class AskSpec(JobSpec, frozen=True, kw_only=True):
+    """Everything that a study asks one model about one dataset."""
+
+    dataset: str
+    model: dict[str, Any]
+    """The keys of the model's card that its replies depend on."""
+    folder: str
+    """The folder of the model's card; the paths in the card are relative to it."""
+    data: str
+    """The folder that `{data}` stands for in paths."""
+    seed: int
+    templates: dict[str, dict[str, str]]
+    """Form -> file name -> template; empty if the model reads no prompts."""
+    aspects: dict[str, dict[str, Any]]
+    """Aspect -> the keys of its card that prompts can show."""
+    judges: dict[str, dict[str, Any]]
+    """Judge -> the keys of its card that its requests depend on."""
+    scales: dict[str, dict[str, Any]]
+    """Aspect -> the scale on which people rated it."""
+    cells: list[Block]
+    output: str
+    """The folder of the study's results."""
+    replies: str
+    """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
+    analysts: dict[str, str] = field(default_factory=dict)
+    """Judge -> the model that wrote the analyses in its prompts."""
+    task: str = ""
+    """The dataset's task, for judges that annotate errors; empty without them."""
+    sample: str | None = None
+    """The file that lists the texts to judge, if not all of them are judged."""
+    trained: str | None = None
+    """The folder of the model's adapter, if the study trains one."""
+    hashes: str | None = None
+    """The file for the hashes of the written replies."""
+
+
+def ask_spec(text: str) -> AskSpec:
+    """Decode a spec. Raises msgspec.ValidationError if a field is missing, unknown or mistyped."""
+    return decode(text, type=AskSpec)

@@ -1,0 +1,54 @@
+"""Pages that need nothing but themselves: how their templates are filled."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from judgescope.core.control_chars import UNSEEN, coded
+
+UNWRITABLE = re.compile(f"[{UNSEEN}]")
+"""What a page cannot hold or nobody would see: it is shown as a code."""
+POLICY = "@policy@"
+"""Stands in a template for its content security policy, before anything that is put in."""
+CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
+_STYLE = re.compile(r"<style>(.*?)</style>", re.S)
+
+
+def environment_of(templates: Path) -> Environment:
+    """Return what fills the templates of a folder; whatever is put in is escaped."""
+    return Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def script_hash(script: str) -> str:
+    """Return the hash by which a page's policy lets its one script run."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def writable(page: str) -> str:
+    """Return a page with a code in place of every character that it cannot hold."""
+    return coded(page)
+
+
+def finished(page: str, script: str = "") -> str:
+    """Return a filled page: writable, and with a policy for the style in its head and its `script`.
+
+    Whatever else stands in it, were it markup: no browser would load, run or send anything.
+    """
+    page, script = writable(page), writable(script)
+    own = [f"style-src 'sha256-{script_hash(one)}'" for one in _STYLE.findall(_head(page))[:1]]
+    own += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
+    return page.replace(POLICY, "; ".join([*CLOSED, *own]), 1)
+
+
+def _head(page: str) -> str:
+    return page.partition("<body>")[0]

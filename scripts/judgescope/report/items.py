@@ -1,0 +1,200 @@
+"""Every judgment of a study beside its text: what was shown, replied, read of it and scored.
+
+Read cell by cell, so that no more than one set of texts and one cell are in memory at once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from math import fsum
+from typing import Any, NamedTuple
+
+from judgescope.core.cells import cell_file, split
+from judgescope.perturb.edits import Edit, undone_edits
+from judgescope.schema.tables import read_part, read_table
+from judgescope.scoring.computed import COMPUTED
+
+Row = dict[str, Any]
+CellName = tuple[str, str, str]
+"""(perturbation, judge, aspect), as they stand in the paths of a study's results."""
+
+
+class Item(NamedTuple):
+    """What texts are written for: its source, which may be empty, and its references."""
+
+    item: str
+    source: str
+    references: tuple[str, ...]
+
+
+class Target(NamedTuple):
+    """A text that judges are asked about; `step` counts the errors in it, or the damage in a row.
+
+    `before` is the text that it was made of, None of one that nobody changed; `edits` lead from
+    there to `text`.
+    """
+
+    target: str
+    item: str
+    system: str
+    step: int
+    text: str
+    before: str | None
+    edits: tuple[Edit, ...]
+
+
+class Draw(NamedTuple):
+    """One reply to one question, and what was read of it by which rule.
+
+    `value` is None where nothing was parsed, `reply` where nothing was asked (a judge made from
+    others); `spans` are rows of a judgment's errors, None where the judge lists none.
+    """
+
+    draw: int
+    hint: str | None
+    status: str
+    value: float | None
+    label: str | None
+    rule: str | None
+    parser: str | None
+    reply: str | None
+    rationale: str | None
+    spans: list[Row] | None
+
+
+class Judged(NamedTuple):
+    """A text, or a pair of them, as one judge sees it in one aspect of one criterion.
+
+    `score` is None where too little was parsed, or where there are votes on pairs and no scores;
+    `ratings` are those of the dataset's raters on this text and aspect, [] without any: whether
+    these are people is said by the dataset's card.
+    """
+
+    dataset: str
+    perturbation: str
+    judge: str
+    aspect: str
+    criterion: str | None
+    target: Target
+    target_b: Target | None
+    score: float | None
+    n_draws: int
+    n_missing: int
+    estimator: str
+    ratings: Sequence[float]
+    draws: Sequence[Draw]
+
+    @property
+    def rating(self) -> float | None:
+        """Return the mean of the ratings."""
+        return fsum(self.ratings) / len(self.ratings) if self.ratings else None
+
+    @property
+    def statuses(self) -> list[str]:
+        """Return how its judgments ended, each status once."""
+        return list(dict.fromkeys(draw.status for draw in self.draws))
+
+
+class Texts:
+    """The items, texts and ratings of a dataset in a study's results `out`."""
+
+    def __init__(self, out: str, dataset: str) -> None:
+        self.out, self.dataset = out, dataset
+        self._last: tuple[str, dict[str, Target]] = "", {}
+
+    def items(self) -> Iterator[Item]:
+        """Yield the items in the order of their table."""
+        names = ["item", "source", "references"]
+        rows = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names).to_pylist()
+        for row in rows:
+            yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
+
+    def of(self, perturbation: str) -> Mapping[str, Target]:
+        """Return target -> text of a set, in the order of its table; the last set is kept."""
+        if self._last[0] != perturbation:
+            path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
+            rows = read_table("targets", path).to_pylist()
+            self._last = perturbation, {row["target"]: _target(row) for row in rows}
+        return self._last[1]
+
+    def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
+        """Return (target, target_b) -> ratings on an aspect, in the order of the raters."""
+        return self._ratings.get(aspect, {})
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Return aspect -> target -> its mean rating."""
+        return {
+            aspect: {one: fsum(own) / len(own) for (one, other), own in told.items() if not other}
+            for aspect, told in self._ratings.items()
+        }
+
+    @cached_property
+    def _ratings(self) -> dict[str, dict[tuple[str, str | None], list[float]]]:
+        found: dict[str, dict[tuple[str, str | None], list[float]]] = {}
+        table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")
+        names = ("aspect", "target", "target_b", "value")
+        for aspect, *pair, value in zip(*(table[one].to_pylist() for one in names), strict=True):
+            place = pair[0], pair[1]
+            if value is not None:
+                found.setdefault(aspect, {}).setdefault(place, []).append(value)
+        return found
+
+
+def _target(row: Row) -> Target:
+    edits = tuple(Edit(**edit) for edit in row["edits"] or ())
+    text = row["text"] or ""
+    before = undone_edits(text, edits) if edits else None
+    step, system = row["step"] or 0, row["system"] or ""
+    return Target(row["target"], row["item"], system, step, text, before, edits)
+
+
+def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
+    """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
+    perturbation, judge, aspect = cell
+    name, criterion = split(aspect)
+
+    def rows(table: str, kind: str, columns: list[str] | None = None) -> list[Row]:
+        path = cell_file(texts.out, kind, texts.dataset, model, perturbation, judge)
+        found: list[Row] = read_part(table, path, name, criterion, columns).to_pylist()
+        return found
+
+    scores, judgments = rows("scores", "scores"), rows("judgments", "judgments")
+    replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in judgments)
+    draws = _draws(judgments, rows("answers", "replies", [*_ASKED, "text"]) if replied else [])
+    told, ratings = texts.of(perturbation), texts.ratings(name)
+    for row in scores:
+        pair = row["target"], row["target_b"]
+        yield Judged(
+            texts.dataset,
+            perturbation,
+            judge,
+            name,
+            criterion,
+            told[row["target"]],
+            told[row["target_b"]] if row["target_b"] is not None else None,
+            row["value"],
+            row["n_draws"],
+            row["n_missing"],
+            row["estimator"],
+            ratings.get(pair, []),
+            draws[(*pair, row["criterion"])],
+        )
+
+
+_ASKED = ("target", "target_b", "criterion", "hint", "draw")
+
+
+def _draws(rows: list[Row], replies: list[Row]) -> dict[tuple[Any, ...], list[Draw]]:
+    """Return (target, target_b, criterion) -> its judgments, each beside the reply it was read of.
+
+    A judge that is made from others, or computes, has judgments, and nothing that it replied.
+    """
+    replied = {tuple(row[name] for name in _ASKED): row["text"] for row in replies}
+    found: dict[tuple[Any, ...], list[Draw]] = defaultdict(list)
+    for row in rows:
+        asked = tuple(row[name] for name in _ASKED)
+        plain = {name: row[name] for name in Draw._fields if name in row}
+        plain["value"] = row["value"] if row["status"] == "ok" else None
+        found[asked[:3]].append(Draw(**plain, reply=replied.get(asked)))
+    return dict(found)

@@ -1,0 +1,210 @@
+"""A text and its damaged state as one: what stayed, what went, what came, what moved."""
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from judgescope.perturb.edits import Edit
+from judgescope.perturb.graphemes import may_cut
+from judgescope.report.html import UNWRITABLE
+from judgescope.report.numbers import plural
+
+LONGEST = 2_000
+"""Up to so many characters, marks included, a text is shown whole."""
+CONTEXT, CHANGED, MOST = 120, 1_000, 10_000
+"""Of a longer one: kept at both ends of what did not change, and of what did; in all."""
+MOST_REPLACED = 0.5
+"""Of the words between the first and the last change: more is shown as one change."""
+MOST_TOKENS = 50_000
+"""Compared word by word; what is longer is shown as one change."""
+MOST_SIGNS = 8
+"""Shown for a change that is white space only."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_MARKS = re.escape(string.punctuation + "…“”‘’„«»–—。、，；：？！（）「」『』।؟،؛")
+_TOKEN = re.compile(rf"\s+|[{_MARKS}{_UNSPACED}]|[^\s{_MARKS}{_UNSPACED}]+")
+"""White space, a mark, a character of a script without spaces, or a word; nothing is left out."""
+
+Kind = Literal["same", "del", "ins", "moved", "error", "gap"]
+
+
+class Stretch(NamedTuple):
+    """A part of a text before and after; the parts of a text side by side are the whole."""
+
+    before: str
+    after: str
+    changed: bool
+
+
+class Piece(NamedTuple):
+    """What is shown of a stretch; `number` tells where a moved sentence went, or came from.
+
+    Of an error it is its place in a list of its own.
+    """
+
+    kind: Kind
+    text: str
+    number: int = 0
+
+    @property
+    def sign(self) -> str:
+        """Return what stands for a change that nobody would see, such as a space; else ""."""
+        hidden = all(map(_hidden, self.text)) and not UNWRITABLE.search(self.text)
+        return "".join(map(_sign, self.text[:MOST_SIGNS])).strip() if hidden else ""
+
+
+def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
+    """Return the stretches of a text whose edits are known to the letter."""
+    found, done = [], 0
+    for edit in edits:
+        kept = text[done : edit.offset]
+        found += [Stretch(kept, kept, False), Stretch(edit.before, edit.after, True)]
+        done = edit.end
+    return _joined([*found, Stretch(text[done:], text[done:], False)])
+
+
+def compared(before: str, after: str) -> list[Stretch]:
+    """Return the stretches of two texts of which only the texts are known, word by word."""
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    start = _alike(old, new)
+    end = _alike(old[start:][::-1], new[start:][::-1])
+    head, tail = "".join(old[:start]), "".join(old[len(old) - end :])
+    middle = _between(old[start : len(old) - end], new[start : len(new) - end])
+    return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many tokens are equal at the start of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _between(old: list[str], new: list[str]) -> list[Stretch]:
+    """Return the stretches of tokens that differ at both ends."""
+    whole = [Stretch("".join(old), "".join(new), True)]
+    if len(old) + len(new) > MOST_TOKENS:
+        return whole
+    found = [
+        Stretch(
+            "".join(old[one.src_start : one.src_end]),
+            "".join(new[one.dest_start : one.dest_end]),
+            # what only separates two changes is a part of both
+            one.tag != "equal" or not "".join(old[one.src_start : one.src_end]).strip(),
+        )
+        for one in Levenshtein.opcodes(old, new)
+    ]
+    changed = sum(len(one.before.split()) for one in found if one.changed)
+    words = sum(len(one.before.split()) for one in found)
+    return whole if changed > MOST_REPLACED * words else found
+
+
+def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Return the stretches with neighbours of one kind made one, and none that is empty."""
+    full = (one for one in stretches if one.before or one.after)
+    groups = ((changed, list(group)) for changed, group in groupby(full, lambda one: one.changed))
+    return [
+        Stretch("".join(one.before for one in group), "".join(one.after for one in group), changed)
+        for changed, group in groups
+    ]
+
+
+def marked(stretches: Iterable[Stretch]) -> list[Piece]:
+    """Return both states of a text as one: what was deleted stands before what replaced it."""
+    found: list[Piece] = []
+    for before, after, changed in stretches:
+        found += [Piece("del", before), Piece("ins", after)] if changed else [Piece("same", before)]
+    return _full(found)
+
+
+def reordered(text: str, edits: Sequence[Edit]) -> tuple[list[Piece], list[Piece]] | None:
+    """Return both states of a text whose sentences changed places, or None if they did not.
+
+    A moved sentence has the same number in both.
+    """
+    if not edits or Counter(e.before for e in edits) != Counter(e.after for e in edits):
+        return None
+    left: dict[str, list[int]] = {}
+    for number, edit in enumerate(edits, 1):
+        left.setdefault(edit.before, []).append(number)
+    old, new, done = list[Piece](), list[Piece](), 0
+    for number, edit in enumerate(edits, 1):
+        kept = Piece("same", text[done : edit.offset])
+        old += [kept, Piece("moved", edit.before, number)]
+        new += [kept, Piece("moved", edit.after, left[edit.after].pop(0))]
+        done = edit.end
+    rest = Piece("same", text[done:])
+    return _full([*old, rest]), _full([*new, rest])
+
+
+def states(
+    before: str, after: str, edits: Sequence[Edit], card: Mapping[str, Any] | None
+) -> list[list[Piece]]:
+    """Return the pieces of a text's two states in one, or beside each other if sentences moved.
+
+    `card` is what a report knows of the perturbation. Only the edits of a rule are known to the
+    letter: one of a model, or the last of several, spans all that differs.
+    """
+    by_rule = card is not None and card["method"] == "rule" and card["kind"] != "graded"
+    if not (by_rule and edits):
+        return [marked(compared(before, after))]
+    moved = reordered(before, edits) if card and card["level"] == "sentence" else None
+    return [marked(edited(before, edits))] if moved is None else list(moved)
+
+
+def _full(pieces: Iterable[Piece]) -> list[Piece]:
+    return [piece for piece in pieces if piece.text]
+
+
+def shortened(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces of a long text without what is far from every change.
+
+    What changed is cut only where it is very long, and the end only where very much changed.
+    """
+    if sum(len(piece.text) for piece in pieces) <= LONGEST:
+        return list(pieces)
+    found: list[Piece] = []
+    shown = 0
+    for at, piece in enumerate(pieces):
+        if shown > MOST:
+            left = sum(len(one.text) for one in pieces[at:])
+            return [*found, Piece("gap", plural(left, "more character"))]
+        kept = list(_ends(piece))
+        found += kept
+        shown += sum(len(one.text) for one in kept)
+    return found
+
+
+_WHAT = {"same": "", "del": "deleted ", "ins": "inserted ", "moved": "moved ", "error": "marked "}
+
+
+def _ends(piece: Piece) -> Iterator[Piece]:
+    """Yield a piece, or its two ends and how much is left out between them."""
+    kept = CONTEXT if piece.kind == "same" else CHANGED
+    start, end = kept, len(piece.text) - kept
+    if end - start <= kept:
+        yield piece
+        return
+    while not may_cut(piece.text, start):
+        start -= 1
+    while not may_cut(piece.text, end):
+        end += 1
+    yield piece._replace(text=piece.text[:start])
+    yield Piece("gap", plural(end - start, f"{_WHAT[piece.kind]}character"))
+    yield piece._replace(text=piece.text[end:])
+
+
+_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
+
+
+def _hidden(one: str) -> bool:
+    return one.isspace() or unicodedata.category(one)[0] == "M" or unicodedata.category(one) == "Cf"
+
+
+def _sign(one: str) -> str:
+    return _SIGNS.get(one, f"U+{ord(one):04X} ")

@@ -1,0 +1,314 @@
+"""What may be said of each judge: a plain sentence, and, folded, what it rests on."""
+
+from collections.abc import Iterator, Sequence
+
+from judgescope.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, HINTS, P_HOLM
+from judgescope.report.elements import (
+    Block,
+    Body,
+    Cell,
+    Column,
+    Line,
+    Table,
+    Text,
+    Verdict,
+    figures,
+    words_cell,
+)
+from judgescope.report.numbers import THOUSAND, count, dollars, listed, p_value, plural
+from judgescope.report.report import Judge, Report
+from judgescope.report.rows import Row
+from judgescope.report.sections.cost import free, price_per_1000
+from judgescope.report.sections.coverage import Tally
+from judgescope.report.trust import COUNTED, FIRST, GOOD, Claim, claims
+from judgescope.report.words import STATUSES, label, spoken
+from judgescope.statistics.required import MOST
+from judgescope.statistics.verdict import HOLM, Outcome
+
+FEW = 4
+"""So many subjects of one respect are named; of more, their number is told."""
+TITLES: dict[tuple[Outcome, ...], str] = {
+    (Outcome.MEETS,): "May be trusted for",
+    (Outcome.AS_RATER,): "As good as one more rater at",
+    (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
+    (Outcome.WITHSTANDS,): "Passes the test of",
+    (Outcome.NOT_SHOWN,): "Not shown to be better than chance, or than length, at",
+    (Outcome.CANNOT_TELL,): "Cannot be told for",
+    (Outcome.BELOW,): "Worse than chance, or than length, at",
+    (Outcome.MISSES, Outcome.SWAYED): "Fails at",
+    (Outcome.NO_CLAIM,): "No claim about",
+}
+"""Outcomes -> how a sentence about them begins, in the order of the sentences."""
+BARS = {
+    Outcome.MEETS: "May be trusted for the stated bar of",
+    Outcome.CANNOT_TELL: "Cannot be told whether it meets the stated bar of",
+    Outcome.MISSES: "Misses the stated bar of",
+}
+"""How a sentence about bars begins."""
+FEWEST_FOR_NUMBER = 10
+"""A correlation of fewer texts or sources is left out."""
+OF_KIND = {
+    (DAMAGE, "chance"): "p > .05",
+    (DAMAGE, "length"): "noticed; so does the texts' length",
+    (HINTS, "chance"): "neither is shown",
+}
+"""Kind and reason -> its words, where they are other than of most kinds."""
+WHY = {
+    "chance": "not above chance",
+    "length": "no better than the texts' length",
+    "brevity": "no better than minus the texts' length",
+    "systems": "a taste for systems would do as well",
+    "within": "it may know the source alone",
+    "lost": "not with the lost replies at the worst end",
+    "too_many_lost": "more than a fifth of its judgments are lost",
+    "constant": "one score for all texts",
+    "no_interval": "too few sources for an interval",
+    "these_systems": "for these systems alone",
+    "few_systems": "rests on fewer than 8 systems",
+    HINTED: "it is given a rating of the text",
+    "index": "not shown to take off less where nothing should drop",
+    "rarely": "rarely: for fewer than a quarter of the texts",
+    "asked_once": "the form without a hint was asked once",
+    "not_judged": "some of its scores are missing",
+    "not_computed": "the study does not compute it",
+}
+"""Reason -> its words; others are told as they are."""
+WORSE = {
+    "chance": "below chance",
+    "length": "below the texts' length",
+    "brevity": "below minus the texts' length",
+}
+"""Reason of a judge that is worse than this -> its words."""
+RESTS_ON = {"these_systems", "few_systems"}
+"""Reasons that limit what holds: nothing where nothing does."""
+RULES = (
+    "Written by rules from the numbers, the same for every study. “Better than chance” says that a "
+    "one-sided test at .025 rules out chance, the length of the texts in both directions and, "
+    "where texts come from five named systems or more, a taste for systems, after Holm's "
+    "correction over the judge's claims of a kind. “As good as one more rater” says more: it "
+    "agrees with people as a further rater would, but for a margin. How good that is, the number "
+    "tells; “may be trusted” is said only of a bar that the study states and the judge meets. "
+    "What is not shown is not shown to be false."
+)
+
+
+def sentences(report: Report) -> list[Block]:
+    """Return a sentence for each judge that is no control, with its evidence."""
+    found: list[Verdict] = []
+    for judge in report.judges:
+        own = claims(report, judge)
+        if not judge.control:
+            found.append(
+                Verdict(judge.id, judge.card, sentence(report, judge, own), evidence(report, own))
+            )
+    return [*found, Text(RULES, style="small")] if any(one.evidence.bodies for one in found) else []
+
+
+def sentence(report: Report, judge: Judge, own: Sequence[Claim]) -> str:
+    """Return what the judge's numbers come to, with what is missing and the price."""
+    if nothing := no_score(report, judge):
+        return f"{nothing}{_price(report, judge)}"
+    said = " ".join(f"{title} {told}." for title, told in verdicts(report, own))
+    parts = (_hint(judge), said, _missing(report, judge).strip(), _price(report, judge).strip())
+    return " ".join(filter(None, parts))
+
+
+def no_score(report: Report, judge: Judge) -> str:
+    """Return the sentence on a judge none of whose judgments has a score, "" for others."""
+    counts = Tally.of(report.rows("coverage").where(judge=judge.id)).counts
+    asked = counts.total() - counts["not_applicable"]
+    if not asked or counts["ok"]:
+        return ""
+    cut = f": cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
+    reasons = {
+        name: f"{count(n)} {STATUSES.get(name, spoken(name))}{cut if name == 'truncated' else ''}"
+        for name, n in counts.most_common()
+        if n and name not in ("ok", "not_applicable")
+    }
+    why = "; ".join(reasons.values())
+    if set(reasons) == {"truncated"}:
+        why = cut.removeprefix(": ") or "cut"
+    all_ = plural(asked, "reply", "replies")
+    return f"Gave no score ({count(asked)} of {all_} could not be read: {why})."
+
+
+def _hint(judge: Judge) -> str:
+    """Return why nothing is said of agreement, "" for a judge that is given no rating."""
+    if not judge.hint:
+        return ""
+    whose = "people's rating" if judge.hint == "right" else "a wrong rating"
+    return (
+        f"It is given {whose} of the very text (hint: {judge.hint}), so its agreement with people "
+        "says nothing of it: no claim of agreement, and no rank."
+    )
+
+
+def verdicts(report: Report, own: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+    """Yield how each sentence begins, and for what it is said."""
+    told = [claim for claim in own if HINTED not in claim.reasons]
+    for outcomes, title in TITLES.items():
+        for bar in (False, True):
+            these = [one for one in told if one.kind.startswith(BAR) == bar]
+            said = "; ".join(_respects(report, these, outcomes))
+            if said:
+                yield (BARS.get(outcomes[0], title) if bar else title), said
+
+
+def _respects(report: Report, own: Sequence[Claim], outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+    """Yield the respects with these outcomes, each with its subjects or how many there are.
+
+    Where a number was told of what holds, the rest of it need not be told as not shown.
+    """
+    for respect in dict.fromkeys(claim.respect for claim in own):
+        every = [claim for claim in own if claim.respect == respect]
+        these = [claim for claim in every if claim.outcome in outcomes]
+        counted = sum(claim.outcome in GOOD for claim in every) > FEW
+        quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
+        if these and not (quiet and counted):
+            yield _told(report, respect, these, every)
+
+
+def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
+    if "{}" not in respect:
+        subjects = listed(list(dict.fromkeys(one.subject for one in these if one.subject)))
+        return f"{respect}{_beside(subjects, _why(these), _places(report, these, every))}"
+    if len(these) > FEW:
+        return respect.format(_count(these, every))
+    named = []
+    for subject in dict.fromkeys(claim.subject for claim in these):
+        mine = [claim for claim in these if claim.subject == subject]
+        places = _places(report, mine, [c for c in every if c.subject == subject])
+        named.append(f"{subject}{_beside(_why(mine), places)}")
+    return respect.format(listed(named))
+
+
+def _beside(*told: str) -> str:
+    """Return what stands in brackets behind a respect or a subject, empty without any."""
+    parts = "; ".join(filter(None, told))
+    return f" ({parts})" if parts else ""
+
+
+def _count(these: Sequence[Claim], every: Sequence[Claim]) -> str:
+    """Return how many there are, of all; who is best is claimed of the best alone."""
+    sets = len({claim.dataset for claim in every})
+    where = f" on {sets} datasets" if sets > 1 else ""
+    kind = COUNTED.get(these[0].kind, "cases")
+    if these[0].kind == FIRST:
+        return f"{count(len(these))} {kind}{where}"
+    share = "all" if len(these) == len(every) else f"{count(len(these))} of"
+    return f"{share} {count(len(every))} {kind}{where}"
+
+
+def _why(these: Sequence[Claim]) -> str:
+    """Return the number of one claim and its reasons; of several none."""
+    if len(these) != 1 or these[0].kind == FIRST:
+        return ""
+    [claim] = these
+    return "; ".join(filter(None, [number(claim), *reasons(claim)]))
+
+
+def number(claim: Claim) -> str:
+    """Return the deciding number of a claim; D is no size of anything, few texts give none."""
+    row = claim.others.get("net_share", claim.row) if claim.kind == DAMAGE else claim.row
+    if row.value is None or row.statistic == "D_exact":
+        return ""
+    small = row.n < FEWEST_FOR_NUMBER
+    told = f"n = {count(row.n)}" if small else f"{label(row.statistic)} {figures(row)}"
+    gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
+    if gap is not None and gap.value is not None and not small:
+        told += f"; against one more rater {figures(gap)}"
+    return told
+
+
+def reasons(claim: Claim) -> Iterator[str]:
+    """Yield the words of a claim's reasons; on what it rests only where it holds."""
+    for code in claim.reasons:
+        name, _, more = code.partition(": ")
+        if name in RESTS_ON and claim.outcome not in GOOD:
+            continue
+        if name == HOLM and P_HOLM in claim.others:
+            p = claim.others[P_HOLM].value
+            yield f"p {p_value(p)}, {claim.family}" if p is not None else claim.family
+        else:
+            worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
+            told = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
+            yield told + (f": {more}" if more else "")
+    if "more_needed" in claim.others:
+        yield more_needed(claim.others["more_needed"])
+
+
+def more_needed(row: Row) -> str:
+    """Return how much more data would tell whether a bar is met."""
+    if row.value is None:
+        return f"more than {count(MOST)} more needed"
+    units, _, how = row.method.partition(", ")
+    return f"{count(round(row.value))} more {units} would tell, {how}"
+
+
+def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> str:
+    """Return on which datasets, empty where it is so on all that have the claim."""
+    if len(these) == len(every):
+        return ""
+    names = {dataset.id: dataset.name for dataset in report.datasets}
+    own = list(dict.fromkeys(claim.dataset for claim in these))
+    if set(own) == {claim.dataset for claim in every}:
+        return ""
+    if len(own) > FEW:
+        return f"on {count(len(own))} datasets"
+    return listed([names[one] for one in own])
+
+
+def _missing(report: Report, judge: Judge) -> str:
+    """Return how many judgments have no score, empty where all have."""
+    counts = Tally.of(report.rows("coverage").where(judge=judge.id)).counts
+    asked = counts.total() - counts["not_applicable"]
+    lost = asked - counts["ok"]
+    return f" Of its {plural(asked, 'judgment')} {count(lost)} have no score." if lost else ""
+
+
+def _price(report: Report, judge: Judge) -> str:
+    """Return what 1,000 judgments cost, empty where nothing is bought for the judge."""
+    rows = report.rows("cost").where(judge=judge.id)
+    if not len(rows) or free(rows):
+        return ""
+    price = price_per_1000(rows)
+    return (
+        " Its price is not known."
+        if price is None
+        else f" {THOUSAND} judgments: ${dollars(price)}."
+    )
+
+
+def evidence(report: Report, own: Sequence[Claim]) -> Table:
+    """Return every claim about a judge, what the rule says of it, and its numbers."""
+    names = {dataset.id: dataset.name for dataset in report.datasets}
+    bodies = []
+    for dataset in dict.fromkeys(claim.dataset for claim in own):
+        lines = [
+            Line(claim.respect.format(claim.subject), list(_cells(claim)))
+            for claim in own
+            if claim.dataset == dataset
+        ]
+        bodies.append(Body(lines, names[dataset]))
+    columns = [
+        Column("Verdict", style="words"),
+        Column("Because", style="words"),
+        Column("Numbers", style="words"),
+    ]
+    caption = "Every claim, what the rule says of it, and its numbers."
+    return Table(caption, "Claim", columns, bodies, code=False)
+
+
+def _cells(claim: Claim) -> Iterator[Cell]:
+    yield words_cell(spoken(claim.outcome))
+    yield words_cell("; ".join(reasons(claim)))
+    rows = [
+        claim.row,
+        *(
+            claim.others[name]
+            for name in (f"{AS_RATER}_{claim.row.statistic}", P_HOLM)
+            if name in claim.others
+        ),
+    ]
+    told = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
+    yield words_cell("; ".join(told) if claim.row.n else "")

@@ -1,0 +1,185 @@
+"""A sample of damaged texts, to see by eye whether the damage is what its card says.
+
+Texts are drawn by the study's seed. They come from data and models: all of it is escaped.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from markupsafe import Markup
+
+from judgescope.core.rng import stream
+from judgescope.perturb.edits import Edit, undone_edits
+from judgescope.report.html import environment_of, finished
+from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
+from judgescope.report.numbers import count
+from judgescope.schema.tables import read_table
+
+DRAWN, UNDONE = 10, 3
+"""Texts of a cell that are shown: damaged ones, and those that could not be."""
+LONGEST_STATUS = 300
+"""Characters."""
+DONE = ("ok", "short")
+"""What becomes of a planned damage that took effect, as wanted or in part."""
+OUTCOMES = (*DONE, "impossible", "failed")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """A text with its marks, and what it is where that is not plain."""
+
+    pieces: Sequence[Piece]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One text as it is shown: its item, what became of it, and its views."""
+
+    item: str
+    status: str
+    views: Sequence[View]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is shown of one damage of a dataset: a perturbation in one degree."""
+
+    id: str
+    card: Mapping[str, Any]
+    degree: str
+    asked: str
+    counts: Mapping[str, int]
+    done: Sequence[Example]
+    undone: Sequence[Example]
+
+
+def render(spec: Mapping[str, Any], templates: Path, look: Path) -> str:
+    """Return the page; `look` is the folder of the report's own style sheet."""
+    environment = environment_of(templates)
+    environment.filters["counted"] = count
+    styles = [look / "style.css", templates / "style.css"]
+    page = environment.get_template("page.html.jinja").render(
+        study=spec["study"],
+        datasets=[
+            (name, spec["datasets"][name]["name"] or name, list(samples(spec, name)))
+            for name in spec["order"]
+        ],
+        style=Markup("".join(path.read_text(encoding="utf-8") for path in styles)),
+        drawn=DRAWN,
+        outcomes=OUTCOMES,
+    )
+    return finished(page)
+
+
+def samples(spec: Mapping[str, Any], dataset: str) -> Iterator[Sample]:
+    """Yield the samples of a dataset, in the order in which the study names its damage."""
+    path = f"{spec['results']}/targets/{dataset}/original.parquet"
+    originals = _texts(read_table("targets", path, ["target", "text"]))
+    for name, degree, amount in spec["datasets"][dataset]["cells"]:
+        yield _sample(spec, originals, (dataset, name, degree), amount)
+
+
+def _sample(
+    spec: Mapping[str, Any],
+    originals: Mapping[str, str],
+    place: tuple[str, str, str],
+    amount: Mapping[str, Any],
+) -> Sample:
+    dataset, name, degree = place
+    card, file = spec["perturbations"][name], f"{dataset}/{name}.{degree}.parquet"
+    table = read_table("targets", f"{spec['results']}/targets/{file}")
+    done, undone = drawn(table, spec["seed"], *place)
+    made = undone and card["method"] != "rule"
+    replies = _last_replies(f"{spec['results']}/made/{file}") if made else {}
+    # a text of a chain was made from the one before
+    before = {**originals, **_texts(table)} if card["kind"] == "row" else originals
+
+    def shown(row: Row) -> Example:
+        graded = card["kind"] == "graded"  # made from any reference of the item
+        text = undone_edits(row["text"], _edits(row)) if graded else before[row["parent"]]
+        was_done = _outcome(row["status"]) in DONE
+        reply = replies.get(row["target"])
+        views = _damaged(row, text, card) if was_done else _undamaged(text, reply)
+        return _example(row, views, card["kind"])
+
+    return Sample(
+        id=".".join(place),
+        card=card,
+        degree="" if degree == "single" else degree,
+        asked=", ".join(f"{key} = {value}" for key, value in amount.items() if value is not None),
+        counts=Counter(map(_outcome, table["status"].to_pylist())),
+        done=[shown(row) for row in done],
+        undone=[shown(row) for row in undone],
+    )
+
+
+def _texts(table: pa.Table) -> dict[str, str]:
+    return dict(zip(table["target"].to_pylist(), table["text"].to_pylist(), strict=True))
+
+
+def _outcome(status: str) -> str:
+    return status.partition(":")[0]
+
+
+def drawn(
+    table: pa.Table, seed: int, dataset: str, name: str, degree: str
+) -> tuple[list[Row], list[Row]]:
+    """Return some damaged texts and some that could not be, in the order of the table.
+
+    Which ones they are depends on the names of the texts and not on that order.
+    """
+    outcomes = list(map(_outcome, table["status"].to_pylist()))
+    names = table["target"].to_pylist()
+    rng = stream(seed, "spotcheck", dataset, name, degree)
+    found = []
+    for most, wanted in ((DRAWN, True), (UNDONE, False)):
+        places = [at for at, outcome in enumerate(outcomes) if (outcome in DONE) == wanted]
+        places.sort(key=names.__getitem__)
+        chosen = sorted(places[at] for at in rng.permutation(len(places))[:most].tolist())
+        found.append(table.take(pa.array(chosen, pa.int64())).to_pylist())
+    return found[0], found[1]
+
+
+def _last_replies(path: str) -> dict[str, str]:
+    """Return target -> the reply that decided what became of its text."""
+    answers = read_table("answers", path, ["target", "text"])  # in the order of the attempts
+    return _texts(answers)
+
+
+def _example(row: Row, views: Sequence[View], kind: str) -> Example:
+    steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
+    step = steps.get(kind, "")
+    status = row["status"]  # an endpoint's message may be a page of its own
+    cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
+    return Example(row["item"], step + cut, views)
+
+
+def _damaged(row: Row, before: str, card: Mapping[str, Any]) -> list[View]:
+    """Return both states of a text in one, or beside each other where sentences moved."""
+    if card["method"] != "rule":  # its edit spans all that differs
+        return [View(shortened(marked(compared(before, row["text"]))))]
+    edits = _edits(row)
+    moved = reordered(before, edits) if card["level"] == "sentence" else None
+    if moved is None:
+        return [View(shortened(marked(edited(before, edits))))]
+    labels = ("Original", "Damaged")
+    return [View(shortened(one), label) for one, label in zip(moved, labels, strict=True)]
+
+
+def _edits(row: Row) -> list[Edit]:
+    return [Edit(**edit) for edit in row["edits"]]
+
+
+def _undamaged(before: str, reply: str | None) -> list[View]:
+    """Return a text as it is, or as the reply has it that could not be used."""
+    if reply:
+        return [View(shortened(marked(compared(before, reply))), "The text in the last reply")]
+    label = "The text; the last reply is empty" if reply == "" else "The text"
+    return [View(shortened([Piece("same", before)]), label)]

@@ -1,0 +1,348 @@
+"""Cards of datasets and aspects."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from judgescope.core.reserved_names import WRONG_ENDING
+from judgescope.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from judgescope.schema.cards.improvement import Improvement
+
+GIVEN = "dualeval_json"
+"""The format whose files hold texts with known ratings or in a known order, and nothing else."""
+GIVEN_ROLES = ("global", "local")
+"""Its roles: texts with their ratings; lists of texts, each with one error more than the last."""
+SPANNED = "rotowire_gsml_csv"
+"""The format that holds texts in which people marked the errors, and that nobody rated."""
+WITHOUT_SYSTEMS = {
+    "sumpubmed_jsonl": (),
+    "story_cloze_csv": (WRONG_ENDING,),
+    "answer_equivalence_jsonl": (),
+    "wmt_text": (),
+    "cnn_dailymail": (),
+    "samsum": (),
+    "news_commentary": (),
+    "webnlg": ("category", "size"),
+    GIVEN: (),
+}
+"""Formats that hold originals only, no system's text and no rating -> the items' `meta`."""
+JOINED = {"wmt_text": {"documents"}, "news_commentary": set[str]()}
+"""Format whose segments can be joined -> the roles that this needs."""
+ROLES: dict[str, tuple[set[str], set[str]]] = {
+    "wmt_text": ({"source", "reference"}, {"documents"}),
+    GIVEN: (set(), set(GIVEN_ROLES)),
+    "simplicity_da_csv": ({"data"}, {"ratings"}),
+    SPANNED: ({"games", "spans"}, set()),
+    "table": ({"data"}, {"items"}),
+}
+"""Format -> the roles that it needs, and those that it may have beside; others have `data`."""
+
+
+class SubAspect(Card):
+    """A part of an aspect: what an error can be about."""
+
+    name: str = Field(min_length=1, description="What it is called.")
+    definition: str = Field(min_length=1, description="What a text without such errors is like.")
+
+
+class AspectInTask(Card):
+    """What is said of an aspect in one task, in place of what is said in all."""
+
+    definition: str | None = Field(None, description="What it means there.")
+    steps: list[str] = Field([], description="How to judge it there, step by step.")
+    unlike: list[str] = Field([], description="Other qualities that it is mistaken for there.")
+    worst: str | None = Field(None, description="What the worst text is like there.")
+    best: str | None = Field(None, description="What the best text is like there.")
+    sub_aspects: list[SubAspect] = Field(
+        [], description="Its parts there, for writers that put errors of the aspect into a text."
+    )
+
+
+class Wording(Card):
+    """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
+
+    name: str | None = Field(None, description='What the aspect is called; "" names none.')
+    definition: str | None = Field(None, description='What it means; "" says nothing.')
+    note: str | None = Field(None, description="A sentence after the definition.")
+
+
+class Criterion(Wording):
+    """A wording for every aspect that has none of its own of this id, such as an ablation."""
+
+    criterion: Slug = Field(description="The id, equal to the file's name.")
+
+
+def _as_wording(value: object) -> object:
+    return {"definition": value} if isinstance(value, str) else value
+
+
+class Aspect(Card):
+    """An aspect: one dimension of quality, and how judges are told about it."""
+
+    aspect: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    definition: str = Field(description="What it means, as judges are told.")
+    parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
+    steps: list[str] = Field(
+        [], description="How to judge it, step by step; for forms that show steps."
+    )
+    unlike: list[str] = Field(
+        [], description="Other qualities, in plain words, that it is mistaken for."
+    )
+    worst: str | None = Field(
+        None,
+        description="What the worst text is like, to complete: the text is …; for forms that show "
+        "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
+    )
+    best: str | None = Field(None, description="The same of the best text.")
+    tasks: dict[Slug, AspectInTask] = Field(
+        {}, description="Task -> what is said of the aspect there."
+    )
+
+    criteria: dict[Slug, Annotated[Wording, BeforeValidator(_as_wording)]] = Field(
+        {}, description="Criterion -> another wording: a definition, or more of it (see below)."
+    )
+
+    def in_task(self, task: str) -> "Aspect":
+        """Return the aspect as it is told in a task."""
+        own = self.tasks.get(task, AspectInTask())
+        names = ("definition", "steps", "unlike", "worst", "best")
+        told = {name: getattr(own, name) or getattr(self, name) for name in names}
+        return self.model_copy(update={**told, "tasks": {}})
+
+    def worded(self, wording: Wording) -> "Aspect":
+        """Return the aspect as another wording tells it; its steps are those of no wording.
+
+        So are its ends and what it is unlike, but where the wording withholds what the aspect
+        means: it has no definition, or one that is the same for every aspect. Then nothing is said
+        of the ends ("").
+        """
+        name = self.name if wording.name is None else wording.name
+        own = self.definition if wording.definition is None else wording.definition
+        definition = " ".join(filter(None, [own, wording.note]))
+        told: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
+        general = isinstance(wording, Criterion) and wording.definition is not None
+        if general or not own:
+            told |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
+        return self.model_copy(update=told)
+
+
+class RatedAspect(Scale):
+    """How a data set rates an aspect."""
+
+    source_visible: bool = Field(True, description="Whether raters and judges see the source.")
+    column: str | None = Field(
+        None, description="The aspect's name in the data, where it differs from the aspect's id."
+    )
+
+
+class Select(Card):
+    """Which items are used, and which text of an item stands for the unperturbed original."""
+
+    n: int | None = Field(None, ge=1, description="Draw this many items by the study's seed.")
+    original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = Field(
+        "first_reference",
+        description="The reference that is perturbed: the first, or the first one of those with "
+        "the most sentences or characters; `system`: the text of `original_system`.",
+    )
+    original_system: str | None = Field(
+        None, description="With `original: system`: the system, as named in the data."
+    )
+    min_characters: int | None = Field(
+        None, ge=1, description="Only items whose original is at least this long."
+    )
+    join: bool = Field(
+        False,
+        description="Formats wmt_text and news_commentary: join consecutive segments of a document "
+        "until the first reference has min_characters.",
+    )
+    drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
+
+    @model_validator(mode="after")
+    def _original_has_length(self) -> Self:
+        if (self.original == "system") != (self.original_system is not None):
+            raise ValueError("`original: system` and `original_system` belong together")
+        if self.min_characters and self.original == "none":
+            raise ValueError("min_characters is the length of the original: choose one")
+        if self.join and not self.min_characters:
+            raise ValueError("`join` needs to know how long is enough: add min_characters")
+        return self
+
+
+class Mapping(Card):
+    """Which column or JSON path of a row holds what (format `table`)."""
+
+    item: str | None = Field(None, description="The item's id; default: rows of equal source.")
+    source: Columns = Field([], description="Columns joined by a blank line.")
+    references: Columns = Field([], description="Columns of references; a list in a cell is many.")
+    system: str | None = Field(None, description="Who wrote the text; default: one system.")
+    text: str | None = Field(
+        None, description="The text that is judged; needed where `files` has the role data."
+    )
+    ratings: dict[Slug, Columns] = Field(
+        {},
+        description="Aspect -> its columns, one per rater; a list in a cell is raters too. "
+        "Default: one column of the aspect's name.",
+    )
+    meta: Columns = Field([], description="Columns that are kept with the item.")
+
+    @model_validator(mode="after")
+    def _identified(self) -> Self:
+        if self.item is None and not self.source:
+            raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
+        return self
+
+
+class Dataset(Card):
+    """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
+
+    dataset: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    task: Slug = Field(description="The task, by which perturbations choose datasets.")
+    aspects: dict[Slug, RatedAspect] = Field(
+        min_length=1, description="Aspect -> the scale on which it is rated, and more."
+    )
+    format: Literal[
+        "summeval_jsonl",
+        "usr_json",
+        "unieval_json",
+        "hanna_csv",
+        "sumpubmed_jsonl",
+        "story_cloze_csv",
+        "answer_equivalence_jsonl",
+        "wmt_text",
+        "cnn_dailymail",
+        "samsum",
+        "news_commentary",
+        "webnlg",
+        "dualeval_json",
+        "qags_mturk_jsonl",
+        "simplicity_da_csv",
+        "rotowire_gsml_csv",
+        "table",
+    ] = Field(description="How the files are read; `table` is for your own CSV, JSONL or Parquet.")
+    files: DataFiles = Field(
+        description="Role -> path, or a file on a hub; one alone has the role `data`."
+    )
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    columns: Mapping | None = Field(None, description="For format table.")
+    raters: Slug = Field(
+        "expert",
+        description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
+        "or crowd); `mean` where one column of a table holds the mean of several; `slots` where a "
+        "column is a place and no person (the first rating of a text, whoever gave it), `persons` "
+        "where it is one; else places, if over 95 % of the texts have their ratings in order.",
+    )
+    ratings: Literal["human", "planned", "none"] = Field(
+        "human", description="Whose ratings they are; `planned` is never shown as human."
+    )
+    clean: str | None = Field(
+        None,
+        description="The system whose texts are free of the faults that items plan for others "
+        "(meta column `faults`: system -> kind of fault); for the method faults.",
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no rating.")
+    same_names: bool | None = Field(
+        None,
+        description="Names of items, systems or raters that differ only in blanks, case or Unicode "
+        "form (`x`, `X`, `x `): `true`: they are one, under the first spelling; `false`: they are "
+        "several; default: an error that names them.",
+    )
+    families: dict[Slug, Slug] = Field(
+        {},
+        description="System -> family of the model that wrote its texts; see self-preference.",
+    )
+    reference_systems: list[Slug] = Field(
+        [],
+        description="Ids of systems whose texts are the references: a judge that compares with "
+        "references is not rated on them (study key exclude_reference_systems).",
+    )
+    licence: str = Field(description="The data's licence, shown in the report.")
+    citation: str = Field(description="Whom to cite, shown in the report.")
+    select: Select = Field(Select(), description="Which items are used.")
+    improve: Improvement | None = Field(
+        None, description="A model writes better originals; these are damaged, not the references."
+    )
+
+    @model_validator(mode="after")
+    def _mapped(self) -> Self:
+        if (self.format == "table") != (self.columns is not None):
+            raise ValueError("`columns` is needed for format table, and only there")
+        if unknown := set(self.sha256) - set(self.files):
+            raise ValueError(f"sha256 of {min(unknown)}: `files` has no such role")
+        for role, file in self.files.items():
+            if isinstance(file, Hub) and role not in self.sha256:
+                raise ValueError(f"a file on a hub is checked: add the sha256 of the role {role}")
+        self._check_roles()
+        if (self.gives_spans or not self.has_systems) and self.ratings != "none":
+            raise ValueError("there are no texts that anybody rated: add `ratings: none`")
+        if self.select.join and not JOINED.get(self.format, {self.format}) <= set(self.files):
+            raise ValueError(
+                "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
+            )
+        if self.improve and self.select.original == "none":
+            raise ValueError("`improve` needs originals: choose another `select.original`")
+        if self.improve and self.gives_spans:
+            raise ValueError("`improve` needs references, and this format has none: leave it out")
+        if self.gives_texts:
+            self._check_given()
+        if self.columns is not None:
+            self._check_columns(self.columns)
+        return self
+
+    def _check_roles(self) -> None:
+        """Check the roles of `files`; those of usr_json are parts of the data, under any name."""
+        needed, beside = ROLES.get(self.format, ({"data"}, set()))
+        if self.format == "table" and not self.has_systems:
+            needed, beside = {"items"}, set()
+        if self.format == "usr_json":
+            return
+        if absent := needed - set(self.files):
+            raise ValueError(f"`files` needs the role `{min(absent)}`")
+        if unknown := set(self.files) - needed - beside:
+            roles = " and ".join(sorted(needed | beside))
+            raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
+
+    def _check_given(self) -> None:
+        """Check what texts need of which something is known: they are all that there is."""
+        if not self.files:
+            raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
+        if self.improve:
+            raise ValueError("`improve` needs references, and this format has none: leave it out")
+        for name, scale in self.aspects.items():
+            if "global" in self.files and scale.step is None:
+                raise ValueError(f"the ratings of {name} are classes: give its scale a `step`")
+
+    @property
+    def gives_texts(self) -> bool:
+        """Return whether the data brings texts of which it is known how good they are."""
+        return self.format == GIVEN
+
+    @property
+    def gives_spans(self) -> bool:
+        """Return whether the data brings errors that people marked in its texts."""
+        return self.format == SPANNED
+
+    @property
+    def has_systems(self) -> bool:
+        """Return whether there are texts by systems, or only originals to damage."""
+        items_only = self.format == "table" and set(self.files) == {"items"}
+        return self.format not in WITHOUT_SYSTEMS and not (items_only and self.ratings == "none")
+
+    @property
+    def meta(self) -> list[str]:
+        """Return the keys of the items' `meta` that the card's format or columns promise."""
+        return [*WITHOUT_SYSTEMS.get(self.format, ()), *(self.columns.meta if self.columns else ())]
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether the data has texts at all, or only what was said of them."""
+        return self.format != "hanna_csv"
+
+    def _check_columns(self, columns: Mapping) -> None:
+        if unknown := set(columns.ratings) - set(self.aspects):
+            raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
+        if "data" in self.files and columns.text is None:
+            raise ValueError("the rows of the role data hold a text each: map `columns.text`")
+        if "items" in self.files and columns.item is None:
+            raise ValueError("the roles items and data are joined by `columns.item`: map it")

@@ -1,0 +1,370 @@
+"""Cards of judges: how a model is asked, and how its replies become scores."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from judgescope.schema.cards.annotation import OVERALL, PARSER, Annotation
+from judgescope.schema.cards.base import Card, Scale, Slug
+from judgescope.schema.cards.models import COMPARE
+
+MOST_DRAWS = 10_000
+"""More of one text than anybody asks for; the store keeps a hundred times as many."""
+
+
+class Decoding(Card):
+    """How a model chooses its words; part of every request's key."""
+
+    temperature: float = Field(0.0, ge=0, description="0: always the likeliest word.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Only the likeliest words of this mass.")
+    max_tokens: int = Field(512, ge=1, description="A longer reply is cut, and no answer then.")
+    seed: Literal["request", "study"] = Field(
+        "request",
+        description="Where a draw's seed comes from: `request`: the request alone, so that every "
+        "study shares its replies; `study`: the study's seed too.",
+    )
+
+
+class Fallback(Card):
+    """How a judge of estimator logprob_mean is asked where the endpoint tells no probabilities."""
+
+    draws: int = Field(20, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
+    temperature: float = Field(1.0, gt=0, description="Of these draws.")
+
+
+class Analyses(Decoding):
+    """A model explains the ratings of demonstrations before they are shown."""
+
+    model: Slug = Field(description="The model card that writes; paper 001: the judge's own.")
+    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
+    attempts: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="So often is an analysis asked for; from the second on with a reason.",
+    )
+
+
+class Shots(Card):
+    """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
+
+    n: int = Field(ge=1, le=20, description="How many, each of another item than all others.")
+    analyses: Analyses | None = Field(
+        None,
+        description="Let a model write why each text deserves its rating; for forms that print "
+        "`shot.analysis`.",
+    )
+
+
+class Hint(Card):
+    """A rating that the judge is told before it judges: people's own, or a wrong one."""
+
+    tells: Literal["wrong", "right"] = Field(
+        "wrong",
+        description="`right`: the rating that most people gave (of several the highest); `wrong`: "
+        "the other end of the scale from it.",
+    )
+    attributed: bool = Field(
+        True, description="Whether it is said to be an expert's; forms see `attributed`."
+    )
+    base: Slug = Field(
+        description="The judge of the study that is asked the same without a hint, for comparison."
+    )
+
+
+class Severities(Card):
+    """What an error of each severity takes off a text's score, for the parser errors.
+
+    A text whose penalties come to `bottom` has the lowest score, one without errors the highest.
+    """
+
+    minor: float = Field(1.0, ge=0, description="The penalty of a minor error.")
+    major: float = Field(5.0, ge=0, description="Of a major error; no less than of a minor one.")
+    critical: float = Field(10.0, ge=0, description="Of a critical error; no less than of major.")
+    bottom: float = Field(
+        25.0,
+        gt=0,
+        description="The sum of penalties that takes a text to the bottom of the scale; of less, "
+        "its share of the scale is taken off the top.",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.minor <= self.major <= self.critical:
+            raise ValueError("a more severe error has a penalty that is no smaller")
+        return self
+
+
+def _kind_of_scale(value: object) -> str:
+    """Return whether a judge's scale is that of every aspect, or one for each that is named."""
+    scales = list(value.values()) if isinstance(value, dict) else []
+    return "named" if scales and all(isinstance(one, dict | Scale) for one in scales) else "one"
+
+
+JudgeScale = Annotated[
+    Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
+    Discriminator(_kind_of_scale),
+]
+"""A scale, or aspect -> scale."""
+
+
+class Judge(Decoding):
+    """A judge: a model, the form in which it is asked, and how its replies become a score.
+
+    Temperature, top_p and max_tokens are for models that read prompts.
+    """
+
+    judge: Slug = Field(description="The id, equal to the file's name.")
+    model: Slug = Field(description="The model card that answers.")
+    form: str = Field(
+        "",
+        description="Lexical, control and command: what is computed. Recorded: a name for the "
+        "report. Models that read prompts: a file of config/prompts.",
+    )
+    pairs: Literal["adjacent", "all"] = Field(
+        "adjacent", description="Form compare: which texts of an item are compared, by step or id."
+    )
+    against: Literal["references", "source"] | None = Field(
+        None,
+        description="What a text is compared with. Default: references for lexical forms, nothing "
+        "for other judges. Forms that models read are given the first one as `reference`.",
+    )
+    scale: JudgeScale | None = Field(
+        None,
+        description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
+        "not named: the aspect's.",
+    )
+    draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
+    share: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="The share of each dataset's items that it judges, drawn by the study's seed: "
+        "the same items for all judges of one share, and within those of a larger one.",
+    )
+    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
+        "mean",
+        description="How draws become a score, which needs half of them parsed. first: the first "
+        "draw; the others only show how often a reply changes by itself, as the base of a hint "
+        "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
+        "the tokens that say them.",
+    )
+    top_logprobs: int = Field(
+        20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
+    )
+    fallback: Fallback | None = Field(
+        None,
+        description="For logprob_mean where the endpoint tells no probabilities: draw so many "
+        "replies and take their mean; default: stop. Each score says how it was made.",
+    )
+    structured: Literal["choice", "json"] | None = Field(
+        None,
+        description="Let the endpoint allow only the scale's values: as they are, or as the field "
+        "`rating` of a JSON object. It stops where the endpoint does not.",
+    )
+    parser: (
+        Literal["score", "number", "chiang-lee", "choice", "result", "errors", "annotation"] | None
+    ) = Field(
+        None,
+        description="Default: number for engines that compute, choice for the form compare, "
+        "annotation for judges that annotate, score for other replies; result: the rating behind "
+        "[RESULT]; errors: a list of errors, whose severities make the score.",
+    )
+    off_grid: Literal["drop", "keep", "round"] = Field(
+        "drop",
+        description="What becomes of a value between the steps of the scale, such as 4.5 where the "
+        "step is 1. drop: it is missing, with the status `off_grid`; keep: it counts as it is, and "
+        "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
+        "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
+        "anything again.",
+    )
+    tie: str = Field(
+        "",
+        pattern="^[C-Zc-z]?$",
+        description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
+        "the word `tie` always is one. Another one asks nothing again.",
+    )
+    severities: Severities = Field(
+        Severities(),
+        description="For the parser errors: what an error takes off the score. Another one asks "
+        "nothing again.",
+    )
+    annotation: Annotation | None = Field(
+        None,
+        description="Ask for the errors of a text, with place, explanation and severity, and for "
+        "an overall score on a scale of its own, whatever people's is; for forms that print "
+        "`annotation`, such as `annotate`.",
+    )
+    shots: Shots | None = Field(
+        None,
+        description="Show the form rated texts of other items, from the lowest to the highest "
+        "rating in equal steps; for forms that print `shots`.",
+    )
+    hint: Hint | None = Field(
+        None,
+        description="Tell the form a rating of the very text, as `hint`; for robustness.",
+    )
+    spotlight: bool = Field(
+        False,
+        description="Put marks with a tag of the request's own around every text from data or "
+        "models in the prompt, and say that what is between them is no instruction.",
+    )
+    columns: list[str] = Field(
+        [],
+        description="Recorded score columns: each becomes a judge by the slug of its name; "
+        "{aspect} in a name stands for the aspect's entry in the model's `scores`.",
+    )
+    family: Slug | None = Field(
+        None, description="The model's family, where its card does not say; see `families`."
+    )
+    aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        [],
+        max_length=4,
+        description="Up to four texts at which a reply ends; for models that read prompts.",
+    )
+    cut: Literal["unread", "read"] = Field(
+        "unread",
+        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
+        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
+    )
+
+    @model_validator(mode="after")
+    def _cut_behind_a_verdict(self) -> Self:
+        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        return self
+
+    @model_validator(mode="after")
+    def _falls_back_from_something(self) -> Self:
+        if self.fallback is not None and self.estimator != "logprob_mean":
+            raise ValueError("fallback is for the estimator logprob_mean")
+        return self
+
+    @model_validator(mode="after")
+    def _has_values_of_a_scale(self) -> Self:
+        """Only values that a reply states may lie between steps."""
+        if self.off_grid == "drop":
+            return self
+        if self.parser in {"chiang-lee", "choice", "errors"}:
+            raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+        if self.estimator == "logprob_mean":
+            raise ValueError("off_grid is for the estimators mean and mode")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_no_rating(self) -> Self:
+        """A score that is computed from errors has no words in the reply."""
+        if self.parser != "errors":
+            if self.severities != Severities():
+                raise ValueError("severities are for the parser errors")
+        elif self.estimator == "logprob_mean" or self.structured is not None:
+            raise ValueError("with the parser errors no reply says the score")
+        return self
+
+    @property
+    def annotates(self) -> bool:
+        """Return whether its replies are annotations."""
+        return self.annotation is not None or self.parser == PARSER
+
+    @property
+    def own_scale(self) -> JudgeScale | None:
+        """Return the scale that is the judge's own, None where it has those of the aspects."""
+        if self.annotation is not None:
+            return self.annotation.scale
+        return OVERALL if self.annotates else self.scale
+
+    @property
+    def scales(self) -> list[Scale]:
+        """Return the scales that its card gives."""
+        if isinstance(self.scale, dict):
+            return list(self.scale.values())
+        return [] if self.scale is None else [self.scale]
+
+    def scale_on(self, aspect: str) -> Scale | None:
+        """Return the scale that its card gives an aspect, None where it has the aspect's own."""
+        return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
+
+    def own_scale_on(self, aspect: str) -> Scale | None:
+        """Return the same of its replies: an annotation's score has a scale of its own."""
+        own = self.own_scale
+        return own.get(aspect) if isinstance(own, dict) else own
+
+    @model_validator(mode="after")
+    def _annotates_in_one_way(self) -> Self:
+        """An annotation has one reader and one scale; its score is words among others."""
+        if not self.annotates:
+            return self
+        if self.parser not in {None, PARSER}:
+            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
+        if self.form == COMPARE:
+            raise ValueError("an annotation is of one text, and the form compare shows two")
+        unfit = {
+            "scale": self.scale is not None,
+            "structured": self.structured is not None,
+            "estimator: logprob_mean": self.estimator == "logprob_mean",
+            "hint": self.hint is not None,
+            "shots": self.shots is not None,
+        }
+        for key in (key for key, given in unfit.items() if given):
+            raise ValueError(
+                f"`{key}` does not go with annotations: their score stands behind a "
+                "list of errors, on a scale of its own; leave it out"
+            )
+        return self
+
+
+class Supervisor(Decoding):
+    """A model that makes one list of the errors that several annotators found."""
+
+    model: Slug = Field(description="The model card that merges.")
+    form: Slug = Field(
+        "merge-errors", description="The instruction, a file of config/prompts that shows `lists`."
+    )
+    max_tokens: int = Field(2048, ge=1, description="A longer reply is cut, and no list then.")
+
+
+class DerivedJudge(Card):
+    """A judge made from other judges of the study; its score is the plain mean of theirs.
+
+    Where all of them list errors, so does it: merged by rule, or by a supervisor, the only one who
+    is asked. A member whose score lies far from the others' has no say in that list.
+    """
+
+    judge: Slug = Field(description="The id, equal to the file's name.")
+    members: list[Slug] = Field(min_length=2, description="Judges of the study.")
+    combine: Literal["mean", "supervisor"] = Field(
+        "mean",
+        description="Who makes one list of the errors that members list: `mean`: a rule; "
+        "`supervisor`: a model. The score is the mean of the members' in both cases.",
+    )
+    supervisor: Supervisor | None = Field(None, description="For combine: supervisor.")
+    min_annotators: int = Field(
+        1, ge=1, description="Of so many members a target needs a score, or it has none."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if len(set(self.members)) < len(self.members):
+            raise ValueError("a member is named twice")
+        if self.min_annotators > len(self.members):
+            raise ValueError(f"min_annotators is above the {len(self.members)} members")
+        if (self.combine == "supervisor") != (self.supervisor is not None):
+            raise ValueError(
+                "combine: supervisor and the key supervisor go together: write "
+                "`supervisor: {model: …}`, or combine: mean without it"
+            )
+        return self
+
+
+def _kind_of_judge(card: object) -> str:
+    members = "members" in card if isinstance(card, dict) else hasattr(card, "members")
+    return "derived" if members else "asked"
+
+
+AnyJudge = Annotated[
+    Annotated[Judge, Tag("asked")] | Annotated[DerivedJudge, Tag("derived")],
+    Discriminator(_kind_of_judge),
+]

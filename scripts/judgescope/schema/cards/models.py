@@ -1,0 +1,400 @@
+"""Cards of models: whatever answers."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from judgescope.core.reserved_names import ORACLE
+from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Slug
+
+
+class LexicalModel(Card):
+    """A scorer that computes: no request, no price."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["lexical"] = Field(description="What answers.")
+
+
+class ControlModel(Card):
+    """A null judge, which knows nothing of the text's quality."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["control"] = Field(description="What answers.")
+
+
+class RecordedRows(Card):
+    """Which column or JSON path of a recorded row holds what."""
+
+    dataset: str | None = Field(
+        None, description="The row's dataset, where a file mixes them: others' rows are left out."
+    )
+    target: str | None = Field(
+        None,
+        description="Join by the target's id, as `judgescope targets export` writes it: of damaged "
+        "texts too. With `text` beside it, a row about another text than the target's is left out.",
+    )
+    item: str | None = Field(None, description="Join by the item's id and the system.")
+    system: str | None = Field(None, description="The system, beside `item` or `text`.")
+    source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
+    text: str | None = Field(None, description="Join by text: the judged text's column.")
+    aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
+    aspects: dict[Slug, str] = Field(
+        {}, description="Aspect -> what the rows call it under `aspect`; default: its id or name."
+    )
+    reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
+    scores: dict[str, str] = Field(
+        {}, description="Scores that exist: aspect -> column; * stands for every aspect."
+    )
+    missing: list[str] = Field([], description="Cell contents that mean: no reply or score.")
+    repeated: Literal["stop", "first", "last", "mean"] = Field(
+        "stop",
+        description="Which of several rows about one text counts, where they say different things "
+        "(scores differ by more than 0.00001 of their size); mean: of their scores.",
+    )
+    lists: bool = Field(
+        False,
+        description="A cell is a JSON list with an entry per item, in one order for all rows; the "
+        "column # is the entry's id, the dataset's and its number.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.target is not None and (self.item or self.system or self.source):
+            raise ValueError("`target` alone tells what a row is about, if need be with `text`")
+        if self.target is None and (self.item is None) == (self.text is None):
+            raise ValueError(
+                "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
+            )
+        if (self.reply is None) == (not self.scores):
+            raise ValueError("rows hold either a `reply` or `scores`: give one")
+        if self.repeated == "mean" and self.reply is not None:
+            raise ValueError("repeated: mean is of scores: replies have no mean")
+        if self.aspects and self.aspect is None:
+            raise ValueError("`aspects` says what rows call aspects: map the column `aspect` too")
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_text(cls, rows: Any) -> Any:
+        if isinstance(rows, dict) and (unread := sorted({"text_b", "system_b"} & rows.keys())):
+            raise ValueError(
+                f"`{unread[0]}`: recorded comparisons of two texts cannot be read; a row is about "
+                "one text"
+            )
+        return rows
+
+    @model_serializer(mode="wrap")
+    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out keys that came later where they are not set: keys and hashes stay."""
+        later = {"aspects": {}, "missing": [], "repeated": "stop"}
+        told: dict[str, Any] = dump(self)
+        return {name: value for name, value in told.items() if later.get(name, ...) != value}
+
+
+class RecordedModel(Card):
+    """Replies or scores that exist already, read as they are."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["recorded"] = Field(description="What answers.")
+    dataset: Slug | None = Field(
+        None, description="The dataset whose targets were judged; default: `rows.dataset` tells it."
+    )
+    files: Files = Field(
+        description="Role -> path. A role named like a judge's form holds that form's rows; other "
+        "forms read the role `data`."
+    )
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = Field(
+        None, description="What the files are, where the ending of their names does not tell."
+    )
+    rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if self.dataset is None and self.rows.dataset is None:
+            raise ValueError("whose targets were judged: give `dataset`, or `rows.dataset`")
+        return self
+
+
+class Price(Card):
+    """What a million tokens cost, in US dollars."""
+
+    input: float = Field(ge=0, description="Per million tokens of the prompt.")
+    output: float = Field(ge=0, description="Per million tokens of the reply.")
+    cached_input: float | None = Field(
+        None,
+        ge=0,
+        description="Per million tokens of the prompt that the endpoint had in its cache; default: "
+        "as `input`.",
+    )
+
+
+class Limits(Card):
+    """How an endpoint is asked; none of this changes a reply."""
+
+    concurrency: int = Field(
+        16,
+        ge=1,
+        description="Requests under way at the endpoint at once, of all jobs on one machine "
+        "together; halved when the endpoint says that it is too many (429), and slowly more again.",
+    )
+    requests_per_minute: float | None = Field(
+        None, gt=0, description="No more requests than this, of each job."
+    )
+    tokens_per_minute: float | None = Field(
+        None, gt=0, description="No more tokens than this, of prompts and replies, of each job."
+    )
+    draws_per_request: int | None = Field(
+        None,
+        ge=1,
+        description="Draws asked for in one request (`n`); default: as many as the endpoint gives.",
+    )
+    attempts: int = Field(
+        6,
+        ge=1,
+        description="Times that a request is sent while it fails for a passing reason other than "
+        "429.",
+    )
+    timeout: float = Field(300, gt=0, description="Seconds until an answer counts as lost.")
+    backoff: float = Field(
+        1,
+        gt=0,
+        description="Most seconds before the second attempt; doubled each time, up to 60. The wait "
+        "is drawn between none and that, after 429 between half of it and all.",
+    )
+    patience: float = Field(
+        1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
+    )
+    breaker: int = Field(
+        50,
+        ge=1,
+        description="So many requests in a row that fail alike, with the same status and type of "
+        "error, end the job.",
+    )
+
+
+RESERVED = {
+    *("model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens"),
+    *("seed", "n", "stream", "logprobs", "top_logprobs", "structured_outputs", "response_format"),
+}
+"""Fields of a request that the cards fill, or that would change what a reply is."""
+SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
+FRAMING = {
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "content-encoding",
+    "connection",
+    "expect",
+}
+"""Headers that say how the others are read: whoever sends them sets them."""
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
+SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
+
+
+ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
+"""An endpoint's address: without a name, a password or a query, which may be secrets."""
+
+
+Parts = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=1000,
+        description="So many jobs ask this model about a dataset, each with a part of the requests "
+        "and a journal of its own: for more GPUs or nodes at once. No reply depends on it.",
+    ),
+]
+
+
+class OpenAIModel(Card):
+    """A model behind an endpoint that speaks OpenAI's chat protocol."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["openai"] = Field(description="What answers.")
+    base_url: str = Field(
+        pattern=ADDRESS,
+        description="The endpoint, up to and with its version: `.../v1`; without a password.",
+    )
+    name: str | None = Field(
+        None, description="The name by which the endpoint knows the model; default: the id."
+    )
+    api_key_env: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_]\w*$",
+        description="The environment variable that holds the key; never the key itself.",
+    )
+    key_header: str = Field(
+        "Authorization",
+        pattern=r"^[A-Za-z][A-Za-z-]*$",
+        description="The header that brings the key: `Authorization` (as a bearer's), or its own, "
+        "such as Azure's `api-key`.",
+    )
+    headers: dict[str, str] = Field({}, description="Further headers of every request.")
+    query: dict[str, str] = Field(
+        {}, description="What follows the address after `?`, such as Azure's `api-version`."
+    )
+    spelling: dict[str, str | None] = Field(
+        {},
+        description="What the endpoint calls a field, such as max_tokens: max_completion_tokens; "
+        "null: the field is not sent, and the endpoint's own value holds.",
+    )
+    revision: str | None = Field(None, description="The revision of the weights, where known.")
+    variant: str | None = Field(
+        None,
+        description="What the name does not tell: quantisation, server, build. Replies are kept by "
+        "name, revision and variant, not by address: give other weights another variant.",
+    )
+    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    extra_body: dict[str, Any] = Field(
+        {},
+        description="Further fields of every request, such as chat_template_kwargs or "
+        "reasoning_effort.",
+    )
+    probe: bool = Field(
+        True,
+        description="Whether a few small requests find out, before the first of a study, which "
+        "fields the endpoint honours.",
+    )
+    price: Price | None = Field(None, description="What its tokens cost; default: not known.")
+    tokenizer: str | None = Field(
+        None,
+        description="The model's tokenizer.json, from the card's folder, by which `check` counts "
+        "tokens (needs the package tokenizers); default: by the replies so far.",
+    )
+    limits: Limits = Field(Limits(), description="How it is asked.")
+    parts: Parts = 1
+
+    @field_validator("base_url")
+    @classmethod
+    def _reachable(cls, base_url: str) -> str:
+        """Refuse an address that no request can go to."""
+        try:
+            told = urlsplit(base_url)
+            host, port = told.hostname or "", told.port
+        except ValueError as error:
+            raise ValueError(f"this is no address: {error}") from None
+        labels = host.removesuffix(".").split(".")
+        if port == 0 or not host.isprintable() or not all(1 <= len(one) <= 63 for one in labels):
+            raise ValueError("this is no address: its host or its port cannot be one")
+        return base_url
+
+    @model_validator(mode="after")
+    def _unreserved(self) -> Self:
+        if unknown := sorted(self.spelling.keys() - set(SPELLED)):
+            raise ValueError(f"spelling knows {', '.join(SPELLED)}, and not {', '.join(unknown)}")
+        if taken := sorted(RESERVED & set(self.extra_body)):
+            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys say it")
+        if taken := sorted(SECRET_HEADERS & {name.lower() for name in self.headers}):
+            raise ValueError(f"headers may not hold {', '.join(taken)}: api_key_env says it")
+        if taken := sorted(FRAMING & {name.lower() for name in self.headers}):
+            raise ValueError(f"headers may not hold {', '.join(taken)}: it follows from the rest")
+        for name, value in self.headers.items():
+            if not HEADER.fullmatch(name) or not value.isprintable():
+                raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
+        if taken := sorted(set(filter(None, self.spelling.values())) & set(self.extra_body)):
+            raise ValueError(f"extra_body may not hold {', '.join(taken)}: spelling says it")
+        return self
+
+    @property
+    def served_name(self) -> str:
+        """Return the name by which the endpoint knows the model."""
+        return self.name or self.model
+
+    @property
+    def unsent(self) -> set[str]:
+        """Return the fields of a decoding that the endpoint is not told."""
+        return {name for name, spelled in self.spelling.items() if spelled is None}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of the card changes a reply: the part of it in every request's key."""
+        return {
+            "engine": self.engine,
+            "model": self.served_name,
+            "revision": self.revision,
+            "variant": self.variant,
+            "extra_body": self.extra_body,
+        }
+
+
+ROLE = re.compile(r"\{([A-Za-z_]\w*)\}")
+"""`{role}` in a word of a command: the path of that role's file."""
+PYTHON = "python"
+"""The role that stands for the interpreter."""
+
+
+class CommandModel(Card):
+    """A program of yours: it reads targets and writes scores, a JSON object a line."""
+
+    model: Slug = Field(description="The id, equal to the file's name.")
+    engine: Literal["command"] = Field(description="What answers.")
+    argv: list[str] = Field(
+        min_length=1,
+        description="The program and its arguments, word by word; no shell reads them. `{role}` "
+        "stands for the path of that role's file, `{python}` for the interpreter of the workflow.",
+    )
+    files: Files = Field(
+        {},
+        description="Role -> path of what the program is made of, such as code and weights. What "
+        "they hold is part of every reply's key: a changed program is asked again.",
+    )
+    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
+    variant: str | None = Field(
+        None,
+        description="What words and files do not tell: the version of a library, weights that it "
+        "fetches itself. Replies are kept by it too.",
+    )
+    sees: list[Literal["aspect", "source", "references"]] = Field(
+        ["aspect", "source"],
+        description="What the program is shown beside the text: the aspect with its scale, the "
+        "source where raters saw it, the references. What it does not see makes no other request.",
+    )
+    batch: int = Field(1000, ge=1, description="Targets that one start of the program is given.")
+    timeout: float = Field(3600, gt=0, description="Seconds after which a start counts as hung.")
+    workers: int = Field(1, ge=1, description="Starts that run at the same time.")
+    env: list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]] = Field(
+        [],
+        description="Names of environment variables that the program needs; of all others it sees "
+        "PATH, HOME, those of language, temporary folder and GPU.",
+    )
+    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    parts: Parts = 1
+    price: Price | None = Field(
+        None, description="What tokens cost, where the program reports usage; default: nothing."
+    )
+
+    @model_validator(mode="after")
+    def _known_roles(self) -> Self:
+        if taken := {"data", PYTHON} & set(self.files):
+            raise ValueError(f"a file needs a role of its own, not {', '.join(taken)}: program")
+        used = {role for word in self.argv for role in ROLE.findall(word)} - {PYTHON}
+        if unknown := sorted(used - set(self.files)):
+            raise ValueError(f"argv names a role that `files` does not have: {', '.join(unknown)}")
+        return self
+
+    @property
+    def served_name(self) -> str:
+        """Return the name of the folder of its replies."""
+        return self.model
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of a settled card changes a reply: the part of it in every request's key."""
+        told = {"engine", "model", "argv", "sha256", "variant"}
+        return self.model_dump(mode="json", include=told)
+
+
+ASPECT = "{aspect}"
+"""Stands for the aspect in the name of a recorded score column."""
+COMPARE = "compare"
+"""The form that asks about two texts at once."""
+LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
+NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+CONTROL_FORMS = (*NULL_FORMS, ORACLE)

@@ -1,0 +1,363 @@
+"""Cards of perturbations: how a text is damaged."""
+
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, model_validator
+
+from judgescope.core.reserved_names import INJECT_ERRORS
+from judgescope.schema.cards.base import Card, Slug
+from judgescope.schema.cards.judges import Decoding
+
+MOST_DIGITS = 10
+
+
+def _as_count(value: object) -> object:
+    """Return what may be the number of edits, in one error where pydantic has two."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
+        raise ValueError("Input should be a whole number, or all")
+    return value
+
+
+class Degree(Card):
+    """How strongly a perturbation damages a text."""
+
+    k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
+        None, description="How many edits."
+    )
+    least: int | None = Field(
+        None, ge=1, description="At least so many edits; for what a model makes, in place of k."
+    )
+
+    @model_validator(mode="after")
+    def _one_amount(self) -> Self:
+        if self.k is not None and self.least is not None:
+            raise ValueError("`k` is how many edits there are, `least` how many at least: give one")
+        return self
+
+
+DamageKind = Literal["once", "row", "graded", "attack"]
+"""A text of each original; texts in a row, each with one error more; texts of every rating; the
+original with something added that is meant for the judge."""
+Degrees = dict[Literal["minor", "major", "single"], Degree]
+
+
+class Damage(Card):
+    """What all ways to damage a text share."""
+
+    perturbation: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls it.")
+    level: Literal["character", "word", "sentence"] = Field(
+        description="What it changes; levels weigh the same in D_avg."
+    )
+    degrees: Degrees = Field(min_length=1, description="Degree -> its options, such as k.")
+    datasets: dict[Slug, Degrees] = Field(
+        {}, description="Other degrees for a dataset, in place of all of `degrees`; {}: none."
+    )
+    tasks: list[Slug] = Field([], description="Only datasets of these tasks; default: all.")
+    steps: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="So many texts in a row, each from the one before, all of them judged: method "
+        "inject, or rule inject_errors.",
+    )
+    aspects: list[Slug] = Field(
+        [],
+        description="Texts in a row are judged on these aspects alone; default: all. A graded set "
+        "is about the first of them that a dataset has.",
+    )
+    issue: str | None = Field(
+        None, description="What is wrong with such a text, as experts are asked about it (survey)."
+    )
+
+    @model_validator(mode="after")
+    def _of_a_row(self) -> Self:
+        if self.aspects and self.kind == "once":
+            raise ValueError("`aspects` are for texts in a row (give `steps`) and graded sets")
+        return self
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        return "row" if self.steps > 1 else "once"
+
+    def degrees_for(self, dataset: str) -> Degrees:
+        """Return the degrees in which `dataset` is perturbed."""
+        return self.datasets.get(dataset, self.degrees)
+
+
+class Demonstration(Card):
+    """A text and what a change makes of it, as a prompt shows them.
+
+    They stand in the perturbation's card itself: whoever reads its steps sees what is meant, and a
+    change with examples is still one file.
+    """
+
+    topic: str = Field(min_length=1, description="What the text is about; no prompt shows it.")
+    task: Slug = Field(description="The task that such a text belongs to; no prompt shows it.")
+    text: str = Field(min_length=1, description="The text before the change.")
+    changed: str = Field(
+        min_length=1,
+        description="The text with the change; with `reply: appended` the new sentence alone.",
+    )
+
+
+ErrorName = Literal[
+    "order",
+    "reference",
+    "negation",
+    "number",
+    "name",
+    "grammar",
+    "spelling",
+    "redundancy",
+    "deletion",
+    "off-topic",
+]
+"""What a rule can do wrong; `perturb.error_rules` has the rules."""
+
+
+class RulePerturbation(Damage):
+    """A way to damage a text by rule."""
+
+    method: Literal["rule"] = Field(description="How it is made.")
+    rule: str = Field(description="The rule; the list is below.")
+    errors: list[ErrorName] = Field(
+        [], description="Rule inject_errors: the kinds of error, of which each step draws one."
+    )
+
+    @model_validator(mode="after")
+    def _with_errors(self) -> Self:
+        if len({self.rule == INJECT_ERRORS, self.steps > 1, bool(self.errors)}) > 1:
+            raise ValueError(f"the rule {INJECT_ERRORS}, `errors` and `steps` belong together")
+        return self
+
+
+CheckName = Literal[
+    "differs",
+    "not_refusal",
+    "length",
+    "changes",
+    "insertions",
+    "repetition",
+    "passive_voice",
+    "inversion",
+    "improper_connective",
+    "incorrect_verb_form",
+    "uncommon_phrase",
+    "complex_sentence",
+    "abbreviation",
+    "hypernym",
+    "complement",
+    "continuation",
+    "different_entity",
+    "conflicting_fact",
+    "negation",
+]
+"""What a made text may be held to; `perturb.validation` has the checks."""
+
+
+class MadePerturbation(Damage, Decoding):
+    """A way to damage a text by a model: once, or step by step, each text from the one before."""
+
+    method: Literal["llm", "inject"] = Field(
+        description="How it is made: `llm` at once, `inject` in steps of which each is judged."
+    )
+    model: Slug = Field(description="The model card that writes.")
+    form: Slug = Field(description="The instruction, a file of config/prompts.")
+    adjustment: str | None = Field(
+        None,
+        min_length=1,
+        description="The kind of change in one sentence; for adjust-steps and adjust-examples.",
+    )
+    instructions: list[str] = Field(
+        [],
+        description="How to make the change, step by step; for adjust-steps and adjust-examples.",
+    )
+    demonstrations: list[Demonstration] = Field(
+        [], description="Texts with the change already made; for the form adjust-examples."
+    )
+    reply: Literal["whole", "appended"] = Field(
+        "whole",
+        description="What the model returns: `whole`, the text with its change; `appended`, only "
+        "what is new, which is put behind the text.",
+    )
+    degrees: Degrees = Field(
+        {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
+    )
+    checks: list[CheckName] = Field(
+        ["differs", "not_refusal", "length"],
+        description="What a text must pass. `changes`: words differ in as many places as the "
+        "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
+        "the change is of the kind of the perturbation so called (docs/validators.md).",
+    )
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+
+    @model_validator(mode="after")
+    def _stepped(self) -> Self:
+        if (self.method == "inject") != (self.steps > 1):
+            raise ValueError("`steps` above 1 and method inject belong together")
+        return self
+
+
+class Anchoring(Decoding):
+    """How texts are rated by comparing them with anchors, texts that people rated."""
+
+    steps: ClassVar[int] = 1
+    attempts: ClassVar[int] = 1
+
+    model: Slug = Field(description="The model card that compares, the comparator.")
+    form: Slug = Field("compare-anchors", description="The question, a file of config/prompts.")
+    judge: Slug | None = Field(
+        None,
+        description="A judge of the study with whose ratings people's must agree where a text is "
+        "an anchor; default: people's alone count.",
+    )
+    per_rating: int = Field(5, ge=1, le=50, description="Anchors of each rating.")
+    most_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
+    trial: float = Field(
+        0.1,
+        gt=0,
+        le=1,
+        description="The share of the items whose texts, one of each number of errors, tell how "
+        "many errors a rating has.",
+    )
+    surplus: float = Field(
+        1.3, ge=1, le=5, description="So many times the texts that are wanted are made and rated."
+    )
+    least_accuracy: float = Field(
+        0.7,
+        ge=0,
+        le=1,
+        description="The construction stops where the comparator is right in fewer pairs of "
+        "anchors with neighbouring ratings (in both orders); 0: never.",
+    )
+
+
+class GradedPerturbation(Damage, Decoding):
+    """Texts of every rating, made by putting more or fewer errors into references at once."""
+
+    method: Literal["graded"] = Field(description="How it is made.")
+    targets: int = Field(
+        ge=1, le=1000, description="Texts per item, of every rating as many as can be."
+    )
+    references: int = Field(
+        1, ge=1, description="So many references of an item get errors; the most diverse are taken."
+    )
+    rating: Literal["errors", "anchors"] = Field(
+        "errors",
+        description="What tells a text's rating: its number of `errors`, or comparisons with "
+        "`anchors`.",
+    )
+    errors_per_rating: int = Field(
+        1, ge=1, le=20, description="With `rating: errors`: so many errors lower it by one class."
+    )
+    anchors: Anchoring | None = Field(None, description="With `rating: anchors`: how.")
+    errors: list[ErrorName] = Field(
+        [], description="The kinds of error that rules make; or else name a `model`."
+    )
+    model: Slug | None = Field(None, description="The model card that puts errors in.")
+    form: Slug = Field("inject-errors", description="Its instruction, a file of config/prompts.")
+    attempts: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="So often is a text asked for; from the second on with a reason.",
+    )
+    degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        return "graded"
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.errors) == (self.model is not None):
+            raise ValueError("errors are made by rule (`errors`) or by a `model`: give one")
+        if (self.rating == "anchors") != (self.anchors is not None):
+            raise ValueError("`rating: anchors` and `anchors` belong together")
+        if not self.aspects:
+            raise ValueError("a graded set is about an aspect: name it in `aspects`")
+        if self.steps > 1:
+            raise ValueError("a graded set is not made in steps: leave `steps` out")
+        if self.degrees.keys() != {"single"}:
+            raise ValueError("a graded set has one degree, `single`")
+        return self
+
+
+ATTACKS: Final = ("attack", "inert")
+"""The degrees of an attack: what it adds, and a note of the same length that says nothing."""
+
+
+class AttackPerturbation(Damage):
+    """Something added to every original that is meant for the judge: it claims the top score."""
+
+    method: Literal["attack"] = Field(description="How it is made.")
+    level: Literal["character", "word", "sentence"] = "sentence"
+    text: str = Field(
+        min_length=1,
+        description="What is added. It claims the top of the scale: in words, or by `{top}`, which "
+        "stands for the number.",
+    )
+    place: Literal["start", "end"] = Field("end", description="Before the text, or behind it.")
+    degrees: dict[Literal["attack", "inert"], Degree] = Field(  # type: ignore[assignment]
+        dict.fromkeys(ATTACKS, Degree()),
+        description="Both always: the attack, and a note of no meaning of the same length in its "
+        "place.",
+    )
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it makes of an original."""
+        return "attack"
+
+    @model_validator(mode="after")
+    def _plain(self) -> Self:
+        if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
+            raise ValueError("an attack has no degrees and no steps of its own: leave them out")
+        if any(self.datasets.values()):
+            raise ValueError("an attack has no degrees: `datasets` can only name those without it")
+        return self
+
+
+class GivenPerturbation(Damage):
+    """Texts that a dataset brings, with their ratings or in their order: nobody damages anything.
+
+    No card of a user: a study has one for each aspect and role of the dataset's files.
+    """
+
+    method: Literal["given"] = "given"
+    level: Literal["character", "word", "sentence"] = "sentence"
+    degrees: Degrees = Field({"single": Degree()})
+    dataset: Slug
+    role: Literal["global", "local"]
+
+    @property
+    def kind(self) -> DamageKind:
+        """Return what set of texts it is."""
+        return "graded" if self.role == "global" else "row"
+
+
+Perturbation = Annotated[
+    RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation,
+    Discriminator("method"),
+]
+"""What a card may be."""
+AnyPerturbation = (
+    RulePerturbation
+    | MadePerturbation
+    | GradedPerturbation
+    | AttackPerturbation
+    | GivenPerturbation
+)
+"""What a study may have."""

@@ -1,0 +1,193 @@
+"""The card of a study."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from judgescope.schema.cards.base import Card, Slug
+from judgescope.schema.cards.distillation import Distillation
+from judgescope.schema.cards.improvement import References
+
+Method = Literal[
+    "agreement",
+    "discernment",
+    "confusion",
+    "perspectives",
+    "robustness",
+    "ensemble",
+    "faults",
+    "spans",
+]
+Bar = Annotated[float, Field(allow_inf_nan=False)]
+PILOT = "-pilot"
+"""How the id of a study's pilot ends."""
+
+
+DAMAGING = {"discernment", "confusion"}
+"""Methods that need damaged originals."""
+
+
+class Comparison(Card):
+    """How judges are compared with each other; table comparison.csv."""
+
+    judges: list[Slug] = Field([], description="Only these judges; default: all of the study.")
+    statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
+        ["pearson", "spearman", "kendall_b", "kappa_linear"],
+        min_length=1,
+        description="Of agreement with people; kappa_linear is pooled, whatever the levels, and of "
+        "judges that give classes of one scale.",
+    )
+    levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
+        ["pooled", "by_source", "by_system"], min_length=1, description="At these levels."
+    )
+    permute: Literal["inputs", "systems", "both"] = Field(
+        "inputs",
+        description="What a permutation swaps between two judges: all of a source, all of a "
+        "system, or any text. Choose `systems` to speak of other systems than these.",
+    )
+    permutations: int | None = Field(
+        None,
+        ge=99,
+        le=10_000_000,
+        description="How many permutations. Default: 40 for each pair of judges, at least 1,000: "
+        "so Holm's correction over all pairs can reach .025.",
+    )
+    wished: float = Field(
+        0.05, gt=0, description="The difference for which the sources needed are told."
+    )
+
+
+class Confusion(Card):
+    """How the method confusion is computed; table confusion.csv."""
+
+    expectations: Slug = Field(
+        "table-21",
+        description="Which damage should lower which aspect: a card of config/expectations.",
+    )
+    margin: float = Field(
+        0.2,
+        gt=0,
+        description="A smaller mean drop, in points of a scale of 1 to 5, is no drop. On a judge's "
+        "own scale it is the same part of the whole.",
+    )
+
+
+class Caps(Card):
+    """The most that may be spent; what it is spent on is kept, whatever happens."""
+
+    max_usd: float | None = Field(
+        None, ge=0, description="US dollars, by the model cards' prices; default: no limit."
+    )
+    max_requests: int | None = Field(
+        None, ge=0, description="Replies asked for (two draws are two); default: no limit."
+    )
+
+
+class Study(Caps):
+    """What one run covers."""
+
+    study: Slug = Field(description="The id: results are written to results/<study>.")
+    seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
+    data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
+    datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
+    judges: list[Slug] = Field(min_length=1, description="Judge cards.")
+    aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
+    criteria: list[Slug] = Field(
+        [],
+        description="Wordings in which aspects are judged, each by itself: of the aspects' cards "
+        "(of some, then those alone), or of config/criteria; default: the aspect's own definition.",
+    )
+    perturbations: list[Slug] = Field(
+        [],
+        description="Perturbation cards: of single texts for discernment and confusion; texts in "
+        "a row, and texts of every rating.",
+    )
+    methods: list[Method] = Field(
+        min_length=1,
+        description="What is computed; coverage and cost always are, and spans "
+        "where a judge lists errors with their places.",
+    )
+    references: References | None = Field(
+        None,
+        description="A model writes references for every item; these are damaged, not the data's.",
+    )
+    weights: Slug | None = Field(
+        None,
+        description="Discernment: a card of expert weights of aspects (config/weights); default: "
+        "all aspects weigh the same.",
+    )
+    drafter: Slug | None = Field(
+        None,
+        description="The model card that drafts the steps and sub-aspects that cards lack "
+        "(`judgescope draft`); a run does not need it.",
+    )
+    share: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="The most that an asked judge is given of each dataset's items, and that "
+        "a model makes texts of; see `share` of a judge.",
+    )
+    store: str = Field(
+        "cache/replies", description="The folder of the reply store, which studies may share."
+    )
+    caps: dict[Slug, Caps] = Field(
+        {}, description="Model -> its own caps, beside those of the whole study."
+    )
+    comparison: Comparison = Field(Comparison(), description="How judges are compared.")
+    confusion: Confusion = Field(Confusion(), description="How the method confusion is computed.")
+    distill: Distillation | None = Field(
+        None, description="Train the model of a judge on what another judge says."
+    )
+    as_rater_margin: float = Field(
+        0.05,
+        gt=0,
+        description="A judge is as good as one more rater where it is less than this worse, in "
+        "units of the statistic.",
+    )
+    require: dict[str, Bar | dict[Slug, Bar]] = Field(
+        {},
+        description="Bars: statistic -> the least that a judge must have (of errors, prices and "
+        "the like the most), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. "
+        "`spearman.pooled` names the level. A verdict says of each judge whether it meets the bar, "
+        "misses it, or how many more ratings would tell.",
+    )
+    exclude_reference_systems: bool = Field(
+        True,
+        description="Rate judges that compare with references without the systems whose texts are "
+        "the references; false: both with and without them.",
+    )
+    missing: Literal["drop", "worst", "mid", "random"] = Field(
+        "drop",
+        description="For runs that ask how far missing judgments could move a number: what counts "
+        "for each draw that was asked for and has no value. drop: nothing; worst: the scale's "
+        "`min`; mid: its middle value, of two the lower; random: any of its values, by the study's "
+        "seed. The signature names it, coverage counts the draws as before, and judges without a "
+        "scale keep theirs missing. Nothing is asked again.",
+    )
+    allow_missing: bool = Field(
+        False, description="Go on where a planned cell of a perturbation is missing, and say so."
+    )
+
+    @property
+    def ledger(self) -> str:
+        """Return the name under which its spending is booked: a pilot's counts as the study's."""
+        return self.study.removesuffix(PILOT)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for key in ("datasets", "judges", "aspects", "criteria", "perturbations", "methods"):
+            names = getattr(self, key)
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{key} names {', '.join(twice)} twice")
+        if (needy := sorted(DAMAGING & set(self.methods))) and not self.perturbations:
+            raise ValueError(f"the method {needy[-1]} needs `perturbations`")
+        if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
+            raise ValueError(
+                f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "
+                "learnt from says nothing of how good it is; leave it out of one of them"
+            )
+        if "discernment" in self.methods and len(self.criteria) > 1:
+            raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
+        return self

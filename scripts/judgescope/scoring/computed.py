@@ -1,0 +1,52 @@
+"""Scores that are computed, or were recorded as numbers: judgments without any parser."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from judgescope.engines.base import Answer
+from judgescope.parsing.judgment import Judgment, Reading, Scale
+from judgescope.schema.tables import table_of
+from judgescope.scoring.aggregate import aggregated
+from judgescope.scoring.specs import Missing
+
+COMPUTED = "computed"
+"""Stands for the parser of what was never a reply."""
+NUMBER = "number"
+"""The rule by which a computed value counts."""
+
+
+def computed_part(
+    rows: Sequence[Mapping[str, Any]],
+    answers: Sequence[Answer],
+    scale: Scale | None,
+    *,
+    cell: Mapping[str, str],
+    estimator: str,
+    missing: Missing | None = None,
+) -> tuple[pa.Table, pa.Table]:
+    """Return the judgments and the scores of a part of a cell, of draws that are numbers.
+
+    `rows` are the columns that say of what each draw is; `cell` names dataset, perturbation, judge
+    and aspect. Without a scale any value counts.
+    """
+    verdicts = [_verdict(one, scale) for one in answers]
+    return aggregated(
+        table_of("answers", [dict(row) for row in rows]),
+        verdicts,
+        [verdict.value for verdict in verdicts],
+        cell=cell,
+        estimator=estimator,
+        scale=scale,
+        missing=missing,
+    )
+
+
+def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
+    if answer.status == "ok":
+        value = float(answer.text)
+        read = Reading("ok", NUMBER, value) if scale is None else scale.read(value, NUMBER)
+    else:
+        read = Reading(answer.status, answer.text.strip() or answer.status)
+    return Judgment(read.value, None, answer.rationale, read.status, read.rule, COMPUTED)

@@ -1,0 +1,121 @@
+"""What the jobs are told that turn replies, or other judges' scores, into judgments and scores."""
+
+from msgspec import Struct
+
+from judgescope.core.cells import Block
+from judgescope.core.job_spec import JobSpec
+from judgescope.engines.specs import EngineSpec
+from judgescope.parsing.judgment import Scale
+from judgescope.parsing.policy import Policy
+
+Pair = tuple[str, str | None]
+"""An aspect, and the criterion in which it is worded, if any."""
+
+
+class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a judge's replies on some aspects are parsed, and its draws aggregated.
+
+    `samples`: where the estimator is logprob_mean and a reply has no probabilities, what it says
+    counts. `cut`: a reply that was cut counts where its first line is the verdict.
+    """
+
+    pairs: list[Pair]
+    scale: Scale | None
+    parser: str
+    estimator: str
+    settings: dict[str, float | str] = {}
+    samples: bool = False
+    cut: bool = False
+
+
+class Missing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What counts in scores for a draw that was asked for and has no value."""
+
+    policy: Policy
+    seed: int
+
+
+class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell, and where its judgments and scores are written."""
+
+    dataset: str
+    perturbation: str
+    judge: str
+    judgments: str
+    scores: str
+
+
+class ScoreSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that parses and aggregates the replies of one cell; aspects in the files' order."""
+
+    cell: Place
+    replies: str
+    readings: list[Reading]
+    targets: str | None = None
+    """The texts in which the errors that replies list are located, where they list any."""
+    missing: Missing | None = None
+
+    @property
+    def ordered(self) -> list[tuple[Pair, Reading]]:
+        """Return every aspect with how its replies are read, in the order of the cell's files."""
+        found = [(pair, reading) for reading in self.readings for pair in reading.pairs]
+        return sorted(found, key=lambda one: (one[0][0], one[0][1] or ""))
+
+
+class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an ensemble's list of errors is made of.
+
+    `lists` are the members' judgments, `targets` the texts that they are about, `merged` what a
+    supervisor replied.
+    """
+
+    lists: list[str]
+    targets: str
+    merged: str | None = None
+
+
+class DeriveSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that makes one cell of a judge from its members' cells, aspect by aspect."""
+
+    cell: Place
+    pairs: list[Pair]
+    min_annotators: int
+    members: list[str]
+    """The members' scores."""
+    errors: Errors | None = None
+
+
+class CollectSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that puts a dataset's cells together."""
+
+    dataset: str
+    cells: list[Block]
+    models: dict[str, str]
+    """Judge -> the model in the paths of its cells."""
+    asked: list[str]
+    """The judges whose replies were asked for, and paid."""
+    replied: list[str]
+    """The judges that have reply files: these, and those whose replies are recorded."""
+    made: dict[str, str]
+    """File of replies behind what a model wrote -> what counts as its buyer."""
+    explained: list[str]
+    annotators: list[str]
+    repeated: list[str]
+    results: str
+
+
+class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """On which scale a judge's values on an aspect of some sets of texts are read; None: any."""
+
+    cells: list[Block]
+    scale: Scale | None
+
+
+class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
+    """The job that writes the answers of an engine as judgments and scores of cells."""
+
+    read: list[Read]
+    judgments: str
+    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
+    scores: str
+    missing: Missing | None = None

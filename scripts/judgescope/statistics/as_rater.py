@@ -1,0 +1,254 @@
+"""As one more rater: what a judge reaches with the other raters, less what a rater reaches.
+
+Each rater in turn stands against the others, and the judge against the same others on the same
+texts. 0: the judge does as well as one more person would.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.jackknife import PLAIN, Bounds, Jackknife
+from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.resampling import Replicated, with_interval
+from judgescope.statistics.result import Estimate
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Name = TypeVar("Name", bound=Hashable)
+Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
+"""(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
+Against = Literal["mean", "each"]
+SHUFFLES: Final = 20
+FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
+"""A rater of fewer texts, or of fewer sources, is no person of whom a mean could be taken."""
+MONOTONE: Final = 0.95
+"""Where the ratings of more texts than this are in order, columns are places, not persons."""
+ONE_RATER: Final = "one rater: there are no others"
+NOT_SHOWN: Final = "raters' own agreement is not shown to be above 0"
+AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
+
+
+class AsRater(NamedTuple):
+    """`as_rater` = mean_r (A_r - B_r), and `as_rater_share` = sum A_r / sum B_r."""
+
+    difference: Replicated
+    share: Estimate
+
+
+class _Sides(NamedTuple):
+    """What the judge (a) and the raters (b) reach, (1 + sources,) each, and on how much."""
+
+    a: Floats
+    b: Floats
+    sizes: Floats
+    n: int
+    missing: int
+    lost: int
+    of: int
+
+
+def as_rater(
+    statistics: Statistics[Name], judge: Floats, tables: Sequence[Floats], *, against: Against
+) -> dict[Name, AsRater]:
+    """Return mean_r (A_r - B_r) and sum A_r / sum B_r of every statistic s.
+
+    For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
+    H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
+    and of s(H_r, H_r'), on the texts that have all three. Raters weigh by their texts. judge
+    (targets,), tables: ratings, (raters, targets) each, NaN = missing; of several (shuffles
+    of the same ratings) the mean is taken, deletion by deletion. A rater of whom one side is
+    undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
+    stands against one rater. Undefined with one rater. Methods.md 10.
+    """
+    found: dict[Name, list[_Sides | Estimate]] = {}
+    for ratings in tables:
+        for name, one in _sides(statistics, judge, ratings, against).items():
+            found.setdefault(name, []).append(one)
+    return {name: _of_tables(each) for name, each in found.items()}
+
+
+def _sides(
+    statistics: Statistics[Name], judge: Floats, ratings: Floats, against: Against
+) -> dict[Name, _Sides | Estimate]:
+    """Return both sides of every statistic on one table of ratings, or why it is undefined."""
+    if len(ratings) < 2:
+        nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
+        return dict.fromkeys(statistics(judge, judge), nothing)
+    found: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
+    for rater, own in enumerate(ratings):
+        others = np.delete(ratings, rater, axis=0)
+        golds = [mean_of(others)] if against == "mean" else list(others)
+        for gold in golds:
+            both = ~(np.isnan(judge) | np.isnan(own) | np.isnan(gold))
+            x, h, g = (np.where(both, v, np.nan) for v in (judge, own, gold))
+            theirs = statistics(h, g)
+            for name, one in statistics(x, g).items():
+                found.setdefault(name, []).append((float(both.sum()), one, theirs[name]))
+    return {name: _weighted(each) for name, each in found.items()}
+
+
+def mean_of(ratings: Floats) -> Floats:
+    """Return the mean of the raters who rated a text, (texts,); NaN without any."""
+    given = np.isfinite(ratings).sum(axis=0)
+    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
+
+
+def _weighted(each: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides | Estimate:
+    known = [
+        (texts, one, other)
+        for texts, one, other in each
+        if one.estimate.value is not None and other.estimate.value is not None
+    ]
+    if not known:
+        return next(one.estimate for pair in each for one in pair[1:] if one.estimate.value is None)
+    w = np.array([texts for texts, _, _ in known])
+    sides = ([one for _, one, _ in known], [other for _, _, other in known])
+    a, b = (
+        np.einsum("r,rd->d", w / w.sum(), np.stack([one.rows for one in side])) for side in sides
+    )
+    sizes = np.sum([one.sizes for _, one, _ in known], axis=0)
+    n, missing = (
+        round(float(np.mean([getattr(one.estimate, name) for _, one, _ in known])))
+        for name in ("n", "n_missing")
+    )
+    return _Sides(a, b, sizes, n, missing, len(each) - len(known), len(each))
+
+
+def _of_tables(each: Sequence[_Sides | Estimate]) -> AsRater:
+    """Return the mean over tables of ratings, which are of one size; undefined where none is."""
+    known = [one for one in each if isinstance(one, _Sides)]
+    if not known:
+        nothing = next(one for one in each if isinstance(one, Estimate))
+        why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
+        return AsRater(Replicated(why, np.array([np.nan])), why)
+    a, b, sizes = (
+        np.mean([getattr(one, part) for one in known], axis=0) for part in ("a", "b", "sizes")
+    )
+    first = known[0]
+    value = Estimate(
+        float(a[0] - b[0]),
+        n=first.n,
+        n_missing=first.missing,
+        method=f"mean of {len(each)} shuffles of ratings" if len(each) > 1 else "",
+        note=f"undefined for {first.lost} of {first.of}" if first.lost else "",
+    )
+    difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
+    return AsRater(difference, _share(a, b, sizes, value))
+
+
+def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
+    """Return a / b with Fieller's interval, undefined unless b is shown to be above 0."""
+    below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
+    bounds = fieller(a, b, sizes)
+    if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
+        return Estimate.undefined(NOT_SHOWN, n=counted.n, n_missing=counted.n_missing)
+    how = f"Fieller, from deletions of {below.sources} sources"
+    method = "; ".join(part for part in (counted.method, how) if part)
+    value = float(a[0] / b[0])
+    return replace(counted, value=value, lo=bounds[0], hi=bounds[1], method=method)
+
+
+def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
+    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None where they are no interval.
+
+    a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the
+    jackknife covariance over the n sources of sizes (sources,) above 0. Fieller 1954.
+    """
+    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+
+    used = sizes > 0
+    n = int(used.sum())
+    if n < FEWEST_SOURCES or not np.isfinite([a[1:][used], b[1:][used]]).all():
+        return None
+    apart = np.stack([v[1:][used] - v[1:][used].mean() for v in (a, b)])
+    (aa, ab), (_, bb) = (n - 1) / n * np.einsum("is,js->ij", apart, apart)
+    t = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    second = float(b[0] ** 2 - t**2 * bb)
+    if second <= 0:
+        return None
+    middle, first = float(a[0] * b[0] - t**2 * ab), float(a[0] ** 2 - t**2 * aa)
+    root = math.sqrt(max(0.0, middle**2 - first * second))
+    return (middle - root) / second, (middle + root) / second
+
+
+def decided(found: Replicated, margin: float) -> str:
+    """Return what a difference says beside -margin: AS_GOOD, WORSE or UNDECIDED, and what it takes.
+
+    As good where the lower end is above -margin, worse where the upper end is below it. Undecided:
+    with the sources at which a half width is the margin; the error falls with the root of them. ""
+    without an interval. Beating one rater is never "better than people".
+    """
+    known, one = found.jackknifed, found.estimate
+    if isinstance(known, str) or one.lo is None or one.hi is None:
+        return ""
+    if one.lo > -margin:
+        return AS_GOOD
+    if one.hi < -margin:
+        return WORSE
+    return f"{UNDECIDED}: ±{margin:g} takes about {sources_for(known, margin)} sources"
+
+
+def sources_for(known: Jackknife, margin: float) -> int:
+    """Return the sources, of the kind that are there, at which a half width is the margin."""
+    lo, hi = known.interval()
+    return max(known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2))
+
+
+def are_slots(ratings: Floats) -> bool:
+    """Return whether columns are places and no persons: over 95 % of texts have them in order.
+
+    Texts whose ratings are all equal do not count. ratings (raters, texts), NaN = missing.
+    """
+    with np.errstate(invalid="ignore"):
+        rises, falls = np.zeros((2, ratings.shape[1]), dtype=bool)
+        last = np.full(ratings.shape[1], np.nan)
+        for own in ratings:
+            rises |= own > last
+            falls |= own < last
+            last = np.where(np.isnan(own), last, own)
+    varied = int((rises | falls).sum())
+    in_order = max(int((rises & ~falls).sum()), int((falls & ~rises).sum()))
+    return varied > 0 and in_order > MONOTONE * varied
+
+
+def few_texts(ratings: Floats, source: Codes) -> NDArray[np.bool_]:
+    """Return which raters have fewer than 30 texts or 10 sources: (raters,)."""
+    given = ~np.isnan(ratings)
+    sources = np.array([np.unique(source[own]).size for own in given], dtype=np.int64)
+    few: NDArray[np.bool_] = given.sum(axis=1) < FEWEST_TEXTS
+    return few | (sources < FEWEST_SOURCES)
+
+
+def shuffled_slots(ratings: Floats, slots: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """Return the raters that are persons, then slots with the others' ratings, shuffled by text.
+
+    ratings (raters, texts), slots (raters,): which are no persons. A text's own ratings fill its
+    first slots in random order, so that there are no more slots than a text has ratings.
+    """
+    loose = ratings[slots]
+    keys = np.where(np.isnan(loose), np.inf, rng.random(loose.shape))
+    moved = np.take_along_axis(loose, np.argsort(keys, axis=0), axis=0)
+    there = ~np.isnan(moved).all(axis=1)
+    return np.concatenate([ratings[~slots], moved[there]])
+
+
+def rating_tables(
+    ratings: Floats, source: Codes, slots: bool | None, shuffle: Callable[[], np.random.Generator]
+) -> list[Floats]:
+    """Return the tables for `as_rater`: the ratings, or SHUFFLES of what is no person's.
+
+    slots: whether all columns are places; None: where `are_slots` says so. Raters of few texts are
+    (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream.
+    """
+    loose = few_texts(ratings, source)
+    if slots or (slots is None and are_slots(ratings)):
+        loose = np.ones_like(loose)
+    if not loose.any() or len(ratings) < 2:
+        return [ratings]
+    rng = shuffle()
+    return [shuffled_slots(ratings, loose, rng) for _ in range(SHUFFLES)]

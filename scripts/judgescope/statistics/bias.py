@@ -1,0 +1,150 @@
+"""What sways a judge beside quality: length, and the family of the model that wrote the text."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.coefficients import Floats, Statistic, over_rows
+from judgescope.statistics.dot import dot
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.result import (
+    CONSTANT_JUDGE,
+    CONSTANT_LENGTH,
+    CONSTANT_RATINGS,
+    LENGTH_IS_ALL,
+    ONE_FAMILY,
+    Estimate,
+)
+
+Codes = NDArray[np.int64]
+Weights = NDArray[np.int64] | None
+
+
+def partial_correlation(
+    x: Floats,
+    y: Floats,
+    length: Floats,
+    source: Codes,
+    *,
+    statistic: Statistic,
+    weights: Weights,
+) -> Replicated:
+    """Return (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)), z the length of the texts.
+
+    What is left of a judge's correlation with people when both are cleared of what length explains
+    (of ranks for Spearman; for Kendall the same formula, Kendall 1942). x, y, length (targets,),
+    NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1]; `n` counts
+    targets. Undefined where judge, people or length are constant, or length explains one of them
+    whole.
+    """
+    there = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
+    n, missing = int(there.sum()), int(there.size - there.sum())
+    used, code = np.unique(source[there], return_inverse=True)
+    whole = whole_and_resamples(source[there], weights)
+    rows = whole[:, used]
+    a, b, z = x[there], y[there], length[there]
+    named = ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z))
+    for why, values in named:
+        if n < 2 or np.ptp(values) == 0:
+            nothing = Estimate.undefined(why, n=n, n_missing=missing)
+            return Replicated(nothing, np.full(len(rows), np.nan))
+    xy, xz, yz = (
+        over_rows(p, q, code, rows, [statistic])[statistic] for p, q in ((a, b), (a, z), (b, z))
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rest = (1 - np.square(xz)) * (1 - np.square(yz))
+        values = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
+    return replicated(
+        np.clip(values, -1, 1),
+        LENGTH_IS_ALL,
+        sizes=sizes_of(source[there], whole),
+        scale=scale_of(statistic),
+        n=n,
+        n_missing=missing,
+    )
+
+
+def length_slope(
+    x: Floats,
+    y: Floats,
+    length: Floats,
+    source: Codes,
+    *,
+    judge_scale: tuple[float, float],
+    people_scale: tuple[float, float],
+    weights: Weights,
+) -> Replicated:
+    """Return the slope of judge - people on log2 length: points of people's scale per doubling.
+
+    The judge's scores are first moved linearly from its scale's ends to those of people's. 0: no
+    preference for length beyond people's own. x, y, length (targets,), NaN = missing, lengths
+    above 0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets;
+    the interval is over sources.
+    """
+    low, high = judge_scale
+    bottom, top = people_scale
+    moved = bottom + (x - low) * (top - bottom) / (high - low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log2(length)
+    residual = moved - y
+    there = np.isfinite(residual) & np.isfinite(logs)
+    n, missing = int(there.sum()), int(there.size - there.sum())
+    z = logs[there] - (logs[there].mean() if n else 0.0)
+    d = residual[there] - (residual[there].mean() if n else 0.0)
+    rows = whole_and_resamples(source[there], weights)
+    moments = [np.ones(n), z, d, z * z, z * d]
+    own = source[there]
+    table = np.stack([np.bincount(own, weights=v, minlength=rows.shape[1]) for v in moments])
+    count, sz, sd, szz, szd = dot(table, rows.T)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = szz - sz * sz / count
+        values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
+    return replicated(
+        values,
+        CONSTANT_LENGTH,
+        sizes=sizes_of(own, rows),
+        scale=scale_of("length_slope"),
+        n=n,
+        n_missing=missing,
+    )
+
+
+def self_preference(
+    x: Floats,
+    y: Floats,
+    own: NDArray[np.bool_],
+    source: Codes,
+    *,
+    judge_scale: tuple[float, float],
+    people_scale: tuple[float, float],
+    weights: Weights,
+) -> Replicated:
+    """Return mean(judge - people | own family) - mean(judge - people | others).
+
+    In points of people's scale, to which the judge's scores are moved as in `length_slope`; the
+    judge's own offset cancels. 0: texts of its family are rated as people's ratings say. x, y
+    (targets,), NaN = missing, own (targets,): texts by a system of the judge's family. `n` counts
+    targets. Undefined without texts of either kind. Zheng et al. 2023 call it self-enhancement.
+    """
+    low, high = judge_scale
+    bottom, top = people_scale
+    residual = bottom + (x - low) * (top - bottom) / (high - low) - y
+    there = ~np.isnan(residual)
+    n, missing = int(there.sum()), int(there.size - there.sum())
+    rows = whole_and_resamples(source[there], weights)
+    means = []
+    for kind in (own[there], ~own[there]):
+        sums, count = (
+            np.bincount(source[there][kind], weights=v[kind], minlength=rows.shape[1])
+            for v in (residual[there], np.ones(n))
+        )
+        with np.errstate(invalid="ignore"):
+            means.append(dot(rows, sums) / dot(rows, count))
+    return replicated(
+        means[0] - means[1],
+        ONE_FAMILY,
+        sizes=sizes_of(source[there], rows),
+        scale=scale_of("self_preference"),
+        n=n,
+        n_missing=missing,
+    )

@@ -1,0 +1,121 @@
+"""Judges beside each other: differences, groups, ranks, and what could have been seen."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.coefficients import midranks
+from judgescope.statistics.jackknife import PLAIN
+from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
+from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
+
+Floats = NDArray[np.float64]
+POWER: Final = 0.8
+NOT_SMOOTH: Final = "a rank jumps"
+"""Why a rank's interval is a bootstrap's."""
+
+
+def difference(first: Replicated, second: Replicated, *, why: str = UNDEFINED_JUDGE) -> Replicated:
+    """Return the first value minus the second, plain, with its interval of the paired deletions.
+
+    Each deletes a source from both, so what they share cancels. `n` is the smaller of both,
+    `n_missing` the larger. Undefined, with the note `why`, where one of them is.
+    """
+    one, other = first.estimate, second.estimate
+    n, missing = min(one.n, other.n), max(one.n_missing, other.n_missing)
+    if one.value is None or other.value is None:
+        return Replicated(Estimate.undefined(why, n=n, n_missing=missing), first.rows * np.nan)
+    found = Estimate(one.value - other.value, n=n, n_missing=missing)
+    rough = next((each.scale for each in (first, second) if each.scale.kind == "rough"), PLAIN)
+    sizes = np.maximum(first.sizes, second.sizes)
+    return with_interval(Replicated(found, first.rows - second.rows, sizes, rough))
+
+
+def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
+    """Return a letter display: judges that share a letter are not shown to differ.
+
+    order: the judges, best first; different (judges, judges): which pairs differ significantly.
+    Insert and absorb: a pair that differs splits every group that holds both, and a group within
+    another is dropped. Letters go from the best group on. Shape (judges,), by judge; a judge that
+    is not in `order` has none. Piepho 2004, "An Algorithm for a Letter-Based Representation of
+    All-Pairwise Comparisons".
+    """
+    groups = [frozenset(order)] if len(order) else []
+    for place, i in enumerate(order):
+        for j in order[place + 1 :]:
+            if different[i, j]:
+                split = [g - {out} for g in groups if {i, j} <= g for out in (i, j)]
+                groups = [g for g in groups if not {i, j} <= g] + split
+                groups = [
+                    g
+                    for at, g in enumerate(groups)
+                    if not any(g < h or (g == h and k < at) for k, h in enumerate(groups))
+                ]
+    rank = {judge: place for place, judge in enumerate(order)}
+    groups.sort(key=lambda group: sorted(rank[judge] for judge in group))
+    found = [""] * len(different)
+    for at, group in enumerate(groups):
+        for judge in group:
+            found[judge] += letter(at)
+    return found
+
+
+def letter(place: int) -> str:
+    """Return a, b, …, z, then aa, ab, … in brackets, so that each stays one letter."""
+    if place < 26:
+        return chr(ord("a") + place)
+    return f"({letter(place // 26 - 1)}{chr(ord('a') + place % 26)})"
+
+
+def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
+    """Return each judge's rank, 1 the best, and the interval of its rank over the resamples.
+
+    rows (judges, 1 + resamples), the values and bootstrap replicates (`source_weights`) of one
+    statistic, higher being better: a rank has no jackknife, as it jumps.
+    Equal values share the mean of their ranks; undefined ones rank behind all others, and a judge
+    that is undefined has none. An end of the interval is a rank that some resample has. `n` counts
+    the judges that are ranked.
+    """
+    known = ~np.isnan(rows[:, 0])
+    placed = midranks(-np.where(np.isnan(rows[known]), -np.inf, rows[known]).T).T
+    found = []
+    ranked = iter(placed)
+    for defined in known:
+        if not defined:
+            found.append(Estimate.undefined(UNDEFINED_JUDGE, n=int(known.sum())))
+            continue
+        own = next(ranked)
+        one = Estimate(float(own[0]), n=int(known.sum()))
+        if own.size > 1:
+            one = with_percentiles(one, own[1:], n_sources, NOT_SMOOTH, between=False)
+        found.append(one)
+    return found
+
+
+def detectable(first: Replicated, second: Replicated) -> float | None:
+    """Return the least true difference that a two-sided test at .05 would show with power .8.
+
+    (z_.975 + z_.8) SE, of the jackknife of the difference: the estimate's error is taken as normal
+    and no larger where the true difference is another. None without an interval.
+    """
+    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+
+    found = difference(first, second).jackknifed
+    if isinstance(found, str):
+        return None
+    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * found.error)
+
+
+def sources_needed(n_sources: int, found: float, wished: float) -> int:
+    """Return how many sources would make the detectable difference `wished`: n (found/wished)².
+
+    The error falls with the root of the number of sources, of the kind that are there; rounded up.
+    ValueError for a wish that is not above 0.
+    """
+    if wished <= 0:
+        raise ValueError(f"the wished difference must be above 0, not {wished}")
+    return math.ceil(n_sources * (found / wished) ** 2 - 1e-9)

@@ -1,0 +1,112 @@
+"""Ensembles: the mean of every subset of some judges, and how much their errors have in common."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import fsum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.bias import partial_correlation
+from judgescope.statistics.coefficients import Codes, Floats
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.means import mean_over
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import Replicated, replicated
+from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
+
+Subset = tuple[int, ...]
+Weights = NDArray[np.int64] | None
+MOST_MEMBERS: Final = 8
+"""Of more members there would be more than 255 subsets."""
+SAME_ERRORS: Final = "the errors of a member do not vary"
+CANCELLED: Final = "the errors cancel out: no number of judges has so small a mean error"
+ON_ONE_SCALE: Final = "errors: score - mean rating"
+ON_OTHERS: Final = "errors: what a straight line in the mean rating leaves of a score"
+LEAST_VARIANCE = 1e-9
+"""Of the mean of errors, as a share of one's: below it is round-off."""
+
+
+def subsets(n: int, most: int = MOST_MEMBERS) -> list[Subset]:
+    """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the members' order.
+
+    Of more than `most` members: each alone, all but one, and all. Every size that is there is
+    whole. Ensemble paper, G.2.
+    """
+    sizes = range(1, n + 1) if n <= most else sorted({1, n - 1, n})
+    return [subset for size in sizes for subset in combinations(range(n), size)]
+
+
+def subset_scores(scores: Floats, subset: Subset, least: int) -> Floats:
+    """Return sum s / m over those m of a subset's members that score a target.
+
+    scores (members, targets), NaN = missing; (targets,), NaN where m < min(least, size). Sums are
+    exact and means rounded to 9 decimals, as a derived judge's: no round-off breaks a tie.
+    """
+    own = scores[list(subset)]
+    given = (~np.isnan(own)).sum(axis=0)
+    sums = np.array([fsum(column) for column in np.nan_to_num(own).T.tolist()], dtype=np.float64)
+    means = np.round(sums / np.maximum(given, 1), 9)
+    return np.where(given >= max(1, min(least, len(subset))), means, np.nan)
+
+
+def error_correlation(
+    x: Floats, y: Floats, ratings: Floats, source: Codes, *, weights: Weights, one_scale: bool
+) -> Replicated:
+    """Return Pearson's r of two judges' errors: x - h and y - h, h people's mean rating.
+
+    `one_scale` says that both score on people's scale. If not, a score is taken as a + b h + error
+    (a judge's scale is a straight line in people's), which gives r_xy with h held constant: the
+    same on any scale. Standardising scores and ratings would not do: z(x) - z(h) shrinks toward
+    -h, and shares that with z(y) - z(h) even where the errors are independent. x, y, ratings
+    (targets,), NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1];
+    errors on people's scale are rounded to 9 decimals, so that round-off is no variation. Undefined
+    where the errors of one do not vary. What people's ratings err themselves both judges share: it
+    adds to r. Yule 1907 (partial correlation).
+    """
+    if one_scale:
+        one, other = (np.round(scores - ratings, 9) for scores in (x, y))
+        place = (source, np.zeros_like(source))
+        kinds = {"statistics": ["pearson"], "levels": ["pooled"]}
+        found = correlations(one, other, *place, weights=weights, **kinds)  # type: ignore[arg-type]
+        return _told(found["pearson", "pooled"], SAME_ERRORS, ON_ONE_SCALE)
+    known = ratings[~np.isnan(x + y + ratings)]
+    why = CONSTANT_RATINGS if known.size and np.ptp(known) == 0 else SAME_ERRORS
+    found_on_any = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
+    return _told(found_on_any, why, ON_OTHERS)
+
+
+def _told(found: Replicated, why: str, how: str) -> Replicated:
+    """Return a correlation of errors with how they were made, or why it is undefined."""
+    one = found.estimate
+    if one.value is None:
+        reason = FEW_PAIRS if one.n < 2 else why
+        return found._replace(
+            estimate=Estimate.undefined(reason, n=one.n, n_missing=one.n_missing, method=how)
+        )
+    method = "; ".join(part for part in (how, one.method) if part)
+    return found._replace(estimate=replace(one, method=method))
+
+
+def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:
+    """Return sum r / pairs of the error correlations of every two members, as `mean_over`."""
+    return mean_over(each, of="pairs of members")
+
+
+def effective_judges(mean: Replicated, k: int) -> Replicated:
+    """Return k / (1 + (k - 1) r), the number of independent judges that k judges are worth.
+
+    r is the mean correlation of their errors; `n` counts what it is a mean over. So many judges of
+    uncorrelated errors would have a mean with as large an error, were all errors equally large. 1
+    where all err alike, k where errors are uncorrelated, more than k where they cancel out.
+    Undefined where r is, and where 1 + (k - 1) r is not above 0. Kish 1965 (the design effect of a
+    cluster sample, whose clusters are here the members' scores of one text).
+    """
+    one = mean.estimate
+    left = 1 + (k - 1) * mean.rows
+    some = left > LEAST_VARIANCE
+    rows = np.where(some, k / np.where(some, left, 1), np.nan)
+    why = CANCELLED if one.value is not None else one.note
+    return replicated(rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=one.n)

@@ -1,0 +1,217 @@
+"""Intervals and p-values from deleting one source at a time: jackknife-t on a statistic's scale.
+
+The interval and the one-sided p of a claim come of the same t, so that they never disagree: p is at
+most .025 where, and only where, the null lies at or below the lower end.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS, Proportion, of_residuals
+
+Floats = NDArray[np.float64]
+Bounds: TypeAlias = tuple[float, float]
+FEWEST_SOURCES: Final = 10
+"""Below so many sources that count there is no interval (methods.md 15)."""
+LEAST_EVEN: Final = 8.0
+"""(sum m)² / sum m² of the targets m of each source: below it few sources hold most targets."""
+SLACK: Final = 1e-12
+"""Numbers that differ by less are equal but for rounding."""
+NO_INTERVAL: Final = "no interval"
+HANGS: Final = f"{NO_INTERVAL}: hangs on source #"
+"""Before the code of a source without which the value is undefined; a table has its name there."""
+ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
+ALL_ALIKE: Final = "no width"
+"""Begins the note of an interval whose ends are equal: no deletion shows another value."""
+
+
+class Scale(NamedTuple):
+    """On which scale a statistic's error is taken, and the ends of what it can be.
+
+    `atanh` and `logit` where value and deletions lie inside the ends, else plain and cut, or for
+    `logit` as `binomial`: Clopper-Pearson at the effective number of cases (Korn, Graubard 1998).
+    `rough` has no interval: deleting a source says nothing of a minimum, a rank or a mode.
+    """
+
+    kind: Literal["plain", "atanh", "logit", "binomial", "rough"]
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def ends(self) -> Bounds:
+        """Return the ends."""
+        return self.low, self.high
+
+
+PLAIN: Final = Scale("plain")
+CORRELATION: Final = Scale("atanh", -1.0, 1.0)
+ACCURACY: Final = Scale("logit", 0.0, 1.0)
+PROPORTION: Final = Scale("binomial", 0.0, 1.0)
+NOT_SMOOTH: Final = Scale("rough")
+
+
+def deletions(n_sources: int) -> NDArray[np.int64]:
+    """Return the weights 1 - I: row s takes every source once but s. Shape (sources, sources)."""
+    return 1 - np.eye(n_sources, dtype=np.int64)
+
+
+def share_alike(n_sources: int, confidence: float = CONFIDENCE) -> float:
+    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones all are.
+
+    From a smaller share n alike would be drawn less than one time in 40: the Clopper-Pearson bound
+    for n of n.
+    """
+    return float(((1 - confidence) / 2) ** (1 / n_sources))
+
+
+def bounds_of_alike(
+    value: float, ends: Bounds, n_sources: int, confidence: float = CONFIDENCE
+) -> Bounds:
+    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v in [a, b].
+
+    Sources that were not drawn, a share of at most 1 - q, may have either end: of shares 0 and 1
+    this is the interval of Clopper and Pearson, with sources for trials. ValueError for a value
+    that is not within the ends.
+    """
+    if not ends[0] - SLACK <= value <= ends[1] + SLACK:
+        raise ValueError(f"a mean of values in {ends} cannot be {value}")
+    q = share_alike(n_sources, confidence)
+    return q * value + (1 - q) * ends[0], q * value + (1 - q) * ends[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Jackknife:
+    """What deletions say of a value: v ± t(n - 1) SE on its scale, or an exact bound.
+
+    `error` is SE on `scale`; where it is 0 all sources are alike, and the interval is that of what
+    n sources that were drawn say of those that were not, which lie within `scale`'s ends.
+    """
+
+    value: float
+    scale: Scale
+    sources: int
+    error: float
+    proportion: Proportion | None = None
+
+    @property
+    def how(self) -> str:
+        """Return what to call the interval."""
+        if self.proportion is not None:
+            return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
+        if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
+            return "all alike: exact bound on the share of others"
+        on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
+        return f"jackknife-t{on}"
+
+    def interval(self, confidence: float = CONFIDENCE) -> Bounds:
+        """Return both ends, cut to those of the scale."""
+        from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+
+        low, high = self.scale.ends
+        if self.proportion is not None:
+            return self.proportion.interval(confidence) or (low, high)
+        if self.error == 0:
+            if not math.isfinite(low) or not math.isfinite(high):
+                return self.value, self.value
+            return bounds_of_alike(self.value, (low, high), self.sources, confidence)
+        half = float(stdtrit(self.sources - 1, (1 + confidence) / 2)) * self.error
+        middle = float(_to(self.scale, self.value))
+        lo, hi = (float(_back(self.scale, middle + sign * half)) for sign in (-1, 1))
+        return max(lo, low), min(hi, high)
+
+    def p_above(self, null: float) -> float:
+        """Return the one-sided p-value of a truth above `null`."""
+        from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+
+        low, high = self.scale.ends
+        if self.proportion is not None:
+            found = self.proportion.p_above(null)
+            return 1.0 if found is None else found
+        if null < low:
+            return 0.0
+        if null >= high:
+            return 1.0
+        if self.error == 0:
+            return self._p_alike(null)
+        t = float(_to(self.scale, self.value) - _to(self.scale, null)) / self.error
+        return float(stdtr(self.sources - 1, -t))
+
+    def _p_alike(self, null: float) -> float:
+        """Return ((null - a)/(v - a))^n where the lower end of n alike reaches the null at .025."""
+        low = self.scale.low
+        if null >= self.value:
+            return 1.0
+        if not (math.isfinite(low) and math.isfinite(self.scale.high)):
+            return 1.0  # no width, and nothing is said of other sources
+        return float((max(null, low) - low) / (self.value - low)) ** self.sources
+
+
+def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) -> Jackknife | str:
+    """Return what deletions say of rows[0], or why they say nothing: the note of no interval.
+
+    rows (1 + sources,): the value, then that without each source; sizes (sources,): the targets of
+    each, 0 where its deletion can change nothing; `ends` bound what one source may have where all
+    are alike, None where that is not known. SE² = (n - 1)/n sum (v_s - mean v_s)² over the n
+    sources that count. ValueError for rows that do not fit the sizes.
+    """
+    if rows.size != 1 + sizes.size:
+        raise ValueError(f"{rows.size} rows are not one value and {sizes.size} deletions")
+    used = sizes > 0
+    n, m = int(used.sum()), sizes[used]
+    value, deleted = float(rows[0]), rows[1:][used]
+    if reason := _refused(scale, n, m, deleted, used):
+        return reason
+    least, greatest = min(value, deleted.min()), max(value, deleted.max())
+    inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
+    if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
+        return Jackknife(value, scale, n, 0.0, _of_deletions(value, deleted, m))
+    if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
+        low, high = ends or (-math.inf, math.inf)
+        return Jackknife(value, Scale("plain", low, high), n, 0.0)
+    own = scale if inside else scale._replace(kind="plain")
+    moved = _to(own, deleted)
+    error = math.sqrt((n - 1) / n * float(np.sum(np.square(moved - moved.mean()))))
+    return Jackknife(value, own, n, error)
+
+
+def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: NDArray[np.bool_]) -> str:
+    """Return why there is no interval, "" where there may be one."""
+    if scale.kind == "rough":
+        return ROUGH
+    if n < (FEWEST_CLUSTERS if scale.kind == "binomial" else FEWEST_SOURCES):
+        return f"{NO_INTERVAL}: {n} sources"
+    lost = np.flatnonzero(used)[~np.isfinite(deleted)]
+    if lost.size:
+        more = f" and {lost.size - 1} more" if lost.size > 1 else ""
+        return f"{HANGS}{lost[0]}{more}"
+    even = float(m.sum()) ** 2 / float(np.sum(np.square(m)))
+    if scale.kind != "binomial" and even < LEAST_EVEN:
+        return f"{NO_INTERVAL}: {n} sources count as {even:.1f}, as few hold most targets"
+    return ""
+
+
+def _of_deletions(value: float, deleted: Floats, m: Floats) -> Proportion:
+    """Return the proportion of which these are the deletions: e_s = (p - v_s)(A - m_s)."""
+    total = float(m.sum())
+    return of_residuals(min(1.0, max(0.0, value)), (value - deleted) * (total - m), total)
+
+
+def _to(scale: Scale, values: Floats | float) -> Floats:
+    with np.errstate(divide="ignore"):
+        if scale.kind == "atanh":
+            return np.asarray(np.arctanh(values))
+        if scale.kind == "logit":
+            return np.asarray(np.log(values) - np.log1p(-np.asarray(values)))
+    return np.asarray(values, dtype=np.float64)
+
+
+def _back(scale: Scale, value: float) -> float:
+    if scale.kind == "atanh":
+        return math.tanh(value)
+    if scale.kind == "logit":
+        return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
+    return value

@@ -1,0 +1,159 @@
+"""Means and shares of things that belong to sources, with their intervals over sources."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.dot import dot
+from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Bounds, Scale
+from judgescope.statistics.resampling import (
+    NO_WIDTH,
+    Replicated,
+    whole_and_resamples,
+    with_interval,
+)
+from judgescope.statistics.result import NOTHING, Estimate
+
+Floats = NDArray[np.float64]
+SHARE: Final[Bounds] = (0.0, 1.0)
+"""What a share of things lies within."""
+
+
+def replicated_share(
+    hits: Floats,
+    total: Floats,
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64] | None,
+    *,
+    missing: int = 0,
+    tied: int = 0,
+    of: str = "",
+    ends: Bounds | None = SHARE,
+    scale: Scale | None = None,
+    units: str = "sources",
+) -> Replicated:
+    """Return sum hits / sum total, with its interval over sources, and its deletions.
+
+    hits, total and source (things,), whatever is counted, nothing missing; `n` is the sum of
+    `total`; weights (sources, sources) or None for no interval. `of` says in `method` what is
+    averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
+    alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
+    proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
+    Undefined where nothing is counted.
+    """
+    rows = whole_and_resamples(source, weights)
+    sums, size = (
+        np.bincount(source, weights=v, minlength=rows.shape[1]).astype(np.float64)
+        for v in (hits, total)
+    )
+    n = round(float(size.sum()))
+    if scale is None:
+        scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
+    if n == 0:
+        nothing = Estimate.undefined(NOTHING, n_missing=missing, method=of)
+        return Replicated(nothing, np.full(len(rows), np.nan))
+    with np.errstate(invalid="ignore"):
+        replicates = dot(rows[1:], sums) / dot(rows[1:], size)
+    value = float(hits.sum() / total.sum())
+    found = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
+    return with_interval(Replicated(found, np.append(value, replicates), size, scale, ends), units)
+
+
+def share(
+    hits: Floats,
+    total: Floats,
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64] | None,
+    missing: int = 0,
+    *,
+    of: str = "",
+    ends: Bounds | None = SHARE,
+    scale: Scale | None = None,
+    units: str = "sources",
+) -> Estimate:
+    """Return `replicated_share` without its deletions."""
+    told = replicated_share(
+        hits, total, source, weights, missing=missing, of=of, ends=ends, scale=scale, units=units
+    )
+    return told.estimate
+
+
+def clustered_mean(
+    values: NDArray[np.float64],
+    source: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    *,
+    of: str,
+    ends: Bounds | None = None,
+) -> Estimate:
+    """Return sum(v) / n of values (n,), NaN = missing (counted), as `share` does."""
+    given = np.isfinite(values)
+    known, missing = values[given], int((~given).sum())
+    ones = np.ones(known.size)
+    return share(known, ones, source[given], weights, missing, of=of, ends=ends)
+
+
+def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
+    """Return sum v / k of k statistics of one dataset; a deletion takes a source out of all.
+
+    `each` rests on the same sources; `of` says what there is one of each for. `n` is k. The mean of
+    values is plain, cut to the mean of their ends. Undefined where one of them is: means of other
+    things would not compare. Without an interval where one is of no smooth statistic.
+    """
+    if nothing := _lost([one.estimate for one in each], of):
+        return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
+    mean = np.mean([one.rows for one in each], axis=0)
+    found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
+    rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
+    low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
+    shares = ("binomial", "logit")
+    known = (one.ends or (one.scale.ends if one.scale.kind in shares else None) for one in each)
+    ends = [one for one in known if one is not None]
+    alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
+    sizes = np.sum([one.sizes for one in each], axis=0)
+    return with_interval(Replicated(found, mean, sizes, rough or Scale("plain", low, high), alike))
+
+
+def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
+    """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i - lo_i)²) / k.
+
+    hi alike: the method of variance estimates recovery, which needs no replicates (Zou, Donner
+    2008). `n` is k. Undefined where one of them is; no interval where one has none, and the note
+    says of how many.
+    """
+    if nothing := _lost(each, of):
+        return nothing
+    value, lo, hi = (
+        np.array([getattr(one, end) for one in each], dtype=np.float64)
+        for end in ("value", "lo", "hi")
+    )
+    mean, method = float(value.mean()), f"mean over {of}"
+    down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
+    if not np.isfinite(down + up):
+        return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
+    method += "; variance estimates recovery"
+    found = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    return found.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
+
+
+def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
+    """Return the undefined mean where some are undefined, with the reason if it is one for all."""
+    notes = [one.note for one in each if one.value is None]
+    if each and not notes:
+        return None
+    told = f"undefined on {len(notes)} of {len(each)} {of}"
+    why = f": {notes[0]}" if len(set(notes)) == 1 else ""
+    return Estimate.undefined(told + why, n=len(each) - len(notes))
+
+
+def _no_interval(each: Sequence[Estimate], of: str) -> str:
+    """Return the note of a mean where some have no interval, with the reason if it is one."""
+    reasons = [
+        next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
+        for one in each
+        if one.lo is None or one.hi is None
+    ]
+    why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
+    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {of}{why}"

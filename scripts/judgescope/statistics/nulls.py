@@ -1,0 +1,217 @@
+"""What a judge must beat: chance, the length of the texts in both directions, tastes for systems.
+
+Chance is a number. Length is a judge that says how long a text is (`brevity`: minus that). A taste
+for systems is a judge whose scores follow who wrote a text: its columns (systems) are permuted
+jointly over all sources.
+"""
+
+from collections.abc import Sequence
+from itertools import permutations
+from math import factorial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.coefficients import midranks, within_rows
+from judgescope.statistics.correlation import one_row_per_source
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+PERMUTATIONS: Final = 4999
+ALL_PERMUTATIONS_TO: Final = 6
+"""Up to so many systems every permutation is taken, beyond it PERMUTATIONS random ones."""
+FEWEST_SYSTEMS: Final = 5
+"""Of fewer, no permutation test reaches .025: 4! = 24."""
+LEAST_FILLED: Final = 0.5
+"""Share of cells (source, system) with a text, below which systems are not permuted."""
+NEAR: Final = 1e-10
+BLOCK: Final = 2_000_000
+
+
+def source_correlations(x: Floats, y: Floats, source: Codes, n_sources: int) -> Floats:
+    """Return Spearman's rho of each source's texts, 0 where the judge gives one score.
+
+    x, y, source (texts,), NaN = missing. NaN where people give one rating, or fewer than two texts
+    have both. Shape (n_sources,).
+    """
+    both = ~(np.isnan(x) | np.isnan(y))
+    if not both.any():
+        return np.full(n_sources, np.nan)
+    mine, people = (one_row_per_source(v[both], source[both], n_sources) for v in (x, y))
+    rho = within_rows(mine, people, ["spearman"])["spearman"]
+    return np.where(_varies(people), np.where(_varies(mine), rho, 0.0), np.nan)
+
+
+def _varies(rows: Floats) -> NDArray[np.bool_]:
+    low = np.where(np.isnan(rows), np.inf, rows).min(axis=1, initial=np.inf)
+    high = np.where(np.isnan(rows), -np.inf, rows).max(axis=1, initial=-np.inf)
+    return np.asarray(high > low)
+
+
+def half_credits(
+    better: Floats, worse: Floats, source: Codes, n_sources: int
+) -> tuple[Floats, Floats]:
+    """Return the mean over a source's pairs of [better > worse] + [tie]/2, and their number.
+
+    better, worse (pairs,): the scores of both texts of a pair, NaN = missing (the pair is left
+    out); source (pairs,). Shapes (n_sources,), the mean NaN without a pair.
+    """
+    known = ~(np.isnan(better) | np.isnan(worse))
+    credit = (better > worse) + (better == worse) / 2
+    n = np.bincount(source[known], minlength=n_sources).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        total = np.bincount(source[known], weights=credit[known], minlength=n_sources)
+        return total / n, n
+
+
+def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
+    """Return people's sorted ratings dealt out in the order of `order`, leaving the source out.
+
+    gold, order, source (texts,), nothing missing in `order`; texts without a rating get none. A
+    text of source s gets the rating at its place among the texts of the other sources. This makes
+    of a length a judge that gives classes; it knows people's distribution and nothing else.
+    """
+    found = np.full(gold.size, np.nan)
+    rated = ~np.isnan(gold)
+    for one in np.unique(source[rated]):
+        own, others = rated & (source == one), rated & (source != one)
+        n = int(others.sum())
+        if not n:
+            continue
+        places = np.sort(order[others])
+        middle = (
+            np.searchsorted(places, order[own], "left")
+            + np.searchsorted(places, order[own], "right")
+        ) // 2
+        found[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
+    return found
+
+
+def p_within(
+    gold: Codes, predicted: Codes, source: Codes, rng: np.random.Generator, distance: Floats
+) -> float:
+    """Return p that the classes are dealt out at random among the texts of a source.
+
+    gold, predicted, source (texts,), nothing missing; distance (classes, classes): what a pair of
+    classes costs. Margins stay, so kappa is at least as large where the sum of distances is at most
+    as large. One-sided, (k + 1) / (B + 1), B = PERMUTATIONS.
+    """
+    order = np.argsort(source, kind="stable")
+    gold, predicted, source = gold[order], predicted[order], source[order]
+    observed = distance[gold, predicted].sum()
+    count, step = 0, max(1, BLOCK // max(1, gold.size))
+    for start in range(0, PERMUTATIONS, step):
+        rows = min(step, PERMUTATIONS - start)
+        keys = source + rng.random((rows, gold.size))  # sorts within a source, at random
+        dealt_out = predicted[np.argsort(keys, axis=1)]
+        count += int(np.sum(distance[gold, dealt_out].sum(axis=1) <= observed + NEAR))
+    return (count + 1) / (PERMUTATIONS + 1)
+
+
+def system_permutations(m: int, rng: np.random.Generator) -> tuple[Codes, bool]:
+    """Return permutations of m systems, and whether they are all (the identity among them)."""
+    if m <= ALL_PERMUTATIONS_TO:
+        every = np.array(list(permutations(range(m))), dtype=np.int64)
+        assert len(every) == factorial(m)
+        return every, True
+    return np.stack([rng.permutation(m) for _ in range(PERMUTATIONS)]), False
+
+
+def p_systems(
+    x: Floats, y: Floats, source: Codes, system: Codes, drawn: tuple[Codes, bool], *, pooled: bool
+) -> float:
+    """Return p that the scores are those of systems dealt out at random.
+
+    x, y, source, system (texts,), NaN = missing; `drawn` by `system_permutations` of as many
+    systems. The judge's columns move jointly over all sources, a missing cell with its column. The
+    statistic is the mean over sources of the correlation of midranks within each (`pooled`: of
+    midranks over all texts), of the cells that have both after the permutation. One-sided. NaN
+    where no source has two different ratings.
+    """
+    a, b = (_table(v, source, system) for v in (x, y))
+    there = ~(np.isnan(a) | np.isnan(b))
+    mine, people = (_midranks(v, pooled=pooled) for v in (a, b))
+    if not pooled:
+        kept = _varies(np.where(there, b, np.nan).reshape(len(b), -1))
+        mine, people = mine[kept], people[kept]
+    if not len(mine):
+        return float("nan")
+    every, whole = drawn
+    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
+    values = _permuted(mine, people, perms, pooled=pooled)
+    observed = values[_identity(perms)]
+    return float(np.mean(values >= observed - NEAR))  # the identity is among them
+
+
+def filled(source: Codes, system: Codes) -> float:
+    """Return the share of cells (source, system) that have a text."""
+    cells = np.unique(np.stack([source, system]), axis=1).shape[1]
+    return float(cells / max(1, np.unique(source).size * np.unique(system).size))
+
+
+def _identity(perms: Codes) -> int:
+    return int(np.flatnonzero((perms == np.arange(perms.shape[1])).all(axis=1))[0])
+
+
+def _table(values: Floats, source: Codes, system: Codes) -> Floats:
+    """Return (sources, systems, texts of both), NaN where there is none."""
+    rows, columns = (np.unique(v, return_inverse=True)[1] for v in (source, system))
+    cell = rows * (int(columns.max()) + 1) + columns
+    order = np.argsort(cell, kind="stable")
+    counts = np.bincount(cell)
+    depth = np.empty(cell.size, dtype=np.int64)
+    depth[order] = np.arange(cell.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.full((int(rows.max()) + 1, int(columns.max()) + 1, int(depth.max()) + 1), np.nan)
+    table[rows, columns, depth] = values
+    return table
+
+
+def _midranks(table: Floats, *, pooled: bool) -> Floats:
+    """Return midranks of all values, or of each source's, NaN where there is none."""
+    flat = table.reshape(1 if pooled else len(table), -1)
+    return midranks(flat).reshape(table.shape)
+
+
+def _permuted(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+    """Return the mean correlation after each permutation of the columns of `mine`."""
+    if not (np.isnan(mine).any() or np.isnan(people).any()):
+        return _of_products(mine, people, perms, pooled=pooled)
+    found = []
+    step = max(1, BLOCK // mine.size)
+    for start in range(0, len(perms), step):
+        part = np.moveaxis(mine[:, perms[start : start + step]], 1, 0)  # (perms, sources, m, depth)
+        both = ~(np.isnan(part) | np.isnan(people))
+        axis = (1, 2, 3) if pooled else (2, 3)
+        rho = _correlation(np.where(both, part, 0.0), np.where(both, people, 0.0), both, axis)
+        if pooled:
+            found.append(np.nan_to_num(rho))
+            continue
+        used = ~np.isnan(rho)
+        found.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+    return np.concatenate(found)
+
+
+def _of_products(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+    """Return the same where no cell is missing: sums of one table of products of columns."""
+    axes = (0, 1, 2) if pooled else (1, 2)
+    unit = []
+    for values in (mine, people):
+        centred = values - values.mean(axis=axes, keepdims=True)
+        size = np.sqrt(np.sum(centred**2, axis=axes, keepdims=True))
+        unit.append(np.where(size > NEAR, centred / np.where(size > NEAR, size, 1), 0.0))
+    products = np.einsum("sid,sjd->ij", *unit)
+    total = products[perms, np.arange(perms.shape[1])].sum(axis=1)
+    return np.asarray(total if pooled else total / len(mine))
+
+
+def _correlation(a: Floats, b: Floats, both: NDArray[np.bool_], axis: Sequence[int]) -> Floats:
+    """Return Pearson's r over some axes: 0 where a does not vary, NaN where b does not."""
+    axes = tuple(axis)
+    n = np.maximum(both.sum(axis=axes), 1)
+    sa, sb = a.sum(axis=axes), b.sum(axis=axes)
+    ab = (a * b).sum(axis=axes) - sa * sb / n
+    aa, bb = ((v * v).sum(axis=axes) - s * s / n for v, s in ((a, sa), (b, sb)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = ab / np.sqrt(np.maximum(aa, 0) * np.maximum(bb, 0))
+    return np.where(bb <= NEAR, np.nan, np.where(aa <= NEAR, 0.0, r))

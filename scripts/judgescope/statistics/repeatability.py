@@ -1,0 +1,161 @@
+"""Does a judge say the same twice, and how many draws are enough?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.alpha import Measurement, krippendorff_alpha
+from judgescope.statistics.dot import dot
+from judgescope.statistics.kappa import are_classes
+from judgescope.statistics.means import share
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.result import (
+    NO_UNITS,
+    NO_VARIATION,
+    OFF_JUDGE_SCALE,
+    UNRELIABLE,
+    Estimate,
+)
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Weights = NDArray[np.int64] | None
+ENOUGH: Final = 0.95
+"""Share of the attainable correlation that is enough."""
+
+
+def repeatability(
+    draws: Floats, source: Codes, weights: Weights, *, scale: Sequence[float] | None
+) -> dict[str, Estimate]:
+    """Return alpha over draws, flip rate, tied modes, reliability of one draw, and draws needed.
+
+    draws (draws, targets), NaN = missing; source (targets,); weights as in `correlate`; scale: the
+    judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
+    the others. `alpha_draws`: Krippendorff's alpha, the draws as raters, ordinal, or interval
+    without a scale. `flip_rate`: share of targets with two draws that differ. `tied_modes`: share
+    of targets with two values that are equally frequent, and most. `reliability`: the intraclass
+    correlation ICC(1), Shrout and Fleiss 1979. `draws_needed`: the least k whose mean has ENOUGH
+    of the correlation with people that endless draws would have, sqrt(r_k) with r_k = k r / (1 +
+    (k - 1) r), Spearman 1910, Brown 1910. Undefined without a target with 2 draws; what compares
+    variation between targets also where there is none; alpha also where a draw is off the scale.
+    """
+    given = ~np.isnan(draws)
+    count = given.sum(axis=0)
+    used = count >= 2
+    n, missing = int(used.sum()), int(used.size - used.sum())
+    if n == 0:
+        names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
+        return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
+    highest = np.nanmax(draws[:, used], axis=0)
+    flips = (highest > np.nanmin(draws[:, used], axis=0)).astype(np.float64)
+    ones = np.ones(n)
+    icc = _icc(draws[:, used], source[used], weights, n, missing)
+    return {
+        "alpha_draws": _alpha(draws, source, weights, scale, n, missing),
+        "flip_rate": share(flips, ones, source[used], weights, missing),
+        "tied_modes": share(tied_modes(draws[:, used]), ones, source[used], weights, missing),
+        "reliability": icc.estimate,
+        "draws_needed": _needed(icc.estimate),
+    }
+
+
+def _alpha(
+    draws: Floats,
+    source: Codes,
+    weights: Weights,
+    scale: Sequence[float] | None,
+    n: int,
+    missing: int,
+) -> Estimate:
+    """Return Krippendorff's alpha over draws, undefined where a draw is no value of the scale.
+
+    A parser without a range check (Chiang and Lee's) may give such values: they have no place in an
+    order of the scale's.
+    """
+    if scale is not None and not are_classes(draws, scale):
+        return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
+    level: Measurement = "interval" if scale is None else "ordinal"
+    return krippendorff_alpha(draws, level=level, domain=scale, source=source, weights=weights)
+
+
+def spearman_brown(reliability: float, draws: int) -> float:
+    """Return sqrt(r_k): the share of the attainable correlation that the mean of k draws has.
+
+    r_k = k r / (1 + (k - 1) r); the correlation of a mean with anything is that of its true score
+    times the root of its reliability. NaN for a reliability of 0 or less.
+    """
+    if not reliability > 0:
+        return math.nan
+    return math.sqrt(draws * reliability / (1 + (draws - 1) * reliability))
+
+
+def tied_modes(draws: Floats) -> Floats:
+    """Return 1 for each target whose most frequent value is not the only one, else 0.
+
+    draws (draws, targets), NaN = missing, at least one of each target. Shape (targets,).
+    """
+    counts = np.zeros(draws.shape, dtype=np.int64)
+    for draw in draws:
+        counts += draws == draw
+    most = np.where(counts == counts.max(axis=0), draws, np.nan)
+    return np.asarray(np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64)
+
+
+def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -> Replicated:
+    """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and within.
+
+    m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ in it.
+    """
+    k = (~np.isnan(draws)).sum(axis=0).astype(np.float64)
+    mean = np.nansum(draws, axis=0) / k
+    centre = float(np.nanmean(draws))
+    inner = np.nansum(np.square(draws - mean), axis=0)
+    rows = whole_and_resamples(source, weights)
+    moments = [np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner]
+    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
+    targets, total, squares, first, second, within = dot(table, rows.T)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = (second - np.square(first) / total) / (targets - 1)
+        inside = within / (total - targets)
+        size = (total - squares / total) / (targets - 1)
+        values = (between - inside) / (between + (size - 1) * inside)
+    return replicated(
+        values,
+        NO_VARIATION,
+        sizes=sizes_of(source, rows),
+        scale=scale_of("reliability"),
+        n=n,
+        n_missing=missing,
+    )
+
+
+def _needed(icc: Estimate) -> Estimate:
+    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c)).
+
+    k falls as r rises, so the ends of its interval are those of r's, in turn.
+    """
+    if icc.value is None or icc.value <= 0:
+        reason = icc.note if icc.value is None else UNRELIABLE
+        return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
+    found = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
+    if icc.lo is None or icc.hi is None:
+        return found.with_note(icc.note)
+    if icc.lo <= 0:
+        return found.with_note("no interval: that of the reliability reaches 0")
+    of = f"from the interval of the reliability: {icc.method}"
+    return replace(found, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
+
+
+def _least_draws(reliability: float) -> float:
+    c = ENOUGH**2
+    return float(max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9)))
+
+
+def curve(reliability: float, most: int) -> list[float]:
+    """Return `spearman_brown` for 1 to `most` draws."""
+    return [spearman_brown(reliability, draws) for draws in range(1, most + 1)]

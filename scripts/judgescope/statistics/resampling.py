@@ -1,0 +1,223 @@
+"""Sources deleted one at a time, for intervals and tests; sources drawn again, for ranks."""
+
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.statistics.jackknife import (
+    ALL_ALIKE,
+    FEWEST_SOURCES,
+    PLAIN,
+    SLACK,
+    Bounds,
+    Jackknife,
+    Scale,
+    jackknife,
+)
+from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.result import Estimate
+
+RESAMPLES = 1000
+FEWEST_NOT_MODAL: Final = 10
+"""Where fewer sources hold a rating other than the most frequent, a number is warned of."""
+NO_WIDTH: Final = ALL_ALIKE
+NO_SIZES: Final = np.empty(0)
+Floats = NDArray[np.float64]
+
+
+def source_weights(
+    rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
+) -> NDArray[np.int64]:
+    """Return w[b, s] = how often source s is drawn in resample b; each row sums to n_sources.
+
+    Drawing n sources with replacement is one multinomial draw of their counts (Efron 1979).
+    Shape (resamples, n_sources).
+    """
+    return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
+
+
+def sizes_of(source: NDArray[np.int64], rows: Floats) -> Floats:
+    """Return how many targets each source has, (sources,), as `Replicated.sizes`."""
+    return np.bincount(source, minlength=rows.shape[1]).astype(np.float64)
+
+
+def whole_and_resamples(
+    source: NDArray[np.int64], weights: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return the weights with a first row of ones: the data as they are, then every resample.
+
+    Weights are `deletions`, or those of `source_weights`. A statistic of these rows gives its value
+    and its replicates by the same arithmetic. Shape (1 + resamples, sources), or (1, sources)
+    without weights. ValueError for a source code that has no column.
+    """
+    n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
+    if source.size and not 0 <= source.min() <= source.max() < n_sources:
+        raise ValueError(f"source code {source.max()} is outside 0..{n_sources - 1}")
+    resamples = np.empty((0, n_sources)) if weights is None else weights
+    return np.vstack([np.ones((1, n_sources)), resamples])
+
+
+def percentile_interval(
+    replicates: NDArray[np.float64], confidence: float = CONFIDENCE, *, between: bool = True
+) -> Bounds | None:
+    """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
+
+    Replicates that are NaN (the statistic is undefined in that resample) are left out. Without
+    `between` the ends are replicates themselves, the least with so many at or below (inverted CDF):
+    for ranks, of which there is none between two.
+    """
+    defined = replicates[np.isfinite(replicates)]
+    if defined.size == 0:
+        return None
+    tail = (1 - confidence) / 2
+    how: Literal["linear", "inverted_cdf"] = "linear" if between else "inverted_cdf"
+    lo, hi = np.quantile(defined, [tail, 1 - tail], method=how)
+    return float(lo), float(hi)
+
+
+class Replicated(NamedTuple):
+    """An estimate, its value again and that without each source, (1 + sources,), or (1,).
+
+    Rows of two judges of one dataset delete the same sources, so that the interval of their
+    difference is that of the differences, row by row. sizes (sources,): how many targets of each
+    source the value rests on, 0 where its deletion cannot change it. `scale` is that of its
+    interval and tests; `ends` bound what one source may have, None where that is not known. Of
+    weights that are no deletions (a bootstrap's) there are rows alone, for ranks.
+    """
+
+    estimate: Estimate
+    rows: Floats
+    sizes: Floats = NO_SIZES
+    scale: Scale = PLAIN
+    ends: Bounds | None = None
+
+    @property
+    def jackknifed(self) -> Jackknife | str:
+        """Return what the deletions say, or why they say nothing."""
+        if self.estimate.value is None:
+            return self.estimate.note
+        if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
+            return "no source was deleted"
+        return jackknife(self.rows, self.sizes, self.scale, self.ends)
+
+    def p_above(self, null: float) -> float | None:
+        """Return the one-sided p-value of a truth above `null`, None where there is no interval.
+
+        At most .025 where, and only where, the interval's lower end is at or above the null.
+        """
+        found = self.jackknifed
+        return None if isinstance(found, str) else found.p_above(null)
+
+
+def replicated(
+    rows: Floats,
+    why_undefined: str,
+    *,
+    sizes: Floats | NDArray[np.int64],
+    scale: Scale,
+    n: int,
+    n_missing: int = 0,
+    n_tied: int = 0,
+    ends: Bounds | None = None,
+    method: str = "",
+) -> Replicated:
+    """Return the estimate whose value is rows[0], with the interval of its deletions rows[1:].
+
+    A NaN value is undefined with the note `why_undefined`; without deletions there is no interval.
+    sizes, scale and ends as in `Replicated`.
+    """
+    rows, sizes = np.asarray(rows, np.float64), np.asarray(sizes, np.float64)
+    if np.isnan(rows[0]):
+        nothing = Estimate.undefined(why_undefined, n=n, n_missing=n_missing, method=method)
+        return Replicated(nothing, rows, sizes, scale, ends)
+    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    return with_interval(Replicated(found, rows, sizes, scale, ends))
+
+
+def with_interval(found: Replicated, units: str = "sources") -> Replicated:
+    """Return an estimate with the interval of its deletions; `units` are what was deleted.
+
+    `method` names the interval. Where there is none, `note` says why; where it has no width, too.
+    """
+    one = found.estimate
+    if one.value is None or found.rows.size < 2 or found.rows.size != 1 + found.sizes.size:
+        return found
+    known = found.jackknifed
+    if isinstance(known, str):
+        return found._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
+    lo, hi = known.interval()
+    how = f"{known.how} over {known.sources} {units}"
+    method = "; ".join(part for part in (one.method, how) if part)
+    told = replace(one, lo=lo, hi=hi, method=method)
+    if hi - lo <= SLACK * max(1.0, abs(one.value)):
+        told = told.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
+    return found._replace(estimate=told)
+
+
+def with_percentiles(
+    estimate: Estimate,
+    replicates: Floats,
+    n_sources: int,
+    why: str,
+    *,
+    units: str = "sources",
+    between: bool = True,
+) -> Estimate:
+    """Return the estimate with the percentile interval of bootstrap replicates (resamples,).
+
+    For what has no jackknife, as `why` says in `method`. None below FEWEST_SOURCES units or without
+    a defined replicate; `note` then says so, and it says so when over 5 % of them are undefined or
+    all are equal. `between` as in `percentile_interval`.
+    """
+    if estimate.value is None:
+        return estimate
+    if n_sources < FEWEST_SOURCES:
+        return estimate.with_note(f"no interval: {n_sources} {units}")
+    bounds = percentile_interval(replicates, between=between)
+    if bounds is None:
+        return estimate.with_note("no interval: undefined in every resample")
+    how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
+    method = "; ".join(part for part in (estimate.method, how) if part)
+    found = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    lost = 1 - np.isfinite(replicates).mean()
+    found = found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+    if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
+        return found
+    share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
+    return found.with_note(
+        f"{NO_WIDTH}: {share:.0%} of the resamples of {n_sources} {units} are equal"
+    )
+
+
+def mean_rows(
+    values: NDArray[np.float64], weights: NDArray[np.int64] | NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return sum w v / sum w over the values that are defined, as they are and in each resample.
+
+    values (sources,), NaN where undefined, weights (resamples, sources) or None for no resamples.
+    Shape (1 + resamples,) or (1,), NaN without a defined value.
+    """
+    used = ~np.isnan(values)
+    w = np.ones((1, values.size))[:, used]
+    if weights is not None:
+        w = np.vstack([w, weights[:, used]])
+    with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
+        return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
+
+
+def few_not_modal(ratings: Floats, source: NDArray[np.int64]) -> str:
+    """Return a warning where fewer than 10 sources hold a rating other than the most frequent.
+
+    ratings, source (targets,), NaN = missing. "" where there are enough, or no rating at all.
+    """
+    given = ~np.isnan(ratings)
+    values, counts = np.unique(ratings[given], return_counts=True)
+    if not values.size:
+        return ""
+    other = np.unique(source[given][ratings[given] != values[counts.argmax()]]).size
+    if other >= FEWEST_NOT_MODAL:
+        return ""
+    modal = values[counts.argmax()]
+    return f"warning: {other} sources hold a rating other than the most frequent, {modal:.4g}"

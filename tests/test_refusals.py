@@ -1,19 +1,20 @@
 """What commands say of files that are none of theirs, and when nobody reads on."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import running
 from running import HOME
 
 
 def judgescope(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder; it has nothing to read from."""
     return subprocess.run(
-        [sys.executable, "-m", "judgescope", *words],
+        [running.python(), "-m", "judgescope", *words],
         cwd=folder,
+        env=running.environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -5,8 +5,8 @@ tests/tables_studies.py with the revision BASE and with the working tree, and co
 which rows there are, every float to the bit, counts and notes. It exits with 1 where they differ.
 
 The map is a CSV file with the columns kind, old, new. kind: `table`, `column`, `statistic`, or
-`value` (of any other cell that holds a name). Without `old`, `new` is an addition that is wanted;
-without `new`, `old` may go.
+`value` (of any other cell that holds a name); `key` (of a card) and `command` are in no table.
+Without `old`, `new` is an addition that is wanted; without `new`, `old` may go.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import pyarrow.parquet as pq
 
 HOME = Path(__file__).resolve().parents[1]
-KINDS = Literal["table", "column", "statistic", "value"]
+KINDS = Literal["table", "column", "statistic", "value", "key", "command"]
 VALUES = {
     *("value", "lo", "hi", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note"),
 }

@@ -11,14 +11,15 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from judgescope.core.cells import DERIVED
-from judgescope.core.paths import student_file
 from judgescope.core.set_names import (
     ANALYSES,
     COMPARED,
     MERGES,
     ORIGINAL,
     REFEREE,
+    REFERENCES,
     REST,
+    SYSTEMS,
     TRIAL,
     WRITTEN,
 )
@@ -91,9 +92,9 @@ class Dag:
     """The jobs of a study's rules, by their wildcards."""
 
     def __init__(self, specs: Specs, files: Files) -> None:
-        self.specs, self.plan, self.out, self.files = specs, specs.plan, specs.out, files
+        self.specs, self.plan, self.paths, self.files = specs, specs.plan, specs.paths, files
         # Where a judge learns, nothing is asked before it is known that its model can be trained.
-        self.first = [student_file(self.out)] if self.plan.taught else []
+        self.first = [self.paths.student] if self.plan.taught else []
 
     # ---- which jobs there are -------------------------------------------------------------------
 
@@ -189,28 +190,26 @@ class Dag:
 
     def inputs(self, dataset: str, made: str) -> list[str]:
         """Return the files that a job in which a model writes reads, or has to wait for."""
-        one, targets = self.writings[dataset, made], f"{self.out}/targets/{dataset}"
-        items, ratings = (
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/ratings/{dataset}.parquet",
-        )
+        one, paths = self.writings[dataset, made], self.paths
+        items, ratings = paths.items(dataset), paths.ratings(dataset)
+        systems = paths.targets(dataset, SYSTEMS)
         match one.kind:
             case "texts":
-                found = [items, f"{targets}/original.parquet"]
+                found = [items, paths.targets(dataset, ORIGINAL)]
             case "originals" | "references":
-                found = [items, f"{targets}/references.parquet"]
+                found = [items, paths.targets(dataset, REFERENCES)]
             case "new":
                 found = [items, *self.learnt(dataset, one.model)]
             case "candidates":
                 found = self.candidates(dataset, one.name, one.part)
             case "comparisons":
-                found = [items, f"{targets}/systems.parquet", *self._compared(dataset, one)]
+                found = [items, systems, *self._compared(dataset, one)]
             case "analyses":
-                found = [items, ratings, f"{targets}/systems.parquet"]
+                found = [items, ratings, systems]
             case "merges":
                 return self._merged(dataset, one.model)
             case "rated":
-                found = [items, ratings, f"{targets}/systems.parquet"]
+                found = [items, ratings, systems]
                 found += [*self.files_of(one.model), *self._before(dataset, one)]
         return [*found, *self.first]
 
@@ -224,8 +223,8 @@ class Dag:
             self.specs.compared(dataset, name, TRIAL),
         ]
         return [
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/targets/{dataset}/original.parquet",
+            self.paths.items(dataset),
+            self.paths.targets(dataset, ORIGINAL),
             *self.references(dataset),
             *(tried if part == REST else []),
         ]
@@ -308,11 +307,11 @@ class Dag:
 
     def judged_from(self, dataset: str, model: str) -> list[str]:
         """Return what the job reads that asks a model about a dataset, or computes."""
-        names = [f"{self.out}/items/{dataset}.json"] if self.specs.joined(dataset, model) else []
+        names = [self.paths.ingested(dataset)] if self.specs.joined(dataset, model) else []
         return [
             *self.files_of(model),
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/ratings/{dataset}.parquet",
+            self.paths.items(dataset),
+            self.paths.ratings(dataset),
             *self.targets(dataset),
             *names,
             *self.analyses(dataset, model),
@@ -324,9 +323,8 @@ class Dag:
         """Return the notes of the parts in which a model is asked about a dataset."""
         card = self.plan.models[model]
         assert isinstance(card, AskedModel)
-        count = card.parts
-        place = f"{self.out}/asked/{dataset}/{model}"
-        return [f"{place}/{number}-of-{count}.json" for number in range(1, count + 1)]
+        parts = [f"{number}-of-{card.parts}" for number in range(1, card.parts + 1)]
+        return [self.paths.part(dataset, model, part) for part in parts]
 
     def asked_machine(self, attempt: int, dataset: str, model: str, part: str = "") -> Machine:
         """Return what the card of a model that judges says of the machine of a job."""
@@ -348,7 +346,7 @@ class Dag:
         model = self.plan.model_of(cell.judge)
         if model != DERIVED and self.plan.computes(model):
             return self.specs.hashes(cell.dataset, model)
-        return self.plan.file(self.out, kind, cell)
+        return self.plan.file(self.paths.results, kind, cell)
 
     def scored_from(self, dataset: str, model: str, perturbation: str, judge: str) -> list[str]:
         """Return what the scores of a cell are made of: replies, and texts to locate errors in."""
@@ -372,7 +370,7 @@ class Dag:
         ensembles = supervisors(self.plan, dataset)[model]
         cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
         files = [path for cell in cells for path in self._members(cell, "judgments", "scores")]
-        texts = [f"{self.out}/targets/{dataset}/{cell.perturbation}.parquet" for cell in cells]
+        texts = [self.paths.targets(dataset, cell.perturbation) for cell in cells]
         return list(dict.fromkeys([*files, *texts]))
 
     # ---- files ----------------------------------------------------------------------------------
@@ -385,14 +383,14 @@ class Dag:
         """Return the files of a dataset's targets, with or without those that wait for a model."""
         left = [] if written else waiting(self.plan, dataset)
         return [
-            f"{self.out}/targets/{dataset}/{name}.parquet"
+            self.paths.targets(dataset, name)
             for name in self.plan.target_sets(dataset)
             if name not in left
         ]
 
     def made_files(self, dataset: str) -> list[str]:
         """Return the files of the replies behind what models write for a dataset."""
-        return [f"{self.out}/made/{dataset}/{name}.parquet" for name in made_of(self.plan, dataset)]
+        return [self.paths.made(dataset, name) for name in made_of(self.plan, dataset)]
 
     def replies(self, dataset: str) -> list[str]:
         """Return the same with a judge's ratings of what may be anchors.
@@ -412,7 +410,7 @@ class Dag:
             if of == dataset
             if one.kind in {"texts", "originals", "references"}
         )
-        return [f"{self.out}/made/{dataset}/{name}.parquet" for name in names]
+        return [self.paths.made(dataset, name) for name in names]
 
     def references(self, dataset: str) -> list[str]:
         """Return the file of the references that a model writes for a dataset, if it does."""
@@ -423,7 +421,7 @@ class Dag:
         """Return the items' file for a rule that needs something of their meta."""
         card = self.plan.perturbations[damage]
         needs = card.method == "rule" and RULES[card.rule].meta
-        return [f"{self.out}/items/{dataset}.parquet"] if needs else []
+        return [self.paths.items(dataset)] if needs else []
 
     def analyses(self, dataset: str, model: str) -> list[str]:
         """Return the files of analyses that judges of a model are shown."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from judgescope.core.cells import cell_file
 
 HOME = Path(__file__).resolve().parents[3]
-"""The workflow's folder: it holds the Snakefile, config, scripts and workflow."""
+"""The workflow's folder: it holds config, scripts and workflow."""
 WORKFLOW = HOME / "workflow"
 """Rules, and templates of reports and forms."""
 

@@ -37,6 +37,7 @@ from judgescope.plan.generators import (
     writer_of,
 )
 from judgescope.plan.inputs import Files
+from judgescope.plan.pages import annotated, damaged
 from judgescope.plan.specs import Specs
 from judgescope.plan.study import Cell, Plan
 from judgescope.schema.cards import AskedModel, RecordedModel, References, VllmModel
@@ -439,6 +440,62 @@ class Dag:
         return list(
             {path for name in self.plan.taught for path in self.specs.sampled(name).values()}
         )
+
+    # ---- results --------------------------------------------------------------------------------
+
+    def statistics_from(self, table: str, dataset: str) -> list[str]:
+        """Return the files that a dataset's part of a result table is computed from."""
+        paths, specs = self.paths, self.specs
+        collected = ("scores", "draws", "rationales", "statuses")
+        found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
+        found += [paths.collected(name, dataset) for name in collected]
+        found += [*self.targets(dataset), *self._constructed(table, dataset)]
+        match table:
+            case "cost":  # what datasets share is counted at the first
+                names = list(self.plan.datasets)
+                before = names[: names.index(dataset) + 1]
+                found += [paths.collected("bought", name) for name in before]
+            case "training":
+                found += [specs.lessons.losses, specs.lessons.export]
+            case "verdicts":
+                found += [paths.statistics(name, dataset) for name in specs.decided_by]
+        if self._needs("spans", table):
+            gold = specs.gold(dataset)
+            found += [paths.collected("marked", dataset), *([gold] if gold else [])]
+        return found
+
+    def _needs(self, method: str, table: str) -> bool:
+        """Return whether a table is a method's, or has claims that rest on it."""
+        return table == method or (table == "verdicts" and method in self.specs.claimed)
+
+    def _constructed(self, table: str, dataset: str) -> list[str]:
+        """Return what the statistics of graded sets are made from, beside their texts."""
+        names = (name for name, _ in self.plan.perturbed(dataset, "graded"))
+        sets = [self.specs.known(dataset, name) for name in names]
+        found = [one.file for one in sets]
+        if table == "construction":
+            found.append(self.paths.collected("bought", dataset))
+            found += [path for one in sets for path in [one.anchors, *one.compared] if path]
+            return found
+        return found if self._needs("perspectives", table) else []
+
+    def reported(self) -> list[str]:
+        """Return the files that the report reads beside the result tables."""
+        plan, out = self.plan, self.paths.results
+        found = [path for dataset in plan.datasets for path in self.specs.joins(dataset)]
+        for files in annotated(plan, out).values():
+            found += [path for key in ("marked", "targets", "gold") if (path := files[key])]
+        return found + ([self.paths.distill("training.parquet")] if plan.taught else [])
+
+    @property
+    def judge_cards(self) -> list[str]:
+        """Return the pages of all judges."""
+        return [self.paths.judge_card(name) for name in [*self.plan.judges, *self.plan.derived]]
+
+    @property
+    def texts_page(self) -> list[str]:
+        """Return the page of damaged texts, for a study that has any."""
+        return [self.paths.report("texts.html")] if damaged(self.plan) else []
 
     # ---- constraints of wildcards ---------------------------------------------------------------
 

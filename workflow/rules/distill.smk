@@ -7,7 +7,7 @@ rule sample_distill:
         expand(PATHS.items(), dataset=DATASETS),
         [PATHS.targets(dataset, SYSTEMS) for dataset in PLAN.taught],
     output:
-        PATHS.sample,
+        PATHS.sample(),
     log:
         PATHS.log("distill/sample"),
     localrule: True
@@ -22,9 +22,9 @@ rule sample_distill:
 # Where it will train, and before the teacher is asked about anything.
 rule check_student:
     input:
-        PATHS.sample,
+        PATHS.sample(),
     output:
-        PATHS.student,
+        PATHS.student(),
     log:
         PATHS.log("distill/student"),
     conda:
@@ -40,7 +40,7 @@ rule check_student:
 
 rule export_distill:
     input:
-        PATHS.sample,
+        PATHS.sample(),
         [path for dataset in PLAN.taught for path in JOBS.targets(dataset)],
         SPECS.taught_cells() if PLAN.taught else [],
     output:
@@ -60,7 +60,7 @@ rule export_distill:
 
 rule train_judge:
     input:
-        PATHS.student,
+        PATHS.student(),
         PATHS.distill("train.jsonl"),
         PATHS.distill("held_out.jsonl"),
     output:

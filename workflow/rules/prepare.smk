@@ -6,7 +6,7 @@ rule preflight:
         cards=card_files(PLAN, HOME),
         files=[path for name in JOBS.files for path in JOBS.files_of(name)],
     output:
-        PATHS.preflight,
+        PATHS.preflight(),
     log:
         PATHS.log("preflight"),
     localrule: True
@@ -126,6 +126,6 @@ rule take:
 use rule take as take_rated with:
     output:
         PATHS.targets(name="{given}.single"),
-        PATHS.graded(name="{given}.single"),
+        PATHS.graded(name="{given}"),
     wildcard_constraints:
         given=JOBS.given("global"),

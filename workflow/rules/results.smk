@@ -26,7 +26,7 @@ rule tables:
             for dataset in SPECS.tabled(table)
         ],
     output:
-        expand(PATHS.table(suffix=".csv"), table=SPECS.tables),
+        expand(PATHS.table_csv(), table=SPECS.tables),
         [
             report(
                 PATHS.table(table),
@@ -50,26 +50,26 @@ rule tables:
 rule report:
     input:
         expand(PATHS.table(), table=SPECS.tables),
-        expand(PATHS.table(suffix=".csv"), table=SPECS.tables),
+        expand(PATHS.table_csv(), table=SPECS.tables),
         expand(PATHS.ingested(), dataset=DATASETS),
         JOBS.reported(),
     output:
         PATHS.report("index.html"),
         directory(PATHS.report("long")),
         report(
-            directory(PATHS.figures),
+            directory(PATHS.figures()),
             patterns=["{section}/{figure}.svg"],
             caption="../report/captions/figures.rst",
             category="Figures",
             subcategory="{section}",
-            labels=title_label(PATHS.figures + "/{section}/{figure}.svg"),
+            labels=title_label(PATHS.figure()),
         ),
         report(
-            directory(PATHS.sections),
+            directory(PATHS.sections()),
             patterns=["{section}.html"],
             caption="../report/captions/sections.rst",
             category="Sections",
-            labels=title_label(PATHS.sections + "/{section}.html"),
+            labels=title_label(PATHS.section()),
         ),
     log:
         PATHS.log("report"),
@@ -90,8 +90,8 @@ rule judge_cards:
         expand(PATHS.table(), table=SPECS.tables),
         expand(PATHS.ingested(), dataset=DATASETS),
         expand(PATHS.ratings(), dataset=DATASETS),
-        expand(PATHS.collected("scores"), dataset=DATASETS),
-        expand(PATHS.collected("statuses"), dataset=DATASETS),
+        expand(PATHS.collected(name="scores"), dataset=DATASETS),
+        expand(PATHS.collected(name="statuses"), dataset=DATASETS),
         expand(PATHS.cell_hashes(), dataset=DATASETS),
         [JOBS.targets(dataset) for dataset in DATASETS],
     output:

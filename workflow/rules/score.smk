@@ -49,12 +49,12 @@ rule collect:
         lambda wildcards: JOBS.judged(wildcards.dataset),
         lambda wildcards: JOBS.made_files(wildcards.dataset),
     output:
-        PATHS.collected("scores"),
-        PATHS.collected("draws"),
-        PATHS.collected("rationales"),
-        PATHS.collected("marked"),
-        PATHS.collected("statuses"),
-        PATHS.collected("bought"),
+        PATHS.collected(name="scores"),
+        PATHS.collected(name="draws"),
+        PATHS.collected(name="rationales"),
+        PATHS.collected(name="marked"),
+        PATHS.collected(name="statuses"),
+        PATHS.collected(name="bought"),
         PATHS.cell_hashes(),
     log:
         PATHS.log("collect/{dataset}"),

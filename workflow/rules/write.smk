@@ -7,8 +7,8 @@ rule write_api:
     input:
         lambda wildcards: JOBS.inputs(**wildcards),
     output:
-        PATHS.targets(),
-        PATHS.made(),
+        PATHS.targets(name="{made}"),
+        PATHS.made(name="{made}"),
     log:
         PATHS.log("made/{dataset}/{made}"),
     wildcard_constraints:
@@ -40,18 +40,18 @@ use rule write_api as write_gpu with:
 # References that a model writes: those that differ most of many are kept, for more texts.
 use rule write_api as write_references_api with:
     output:
-        PATHS.targets(),
-        PATHS.construction(),
-        PATHS.made(),
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "references"),
 
 
 use rule write_gpu as write_references_gpu with:
     output:
-        PATHS.targets(),
-        PATHS.construction(),
-        PATHS.made(),
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "references"),
 
@@ -60,16 +60,16 @@ use rule write_gpu as write_references_gpu with:
 # demonstrations have their ratings, for judges that are shown it.
 use rule write_api as construct_api with:
     output:
-        PATHS.construction(),
-        PATHS.made(),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "candidates", "comparisons", "analyses"),
 
 
 use rule write_gpu as construct_gpu with:
     output:
-        PATHS.construction(),
-        PATHS.made(),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
 
@@ -77,14 +77,14 @@ use rule write_gpu as construct_gpu with:
 # What several judges found wrong in a text, as one list: all that an ensemble asks.
 use rule write_api as merge_api with:
     output:
-        PATHS.made(),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "merges"),
 
 
 use rule write_gpu as merge_gpu with:
     output:
-        PATHS.made(),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "merges"),
 
@@ -93,14 +93,14 @@ use rule write_gpu as merge_gpu with:
 # that job finds these replies in the store.
 use rule write_api as rate_api with:
     output:
-        PATHS.construction(),
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "rated"),
 
 
 use rule write_gpu as rate_gpu with:
     output:
-        PATHS.construction(),
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "rated"),
 
@@ -121,7 +121,7 @@ let_card_decide(
 
 use rule write_api as rate_cpu with:
     output:
-        PATHS.construction(),
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("cpu", "rated"),
     resources:
@@ -176,7 +176,7 @@ rule grade:
         lambda wildcards: JOBS.graded_from(**wildcards),
     output:
         PATHS.targets(name="{name}.single"),
-        PATHS.graded(name="{name}.single"),
+        PATHS.graded(),
     log:
         PATHS.log("construction/{dataset}/{name}"),
     wildcard_constraints:

@@ -219,7 +219,7 @@ def export_batch(told: Arguments) -> int:
 
     plan, home, out = _plan(told.study)
     # requests are paid for: before they are written, a judge that learns must be known to be able
-    first = [Paths(str(out)).student] if plan.taught else []
+    first = [Paths(str(out)).student()] if plan.taught else []
     if status := snakemake(told.study, ["texts_unasked", *first], []):
         return status
     for card, jobs in of_endpoints(plan, home, out):

@@ -78,7 +78,7 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
 
 def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
     for dataset in plan.datasets:
-        sample = Paths(str(out)).sample if dataset in plan.taught else None
+        sample = Paths(str(out)).sample() if dataset in plan.taught else None
         subjects = Subjects(str(out), dataset, plan.study.seed, sample)
         aspects = _aspects(plan, dataset)
         for name in plan.target_sets(dataset):

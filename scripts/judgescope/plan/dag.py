@@ -95,7 +95,7 @@ class Dag:
     def __init__(self, specs: Specs, files: Files) -> None:
         self.specs, self.plan, self.paths, self.files = specs, specs.plan, specs.paths, files
         # Where a judge learns, nothing is asked before it is known that its model can be trained.
-        self.first = [self.paths.student] if self.plan.taught else []
+        self.first = [self.paths.student()] if self.plan.taught else []
 
     # ---- which jobs there are -------------------------------------------------------------------
 
@@ -448,20 +448,20 @@ class Dag:
         paths, specs = self.paths, self.specs
         collected = ("scores", "draws", "rationales", "statuses")
         found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
-        found += [paths.collected(name, dataset) for name in collected]
+        found += [paths.collected(dataset, name) for name in collected]
         found += [*self.targets(dataset), *self._constructed(table, dataset)]
         match table:
             case "cost":  # what datasets share is counted at the first
                 names = list(self.plan.datasets)
                 before = names[: names.index(dataset) + 1]
-                found += [paths.collected("bought", name) for name in before]
+                found += [paths.collected(name, "bought") for name in before]
             case "training":
                 found += [specs.lessons.losses, specs.lessons.export]
             case "verdicts":
                 found += [paths.statistics(name, dataset) for name in specs.decided_by]
         if self._needs("spans", table):
             gold = specs.gold(dataset)
-            found += [paths.collected("marked", dataset), *([gold] if gold else [])]
+            found += [paths.collected(dataset, "marked"), *([gold] if gold else [])]
         return found
 
     def _needs(self, method: str, table: str) -> bool:
@@ -474,7 +474,7 @@ class Dag:
         sets = [self.specs.known(dataset, name) for name in names]
         found = [one.file for one in sets]
         if table == "construction":
-            found.append(self.paths.collected("bought", dataset))
+            found.append(self.paths.collected(dataset, "bought"))
             found += [path for one in sets for path in [one.anchors, *one.compared] if path]
             return found
         return found if self._needs("perspectives", table) else []

@@ -201,7 +201,7 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
     upto = names[: names.index(dataset) + 1]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     return {
-        "bought": [Paths(out).collected("bought", name) for name in upto],
+        "bought": [Paths(out).collected(name, "bought") for name in upto],
         "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
         "made_of": {
             name: Members(members=card.members, supervised=card.supervisor is not None)

@@ -26,7 +26,7 @@ class Imagined(Subjects):
     """The targets of a dataset; for texts that are not made yet, the longest that may come."""
 
     def __init__(self, plan: Plan, out: str, dataset: str) -> None:
-        sample = Paths(out).sample if dataset in plan.taught else None
+        sample = Paths(out).sample() if dataset in plan.taught else None
         super().__init__(out, dataset, plan.study.seed, sample)
         self.plan = plan
 

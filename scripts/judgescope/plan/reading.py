@@ -95,7 +95,7 @@ def joins(plan: Plan, out: str, dataset: str) -> list[dict[str, Any]]:
             if Path(Paths(out).targets(dataset, cell.perturbation)).is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
-            sample = Paths(out).sample if dataset in plan.taught else None
+            sample = Paths(out).sample() if dataset in plan.taught else None
             texts = Subjects(out, dataset, plan.study.seed, sample)
             pairs = [
                 (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))

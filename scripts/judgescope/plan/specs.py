@@ -117,7 +117,7 @@ class Specs(DistilledSpecs):
                 for name, card in plan.models.items()
                 if isinstance(card, CommandModel)
             },
-            "output": self.paths.preflight,
+            "output": self.paths.preflight(),
         }
         return self._spec("preflight", fields)
 
@@ -126,7 +126,7 @@ class Specs(DistilledSpecs):
         told = {
             "config": config,
             "source": source,
-            "preflight": self.paths.preflight,
+            "preflight": self.paths.preflight(),
             "unfetched": list(unfetched),
         }
         return canonical(told, strict=False)
@@ -421,16 +421,16 @@ class Specs(DistilledSpecs):
             found["in_a_row"] = plan.perturbed(dataset, "row")
         if "robustness" in tables:
             found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
-            found["rationales"] = self.paths.collected("rationales", dataset)
+            found["rationales"] = self.paths.collected(dataset, "rationales")
         if table == "ensemble":
             found["ensembles"] = ensembles_of(plan, dataset)
         if table == "construction":
-            found["bought"] = [self.paths.collected("bought", dataset)]
+            found["bought"] = [self.paths.collected(dataset, "bought")]
             found["steps"] = steps_of(plan, dataset)
         if table == "training":
             found["training"] = self.lessons
         if "spans" in tables:
-            found["marked"] = self.paths.collected("marked", dataset)
+            found["marked"] = self.paths.collected(dataset, "marked")
             found["gold"] = self.gold(dataset)
         if tables & {"perspectives", "construction"}:
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
@@ -456,7 +456,7 @@ class Specs(DistilledSpecs):
     def joined_tables(self) -> str:
         """Return the spec that joins the datasets' parts of every result table."""
         tables = {
-            self.paths.table(table, ""): JoinedTable(
+            self.paths.table(table).removesuffix(".parquet"): JoinedTable(
                 parts=[self.paths.statistics(table, name) for name in self.tabled(table)],
                 across=ACROSS.get(table),
             )

@@ -87,7 +87,7 @@ def used(command: Sequence[str], folder: Path, told: str | None = None) -> Used:
 def snakemake(folder: Path, *options: str, code: str | None = None) -> Used:
     """Run the workflow on the study in `folder`; its output lies in output.txt."""
     start = ["-c", code] if code else ["-m", "snakemake"]
-    command = [sys.executable, *start, "--snakefile", str(HOME / "Snakefile")]
+    command = [sys.executable, *start, "--snakefile", str(HOME / "workflow" / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     return used([*command, *options, "--configfile", "study.yaml"], folder)
 

@@ -26,7 +26,7 @@ PLACE = HOME / "build" / "mutants"
 COPY = PLACE / "mutants"
 """What mutmut makes of the place; the tests run there."""
 MUTATED = ("judgescope/statistics", "judgescope/parsing")
-LINKED = "config workflow scripts docs envs benchmarks profiles Snakefile README.md Makefile"
+LINKED = "config workflow scripts docs envs benchmarks profiles README.md Makefile"
 CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
 REACHES = re.compile(r"judgescope\.(?:statistics|parsing)")
 OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)

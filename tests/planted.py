@@ -192,7 +192,13 @@ COMMANDS = {
     "targets": ("judgescope", "targets", "export", STUDY, "texts.jsonl", "--made"),
     "votes": ("judgescope", "votes", "make", STUDY, "votes"),
     "report": (
-        *("snakemake", "--snakefile", str(running.HOME / "Snakefile"), "--configfile", STUDY),
+        *(
+            "snakemake",
+            "--snakefile",
+            str(running.HOME / "workflow" / "Snakefile"),
+            "--configfile",
+            STUDY,
+        ),
         *("--workflow-profile", str(running.HOME / "profiles" / "default")),
         *("--report", "report.zip"),
     ),

@@ -84,7 +84,7 @@ class Place:
         """Return the jobs of a dry run, which is made in this process."""
         from snakemake.cli import main
 
-        command = ["-n", target, "--snakefile", str(self.folder / "Snakefile")]
+        command = ["-n", target, "--snakefile", str(self.folder / "workflow" / "Snakefile")]
         command += ["--workflow-profile", str(self.folder / "profiles" / "default")]
         with _heard() as (jobs, errors), _inside(self.folder):
             try:

@@ -27,7 +27,7 @@ needs_data = pytest.mark.skipif(
 
 def copy_project(to: Path) -> Path:
     """Copy what the workflow needs to run: a checkout without history, environment, results."""
-    for name in ("Snakefile", "Makefile", "config", "envs", "profiles", "scripts", "workflow"):
+    for name in ("Makefile", "config", "envs", "profiles", "scripts", "workflow"):
         source = HOME / name
         if source.is_dir():
             shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -99,7 +99,14 @@ def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.Compl
     """Run the workflow at `home` in the folder `cwd`."""
     profile = ["--workflow-profile", str(home / "profiles" / "default")]
     return run(
-        "-m", "snakemake", "-s", str(home / "Snakefile"), *profile, *arguments, cwd=cwd, home=home
+        "-m",
+        "snakemake",
+        "-s",
+        str(home / "workflow" / "Snakefile"),
+        *profile,
+        *arguments,
+        cwd=cwd,
+        home=home,
     )
 
 

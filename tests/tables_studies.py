@@ -69,7 +69,14 @@ def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int
         study = path
     told = [f"{key}={value}" for key, value in config.items()]
     options = ["--config", *told] if told else []
-    command = ["-m", "snakemake", "-s", str(HOME / "Snakefile"), "--configfile", str(study)]
+    command = [
+        "-m",
+        "snakemake",
+        "-s",
+        str(HOME / "workflow" / "Snakefile"),
+        "--configfile",
+        str(study),
+    ]
     command += [*options, "--workflow-profile", str(HOME / "profiles" / "default")]
     command += ["--until", "tables", "-q", "progress"]
     done = running.run(*command, cwd=folder, timeout=LONGEST)

@@ -59,7 +59,7 @@ def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, s
     """Return what every job that asks would be given."""
     told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
     done = running.run(
-        "-m", "snakemake", "-n", "-s", str(HOME / "Snakefile"), *told, cwd=study.folder
+        "-m", "snakemake", "-n", "-s", str(HOME / "workflow" / "Snakefile"), *told, cwd=study.folder
     )
     assert done.returncode == 0, done.stdout
     kept = {"api", "gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account"}

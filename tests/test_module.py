@@ -14,7 +14,7 @@ configfile: "study.yaml"
 
 module judgescope:
     snakefile:
-        "{home}/Snakefile"
+        "{home}/workflow/Snakefile"
     config:
         config
 

@@ -153,7 +153,7 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     assert len(life.endpoint.asked) == life.study.journalled() == kept, "asked once, through it all"
 
 
-ASK = ("snakemake", "-s", str(HOME / "Snakefile"), "asked")
+ASK = ("snakemake", "-s", str(HOME / "workflow" / "Snakefile"), "asked")
 
 
 def test_two_studies_share_a_store_at_once(

@@ -389,7 +389,7 @@ def test_no_shipped_code_runs_data() -> None:
 
 
 def test_no_rule_runs_a_script_of_its_own() -> None:
-    rules = [HOME / "Snakefile", *(HOME / "workflow").rglob("*.smk")]
+    rules = [HOME / "workflow" / "Snakefile", *(HOME / "workflow").rglob("*.smk")]
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(run|script|notebook|wrapper):", text, re.M)

@@ -166,7 +166,7 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
 def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
     expected = outputs(small / "results" / "small")
     write_study(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile")]
+    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "workflow" / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     process = subprocess.Popen(
         [*command, "--configfile", "study.yaml"],

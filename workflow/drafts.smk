@@ -3,7 +3,7 @@
 
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 DRAFTING = True
 BY_DEFAULT = False
@@ -12,70 +12,69 @@ BY_DEFAULT = False
 include: "rules/common.smk"
 
 
+import os
+
 from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan.interpreters import check_vllm
 from judgescope.plan.preflight import check_keys
 
-try:
-    DRAFTS = {f"{OUT}/{draft.file}": draft for draft in drafts_of(PLAN, SOURCE)}
-except UserError as error:
-    raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
-SPECS = DraftSpecs(PLAN, HOME, OUT)
+with refusing():
+    DRAFTS = {
+        f"{PATHS.results}/{draft.file}": draft for draft in drafts_of(PLAN, SOURCE)
+    }
+SPECS = DraftSpecs(PLAN, HOME, PATHS.results)
 DRAFTER = PLAN.study.drafter
-WHERE = JOBS.executor(DRAFTER) if DRAFTS else None
+EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 
 
 # In place of the guard of a run: of all models only the drafter is asked.
 onstart:
-    try:
+    with refusing():
         if DRAFTS:
             check_keys(SPECS.keys())
             if not CONDA:
-                check_vllm({DRAFTER: PLAN.models[DRAFTER]}, PYTHON["vllm"])
-    except UserError as error:
-        raise WorkflowError(f"the study cannot run\n\n{error}\n") from None
-
-
-localrules:
-    drafts,
+                check_vllm({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
 
 
 rule drafts:
     default_target: True
     input:
         list(DRAFTS),
+    localrule: True
 
 
 rule draft_api:
     output:
-        f"{OUT}/drafts/{{draft}}.yaml",
+        PATHS.draft(),
     log:
-        f"{OUT}/logs/drafts/{{draft}}.log",
+        PATHS.log("drafts/{draft}"),
     wildcard_constraints:
-        draft=".+" if WHERE == "api" else "none",
+        draft=".+" if EXECUTOR == "api" else "none",
     conda:
         "../envs/core.yaml"
     resources:
         api=1,
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(DRAFTER),
     params:
-        spec=lambda wildcards: SPECS.draft(
-            DRAFTS[f"{OUT}/drafts/{wildcards.draft}.yaml"]
-        ),
+        **spec_params(lambda draft: SPECS.draft(DRAFTS[PATHS.draft(draft)])),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py draft --spec - {resources.access} > {log:q} 2>&1"
+        command("draft", "{resources.access}", python="{resources.python}")
 
 
 use rule draft_api as draft_gpu with:
     wildcard_constraints:
-        draft=".+" if WHERE == "gpu" else "none",
+        draft=".+" if EXECUTOR == "gpu" else "none",
     conda:
         "../envs/vllm.yaml"
     resources:
-        python=PYTHON["vllm"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_VLLM",
         access=lambda wildcards: JOBS.access(DRAFTER),
 
 
-let_card_decide(lambda attempt, draft: JOBS.machine(DRAFTER, attempt), "draft_gpu")
+let_card_decide(
+    rules,
+    ["draft_gpu"],
+    JOBS.of_machine,
+    lambda attempt, draft: JOBS.machine(DRAFTER, attempt),
+)

@@ -4,86 +4,82 @@
 # Of a study that trains nothing these have no way to be asked for.
 rule sample_distill:
     input:
-        expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        [f"{OUT}/targets/{dataset}/systems.parquet" for dataset in PLAN.taught],
+        expand(PATHS.items(), dataset=DATASETS),
+        [PATHS.targets(dataset, SYSTEMS) for dataset in PLAN.taught],
     output:
-        f"{OUT}/distill/sample.parquet",
+        PATHS.sample(),
     log:
-        f"{OUT}/logs/distill/sample.log",
+        PATHS.log("distill/sample"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.sample(),
+        **spec_params(SPECS.sample),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py sample_distill --spec - > {log:q} 2>&1"
+        command("sample_distill")
 
 
 # Where it will train, and before the teacher is asked about anything.
 rule check_student:
     input:
-        f"{OUT}/distill/sample.parquet",
+        PATHS.sample(),
     output:
-        student_file(OUT),
+        PATHS.student(),
     log:
-        f"{OUT}/logs/distill/student.log",
+        PATHS.log("distill/student"),
     conda:
         "../../envs/train.yaml"
     resources:
-        python=PYTHON["train"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(),
     params:
-        spec=lambda wildcards: SPECS.check_student(),
+        **spec_params(SPECS.check_student),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py check_student --spec - {resources.access} > {log:q} 2>&1"
+        command("check_student", "{resources.access}", python="{resources.python}")
 
 
 rule export_distill:
     input:
-        f"{OUT}/distill/sample.parquet",
+        PATHS.sample(),
         [path for dataset in PLAN.taught for path in JOBS.targets(dataset)],
         SPECS.taught_cells() if PLAN.taught else [],
     output:
-        f"{OUT}/distill/train.jsonl",
-        f"{OUT}/distill/held_out.jsonl",
-        f"{OUT}/distill/export.json",
+        PATHS.distill("train.jsonl"),
+        PATHS.distill("held_out.jsonl"),
+        PATHS.distill("export.json"),
     log:
-        f"{OUT}/logs/distill/export.log",
+        PATHS.log("distill/export"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.export(),
+        **spec_params(SPECS.export),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py export_distill --spec - > {log:q} 2>&1"
+        command("export_distill")
 
 
 rule train_judge:
     input:
-        student_file(OUT),
-        f"{OUT}/distill/train.jsonl",
-        f"{OUT}/distill/held_out.jsonl",
+        PATHS.student(),
+        PATHS.distill("train.jsonl"),
+        PATHS.distill("held_out.jsonl"),
     output:
         SPECS.adapter,
-        f"{OUT}/distill/training.parquet",
-        f"{OUT}/distill/losses.parquet",
+        PATHS.distill("training.parquet"),
+        PATHS.distill("losses.parquet"),
     log:
-        f"{OUT}/logs/distill/train.log",
+        PATHS.log("distill/train"),
     conda:
         "../../envs/train.yaml"
     resources:
-        python=PYTHON["train"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(checkpoints=True),
     params:
-        spec=lambda wildcards: SPECS.train(),
+        **spec_params(SPECS.train),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py train_judge --spec - {resources.access} > {log:q} 2>&1"
+        command("train_judge", "{resources.access}", python="{resources.python}")
 
 
-let_card_decide(JOBS.trainee_machine, "check_student", "train_judge")
+let_card_decide(
+    rules, ["check_student", "train_judge"], JOBS.of_machine, JOBS.trainee_machine
+)

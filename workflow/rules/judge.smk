@@ -7,23 +7,22 @@ rule ask_api:
     input:
         lambda wildcards: JOBS.judged_from(**wildcards),
     output:
-        directory(f"{OUT}/replies/{{dataset}}/{{model}}"),
-        f"{OUT}/replies/{{dataset}}/{{model}}.json",
+        directory(PATHS.cells("replies")),
+        PATHS.hashes("replies"),
     log:
-        f"{OUT}/logs/ask/{{dataset}}/{{model}}.log",
+        PATHS.log("ask/{dataset}/{model}"),
     wildcard_constraints:
         model=JOBS.asked("api"),
     conda:
         "../../envs/core.yaml"
     resources:
         api=1,
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        spec=lambda wildcards: SPECS.ask(**wildcards),
+        **spec_params(SPECS.ask),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ask --spec - {resources.access} > {log:q} 2>&1"
+        command("ask", "{resources.access}", python="{resources.python}")
 
 
 use rule ask_api as ask_gpu with:
@@ -32,8 +31,7 @@ use rule ask_api as ask_gpu with:
     conda:
         "../../envs/vllm.yaml"
     resources:
-        python=PYTHON["vllm"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_VLLM",
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
@@ -41,8 +39,7 @@ use rule ask_api as ask_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu"),
     resources:
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
@@ -52,9 +49,9 @@ rule part_api:
     input:
         lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),
     output:
-        f"{OUT}/asked/{{dataset}}/{{model}}/{{part}}.json",
+        PATHS.part(),
     log:
-        f"{OUT}/logs/ask/{{dataset}}/{{model}}.{{part}}.log",
+        PATHS.log("ask/{dataset}/{model}.{part}"),
     wildcard_constraints:
         model=JOBS.asked("api", parts=True),
         part=r"\d+-of-\d+",
@@ -62,13 +59,16 @@ rule part_api:
         "../../envs/core.yaml"
     resources:
         api=1,
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        spec=lambda wildcards: SPECS.ask(wildcards.dataset, wildcards.model),
+        **spec_params(lambda dataset, model, part: SPECS.ask(dataset, model)),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ask --spec - {resources.access} --part {wildcards.part} > {log:q} 2>&1"
+        command(
+            "ask",
+            "{resources.access} --part {wildcards.part}",
+            python="{resources.python}",
+        )
 
 
 use rule part_api as part_gpu with:
@@ -78,8 +78,7 @@ use rule part_api as part_gpu with:
     conda:
         "../../envs/vllm.yaml"
     resources:
-        python=PYTHON["vllm"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_VLLM",
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
@@ -88,8 +87,7 @@ use rule part_api as part_cpu with:
         model=JOBS.asked("cpu", parts=True),
         part=r"\d+-of-\d+",
     resources:
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
@@ -107,12 +105,11 @@ use rule gather as gather_gpu with:
     conda:
         "../../envs/vllm.yaml"
     resources:
-        python=PYTHON["vllm"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_VLLM",
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-let_card_decide(JOBS.asked_machine, "ask_gpu", "part_gpu")
+let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.asked_machine)
 
 
 # Measures and controls: no reply, and no parser.
@@ -120,30 +117,27 @@ rule compute:
     input:
         lambda wildcards: JOBS.judged_from(**wildcards),
     output:
-        directory(f"{OUT}/judgments/{{dataset}}/{{model}}"),
-        directory(f"{OUT}/scores/{{dataset}}/{{model}}"),
-        f"{OUT}/scores/{{dataset}}/{{model}}.json",
+        directory(PATHS.cells("judgments")),
+        directory(PATHS.cells("scores")),
+        PATHS.hashes("scores"),
     log:
-        f"{OUT}/logs/ask/{{dataset}}/{{model}}.log",
+        PATHS.log("ask/{dataset}/{model}"),
     wildcard_constraints:
         model=JOBS.unasked(computes=True, recorded=False),
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.ask(**wildcards),
+        **spec_params(SPECS.ask),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py compute --spec - > {log:q} 2>&1"
+        command("compute")
 
 
 use rule compute as compute_recorded with:
     output:
-        directory(f"{OUT}/judgments/{{dataset}}/{{model}}"),
-        directory(f"{OUT}/scores/{{dataset}}/{{model}}"),
-        f"{OUT}/scores/{{dataset}}/{{model}}.json",
-        f"{OUT}/joined/{{dataset}}/{{model}}.json",
+        directory(PATHS.cells("judgments")),
+        directory(PATHS.cells("scores")),
+        PATHS.hashes("scores"),
+        PATHS.joined(),
     wildcard_constraints:
         model=JOBS.unasked(computes=True, recorded=True),
 
@@ -153,19 +147,16 @@ rule replay:
     input:
         lambda wildcards: JOBS.judged_from(**wildcards),
     output:
-        directory(f"{OUT}/replies/{{dataset}}/{{model}}"),
-        f"{OUT}/replies/{{dataset}}/{{model}}.json",
-        f"{OUT}/joined/{{dataset}}/{{model}}.json",
+        directory(PATHS.cells("replies")),
+        PATHS.hashes("replies"),
+        PATHS.joined(),
     log:
-        f"{OUT}/logs/ask/{{dataset}}/{{model}}.log",
+        PATHS.log("ask/{dataset}/{model}"),
     wildcard_constraints:
         model=JOBS.unasked(computes=False, recorded=True),
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.ask(**wildcards),
+        **spec_params(SPECS.ask),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py replay --spec - > {log:q} 2>&1"
+        command("replay")

@@ -3,21 +3,23 @@
 
 rule preflight:
     input:
-        cards=CARDS,
-        files=[path for name in FILES for path in JOBS.files_of(name)],
+        cards=card_files(PLAN, HOME),
+        files=[path for name in JOBS.files for path in JOBS.files_of(name)],
     output:
-        f"{OUT}/preflight.json",
+        PATHS.preflight(),
     log:
-        f"{OUT}/logs/preflight.log",
+        PATHS.log("preflight"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.preflight(),
+        **spec_params(SPECS.preflight),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py preflight --spec - > {log:q} 2>&1"
+        command("preflight")
+
+
+# What a check cannot read: which texts a judge learns from is known once all are there.
+UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
 
 # Reads every dataset and damages it by rule, so that what is asked can be counted; asks nothing, and
@@ -30,108 +32,100 @@ rule check:
             for dataset in DATASETS
             if dataset not in UNREAD
             for path in [
-                f"{OUT}/items/{dataset}.parquet",
+                PATHS.items(dataset),
                 *JOBS.targets(dataset, written=False),
             ]
         ],
         [] if UNFETCHED else JOBS.sample(),
     log:
-        f"{OUT}/logs/check.log",
+        PATHS.log("check"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.check(config, SOURCE, UNREAD),
+        **spec_params(lambda: SPECS.check(config, SOURCE, UNREAD)),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py check --spec - 2>&1 | tee {log:q}"
+        command("check", log="2>&1 | tee {log:q}")
 
 
 rule ingest:
     input:
         lambda wildcards: JOBS.files_of(wildcards.dataset),
     output:
-        f"{OUT}/items/{{dataset}}.parquet",
-        f"{OUT}/items/{{dataset}}.json",
-        f"{OUT}/ratings/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/systems.parquet",
-        f"{OUT}/spans/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/original.parquet",
+        PATHS.items(),
+        PATHS.ingested(),
+        PATHS.ratings(),
+        PATHS.targets(name=SYSTEMS),
+        PATHS.spans(),
+        PATHS.targets(name=ORIGINAL),
     log:
-        f"{OUT}/logs/ingest/{{dataset}}.log",
+        PATHS.log("ingest/{dataset}"),
     wildcard_constraints:
-        dataset=any_of(set(DATASETS) - set(IMPROVED)),
+        dataset=any_of(set(DATASETS) - set(improvements(PLAN))),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.ingest(wildcards.dataset),
+        **spec_params(SPECS.ingest),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py ingest --spec - > {log:q} 2>&1"
+        command("ingest")
 
 
 # Where a model improves the references, they are not the originals.
 use rule ingest as ingest_references with:
     output:
-        f"{OUT}/items/{{dataset}}.parquet",
-        f"{OUT}/items/{{dataset}}.json",
-        f"{OUT}/ratings/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/systems.parquet",
-        f"{OUT}/spans/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/references.parquet",
+        PATHS.items(),
+        PATHS.ingested(),
+        PATHS.ratings(),
+        PATHS.targets(name=SYSTEMS),
+        PATHS.spans(),
+        PATHS.targets(name=REFERENCES),
     wildcard_constraints:
-        dataset=any_of(IMPROVED),
+        dataset=any_of(improvements(PLAN)),
 
 
 rule perturb:
     input:
-        f"{OUT}/targets/{{dataset}}/original.parquet",
+        PATHS.targets(name=ORIGINAL),
         lambda wildcards: JOBS.meta(wildcards.dataset, wildcards.damage),
     output:
-        f"{OUT}/targets/{{dataset}}/{{damage}}.{{degree}}.parquet",
+        PATHS.targets(name="{damage}.{degree}"),
     log:
-        f"{OUT}/logs/perturb/{{dataset}}/{{damage}}.{{degree}}.log",
+        PATHS.log("perturb/{dataset}/{damage}.{degree}"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.perturb(
-            wildcards.dataset, wildcards.damage, wildcards.degree
+        **spec_params(
+            lambda dataset, damage, degree: SPECS.perturb(dataset, damage, degree)
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py perturb --spec - > {log:q} 2>&1"
+        command("perturb")
 
 
 # What a dataset brings is there as soon as it is read.
 rule take:
     input:
         lambda wildcards: JOBS.files_of(wildcards.dataset),
-        f"{OUT}/items/{{dataset}}.parquet",
+        PATHS.items(),
     output:
-        f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
+        PATHS.targets(name="{given}.single"),
     log:
-        f"{OUT}/logs/take/{{dataset}}/{{given}}.log",
+        PATHS.log("take/{dataset}/{given}"),
     wildcard_constraints:
         given=JOBS.given("local"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.take(wildcards.dataset, wildcards.given),
+        **spec_params(lambda dataset, given: SPECS.take(dataset, given)),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py take --spec - > {log:q} 2>&1"
+        command("take")
 
 
 use rule take as take_rated with:
     output:
-        f"{OUT}/targets/{{dataset}}/{{given}}.single.parquet",
-        f"{OUT}/graded/{{dataset}}/{{given}}.single.parquet",
+        PATHS.targets(name="{given}.single"),
+        PATHS.graded(name="{given}"),
     wildcard_constraints:
         given=JOBS.given("global"),

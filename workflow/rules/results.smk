@@ -3,47 +3,33 @@
 
 rule statistics:
     input:
-        f"{OUT}/items/{{dataset}}.parquet",
-        f"{OUT}/items/{{dataset}}.json",
-        f"{OUT}/ratings/{{dataset}}.parquet",
-        f"{OUT}/collected/{{dataset}}/scores.parquet",
-        f"{OUT}/collected/{{dataset}}/draws.parquet",
-        f"{OUT}/collected/{{dataset}}/rationales.parquet",
-        f"{OUT}/collected/{{dataset}}/statuses.parquet",
-        lambda wildcards: JOBS.targets(wildcards.dataset),
-        lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
-        lambda wildcards: built_for(wildcards.table, wildcards.dataset),
-        lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
-        lambda wildcards: lessons_for(wildcards.table),
-        lambda wildcards: decided_by(wildcards.table, wildcards.dataset),
+        lambda wildcards: JOBS.statistics_from(**wildcards),
     output:
-        f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
+        PATHS.statistics(),
     log:
-        f"{OUT}/logs/statistics/{{table}}/{{dataset}}.log",
+        PATHS.log("statistics/{table}/{dataset}"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.statistics(wildcards.table, wildcards.dataset),
+        **spec_params(SPECS.statistics),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py statistics --spec - > {log:q} 2>&1"
+        command("statistics")
 
 
 # All tables by one job: it takes longer to start than to join them.
 rule tables:
     input:
         [
-            f"{OUT}/statistics/{table}/{dataset}.parquet"
+            PATHS.statistics(table, dataset)
             for table in SPECS.tables
             for dataset in SPECS.tabled(table)
         ],
     output:
-        expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
+        expand(PATHS.table_csv(), table=SPECS.tables),
         [
             report(
-                f"{OUT}/tables/{table}.parquet",
+                PATHS.table(table),
                 caption="../report/captions/numbers.rst",
                 category="Numbers",
                 labels={"table": table, "format": "Parquet"},
@@ -51,82 +37,74 @@ rule tables:
             for table in SPECS.tables
         ],
     log:
-        f"{OUT}/logs/tables.log",
+        PATHS.log("tables"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.joined_tables(),
+        **spec_params(SPECS.joined_tables),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py tables --spec - > {log:q} 2>&1"
+        command("tables")
 
 
 rule report:
     input:
-        expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
-        expand(f"{OUT}/tables/{{table}}.csv", table=SPECS.tables),
-        expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
-        joined_files(),
-        annotated_files(),
-        [f"{OUT}/distill/training.parquet"] if PLAN.taught else [],
+        expand(PATHS.table(), table=SPECS.tables),
+        expand(PATHS.table_csv(), table=SPECS.tables),
+        expand(PATHS.ingested(), dataset=DATASETS),
+        JOBS.reported(),
     output:
-        f"{OUT}/report/index.html",
-        directory(f"{OUT}/report/long"),
+        PATHS.report("index.html"),
+        directory(PATHS.report("long")),
         report(
-            directory(f"{OUT}/figures"),
+            directory(PATHS.figures()),
             patterns=["{section}/{figure}.svg"],
             caption="../report/captions/figures.rst",
             category="Figures",
             subcategory="{section}",
-            labels=labels_of(f"{OUT}/figures/{{section}}/{{figure}}.svg"),
+            labels=title_label(PATHS.figure()),
         ),
         report(
-            directory(f"{OUT}/sections"),
+            directory(PATHS.sections()),
             patterns=["{section}.html"],
             caption="../report/captions/sections.rst",
             category="Sections",
-            labels=labels_of(f"{OUT}/sections/{{section}}.html"),
+            labels=title_label(PATHS.section()),
         ),
     log:
-        f"{OUT}/logs/report.log",
+        PATHS.log("report"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.report(
-            f"judgescope run {without_folders(SOURCE, HOME)}"
+        **spec_params(
+            lambda: SPECS.report(f"judgescope run {without_folders(SOURCE, HOME)}")
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py report --spec - > {log:q} 2>&1"
+        command("report")
 
 
 # A page for each judge, all by one job: what they share is read once.
 rule judge_cards:
     input:
-        expand(f"{OUT}/tables/{{table}}.parquet", table=SPECS.tables),
-        expand(f"{OUT}/items/{{dataset}}.json", dataset=DATASETS),
-        expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
-        expand(f"{OUT}/collected/{{dataset}}/scores.parquet", dataset=DATASETS),
-        expand(f"{OUT}/collected/{{dataset}}/statuses.parquet", dataset=DATASETS),
-        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
+        expand(PATHS.table(), table=SPECS.tables),
+        expand(PATHS.ingested(), dataset=DATASETS),
+        expand(PATHS.ratings(), dataset=DATASETS),
+        expand(PATHS.collected(name="scores"), dataset=DATASETS),
+        expand(PATHS.collected(name="statuses"), dataset=DATASETS),
+        expand(PATHS.cell_hashes(), dataset=DATASETS),
         [JOBS.targets(dataset) for dataset in DATASETS],
     output:
-        JUDGE_CARDS,
+        JOBS.judge_cards,
     log:
-        f"{OUT}/logs/judge_cards.log",
+        PATHS.log("judge_cards"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.judge_cards(),
+        **spec_params(SPECS.judge_cards),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py judge_card --spec - > {log:q} 2>&1"
+        command("judge_card")
 
 
 # A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
@@ -136,43 +114,39 @@ rule spotcheck:
         [JOBS.spotchecked(dataset) for dataset in damaged(PLAN)],
     output:
         report(
-            f"{OUT}/report/texts.html",
+            PATHS.report("texts.html"),
             caption="../report/captions/texts.rst",
             category="Texts",
             labels={"texts": "damaged texts, a sample"},
         ),
     log:
-        f"{OUT}/logs/spotcheck.log",
+        PATHS.log("spotcheck"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.spotcheck(),
+        **spec_params(SPECS.spotcheck),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py spotcheck --spec - > {log:q} 2>&1"
+        command("spotcheck")
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
 # Cells are files by the thousand: one file of each dataset stands for all of them.
 rule explore:
     input:
-        expand(f"{OUT}/items/{{dataset}}.parquet", dataset=DATASETS),
-        expand(f"{OUT}/ratings/{{dataset}}.parquet", dataset=DATASETS),
+        expand(PATHS.items(), dataset=DATASETS),
+        expand(PATHS.ratings(), dataset=DATASETS),
         [JOBS.targets(dataset) for dataset in DATASETS],
-        expand(f"{OUT}/collected/{{dataset}}/cells.sha256", dataset=DATASETS),
+        expand(PATHS.cell_hashes(), dataset=DATASETS),
     output:
-        f"{OUT}/report/explore.html",
-        directory(f"{OUT}/report/explore"),
+        PATHS.report("explore.html"),
+        directory(PATHS.report("explore")),
     log:
-        f"{OUT}/logs/explore.log",
+        PATHS.log("explore"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.explore(),
+        **spec_params(SPECS.explore),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py explore --spec - > {log:q} 2>&1"
+        command("explore")

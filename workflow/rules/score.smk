@@ -5,23 +5,23 @@ rule score:
     input:
         lambda wildcards: JOBS.scored_from(**wildcards),
     output:
-        f"{OUT}/judgments/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.parquet",
+        PATHS.cell("judgments"),
+        PATHS.cell("scores"),
     log:
-        f"{OUT}/logs/score/{{dataset}}/{{model}}/{{perturbation}}/{{judge}}.log",
+        PATHS.log("score/{dataset}/{model}/{perturbation}/{judge}"),
     wildcard_constraints:
         model=JOBS.replied,
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.score(
-            wildcards.dataset, wildcards.perturbation, wildcards.judge
+        **spec_params(
+            lambda dataset, model, perturbation, judge: SPECS.score(
+                dataset, perturbation, judge
+            )
         ),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py score --spec - > {log:q} 2>&1"
+        command("score")
 
 
 # A judge made from others: its cell is made from their cells.
@@ -29,21 +29,19 @@ rule derive:
     input:
         lambda wildcards: JOBS.derived_from(**wildcards),
     output:
-        f"{OUT}/judgments/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
-        f"{OUT}/scores/{{dataset}}/{DERIVED}/{{perturbation}}/{{judge}}.parquet",
+        PATHS.cell("judgments", model=DERIVED),
+        PATHS.cell("scores", model=DERIVED),
     log:
-        f"{OUT}/logs/derive/{{dataset}}/{{perturbation}}/{{judge}}.log",
+        PATHS.log("derive/{dataset}/{perturbation}/{judge}"),
     wildcard_constraints:
         judge=any_of(PLAN.derived),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.derive(**wildcards),
+        **spec_params(SPECS.derive),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py derive --spec - > {log:q} 2>&1"
+        command("derive")
 
 
 rule collect:
@@ -51,21 +49,19 @@ rule collect:
         lambda wildcards: JOBS.judged(wildcards.dataset),
         lambda wildcards: JOBS.made_files(wildcards.dataset),
     output:
-        f"{OUT}/collected/{{dataset}}/scores.parquet",
-        f"{OUT}/collected/{{dataset}}/draws.parquet",
-        f"{OUT}/collected/{{dataset}}/rationales.parquet",
-        f"{OUT}/collected/{{dataset}}/marked.parquet",
-        f"{OUT}/collected/{{dataset}}/statuses.parquet",
-        f"{OUT}/collected/{{dataset}}/bought.parquet",
-        f"{OUT}/collected/{{dataset}}/cells.sha256",
+        PATHS.collected(name="scores"),
+        PATHS.collected(name="draws"),
+        PATHS.collected(name="rationales"),
+        PATHS.collected(name="marked"),
+        PATHS.collected(name="statuses"),
+        PATHS.collected(name="bought"),
+        PATHS.cell_hashes(),
     log:
-        f"{OUT}/logs/collect/{{dataset}}.log",
+        PATHS.log("collect/{dataset}"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.collect(wildcards.dataset),
+        **spec_params(SPECS.collect),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py collect --spec - > {log:q} 2>&1"
+        command("collect")

@@ -7,24 +7,23 @@ rule write_api:
     input:
         lambda wildcards: JOBS.inputs(**wildcards),
     output:
-        f"{OUT}/targets/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.targets(name="{made}"),
+        PATHS.made(name="{made}"),
     log:
-        f"{OUT}/logs/made/{{dataset}}/{{made}}.log",
+        PATHS.log("made/{dataset}/{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "texts", "originals", "new"),
     conda:
         "../../envs/core.yaml"
     resources:
         api=1,
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
     params:
-        spec=lambda wildcards: JOBS.spec(**wildcards),
+        **spec_params(JOBS.spec),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py {resources.job} --spec - {resources.access} > {log:q} 2>&1"
+        command("{resources.job}", "{resources.access}", python="{resources.python}")
 
 
 use rule write_api as write_gpu with:
@@ -33,8 +32,7 @@ use rule write_api as write_gpu with:
     conda:
         "../../envs/vllm.yaml"
     resources:
-        python=PYTHON["vllm"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON_VLLM",
         job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
@@ -42,18 +40,18 @@ use rule write_api as write_gpu with:
 # References that a model writes: those that differ most of many are kept, for more texts.
 use rule write_api as write_references_api with:
     output:
-        f"{OUT}/targets/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "references"),
 
 
 use rule write_gpu as write_references_gpu with:
     output:
-        f"{OUT}/targets/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "references"),
 
@@ -62,16 +60,16 @@ use rule write_gpu as write_references_gpu with:
 # demonstrations have their ratings, for judges that are shown it.
 use rule write_api as construct_api with:
     output:
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "candidates", "comparisons", "analyses"),
 
 
 use rule write_gpu as construct_gpu with:
     output:
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
 
@@ -79,14 +77,14 @@ use rule write_gpu as construct_gpu with:
 # What several judges found wrong in a text, as one list: all that an ensemble asks.
 use rule write_api as merge_api with:
     output:
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "merges"),
 
 
 use rule write_gpu as merge_gpu with:
     output:
-        f"{OUT}/made/{{dataset}}/{{made}}.parquet",
+        PATHS.made(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "merges"),
 
@@ -95,36 +93,39 @@ use rule write_gpu as merge_gpu with:
 # that job finds these replies in the store.
 use rule write_api as rate_api with:
     output:
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("api", "rated"),
 
 
 use rule write_gpu as rate_gpu with:
     output:
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("gpu", "rated"),
 
 
 let_card_decide(
+    rules,
+    [
+        "write_gpu",
+        "write_references_gpu",
+        "construct_gpu",
+        "merge_gpu",
+        "rate_gpu",
+    ],
+    JOBS.of_machine,
     JOBS.writer_machine,
-    "write_gpu",
-    "write_references_gpu",
-    "construct_gpu",
-    "merge_gpu",
-    "rate_gpu",
 )
 
 
 use rule write_api as rate_cpu with:
     output:
-        f"{OUT}/construction/{{dataset}}/{{made}}.parquet",
+        PATHS.construction(name="{made}"),
     wildcard_constraints:
         made=JOBS.made("cpu", "rated"),
     resources:
-        python=PYTHON["core"],
-        home=str(HOME),
+        python="JUDGESCOPE_PYTHON",
         job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
@@ -135,64 +136,55 @@ rule candidates:
     input:
         lambda wildcards: JOBS.candidates(**wildcards),
     output:
-        f"{OUT}/construction/{{dataset}}/{{name}}.{{part}}.parquet",
+        PATHS.construction(name="{name}.{part}"),
     log:
-        f"{OUT}/logs/construction/{{dataset}}/{{name}}.{{part}}.log",
+        PATHS.log("construction/{dataset}/{name}.{part}"),
     wildcard_constraints:
         name=JOBS.by_rule(),
         part=any_of([ALL, TRIAL, REST]),
     localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.candidates(**wildcards),
+        **spec_params(SPECS.candidates),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py candidates --spec - > {log:q} 2>&1"
+        command("candidates")
 
 
 rule anchors:
     input:
-        f"{OUT}/ratings/{{dataset}}.parquet",
-        f"{OUT}/targets/{{dataset}}/systems.parquet",
+        PATHS.ratings(),
+        PATHS.targets(name=SYSTEMS),
         lambda wildcards: JOBS.rated(**wildcards),
     output:
-        f"{OUT}/construction/{{dataset}}/{{name}}.anchors.parquet",
+        PATHS.construction(name="{name}.anchors"),
     log:
-        f"{OUT}/logs/construction/{{dataset}}/{{name}}.anchors.log",
+        PATHS.log("construction/{dataset}/{name}.anchors"),
     wildcard_constraints:
         name=any_of(graded(PLAN)),
     localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.anchors(**wildcards),
+        **spec_params(SPECS.anchors),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py choose_anchors --spec - > {log:q} 2>&1"
+        command("choose_anchors")
 
 
 rule grade:
     input:
         lambda wildcards: JOBS.graded_from(**wildcards),
     output:
-        f"{OUT}/targets/{{dataset}}/{{name}}.single.parquet",
-        f"{OUT}/graded/{{dataset}}/{{name}}.single.parquet",
+        PATHS.targets(name="{name}.single"),
+        PATHS.graded(),
     log:
-        f"{OUT}/logs/construction/{{dataset}}/{{name}}.log",
+        PATHS.log("construction/{dataset}/{name}"),
     wildcard_constraints:
         name=any_of(graded(PLAN)),
     localrule: True
     conda:
         "../../envs/core.yaml"
-    resources:
-        python=PYTHON["core"],
-        home=str(HOME),
     params:
-        spec=lambda wildcards: SPECS.grade(**wildcards),
+        **spec_params(SPECS.grade),
     shell:
-        "printf %s {params.spec:q} | {resources.python:q} {resources.home:q}/scripts/job.py grade --spec - > {log:q} 2>&1"
+        command("grade")

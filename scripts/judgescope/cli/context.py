@@ -40,7 +40,7 @@ def snakemake(
     target: str | list[str],
     passed: list[str],
     *,
-    snakefile: str = "Snakefile",
+    snakefile: str = "workflow/Snakefile",
 ) -> int:
     """Run Snakemake on the workflow and return its exit status."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]

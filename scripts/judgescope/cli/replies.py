@@ -210,7 +210,7 @@ def clear_out(told: Arguments) -> int:
 def export_batch(told: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
     from judgescope.cli.context import snakemake
-    from judgescope.core.paths import student_file
+    from judgescope.core.paths import Paths
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies import batch
@@ -219,7 +219,7 @@ def export_batch(told: Arguments) -> int:
 
     plan, home, out = _plan(told.study)
     # requests are paid for: before they are written, a judge that learns must be known to be able
-    first = [student_file(str(out))] if plan.taught else []
+    first = [Paths(str(out)).student()] if plan.taught else []
     if status := snakemake(told.study, ["texts_unasked", *first], []):
         return status
     for card, jobs in of_endpoints(plan, home, out):

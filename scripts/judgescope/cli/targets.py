@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
-from judgescope.core.paths import sample_file
+from judgescope.core.paths import Paths
 from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.plan.generators import waiting
@@ -78,7 +78,7 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
 
 def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
     for dataset in plan.datasets:
-        sample = sample_file(str(out)) if dataset in plan.taught else None
+        sample = Paths(str(out)).sample() if dataset in plan.taught else None
         subjects = Subjects(str(out), dataset, plan.study.seed, sample)
         aspects = _aspects(plan, dataset)
         for name in plan.target_sets(dataset):

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
+from judgescope.core.paths import Paths
+
 Block = list[list[str]]
 """[perturbations, judges, aspects]: every combination of them is judged."""
 DERIVED = "derived"
@@ -21,7 +23,7 @@ def cell_file(
 
     Those of one model and dataset lie in one folder, which one job may write whole.
     """
-    return f"{out}/{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet"
+    return Paths(str(out)).cell(kind, dataset, model, perturbation, judge)
 
 
 def split(aspect: str) -> tuple[str, str | None]:

@@ -1,18 +1,78 @@
-"""Where the workflow's own files lie."""
+"""Where the workflow's own files lie, and those of a study's results."""
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
-"""The workflow's folder: it holds the Snakefile, config, scripts and workflow."""
+"""The workflow's folder: it holds config, scripts and workflow."""
 WORKFLOW = HOME / "workflow"
 """Rules, and templates of reports and forms."""
+_WILDCARD = re.compile(r"{(\w+)}")
 
 
-def sample_file(out: str) -> str:
-    """Return where a study's results `out` hold the texts that a judge learns from."""
-    return f"{out}/distill/sample.parquet"
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of file, by its path below the results."""
+
+    path: str
+
+    def __get__(self, paths: "Paths", owner: type["Paths"]) -> Callable[..., str]:
+        return partial(_filled, f"{paths.results}/{self.path}")
 
 
-def student_file(out: str) -> str:
-    """Return where a study's results `out` hold what is known of a model before its training."""
-    return f"{out}/distill/student.json"
+def _filled(template: str, *values: str, **named: str) -> str:
+    """Return a path with values for its wildcards, in their order; others stay for a rule."""
+    names = _WILDCARD.findall(template)
+    given = dict(zip(names[: len(values)], values, strict=True)) | named
+    if not given.keys() <= set(names):
+        raise TypeError(f"{template} has no wildcard {given.keys() - set(names)}")
+    return _WILDCARD.sub(lambda match: given.get(match[1], match[0]), template)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The files of a study, by kind, below the folder `results`.
+
+    A kind is called with values for its wildcards: `items("news")`. What is left out stays a
+    wildcard, as a rule has it: `items()`.
+    """
+
+    results: str
+
+    preflight = _Kind("preflight.json")
+    # texts
+    items = _Kind("items/{dataset}.parquet")
+    ingested = _Kind("items/{dataset}.json")  # counts
+    ratings = _Kind("ratings/{dataset}.parquet")
+    spans = _Kind("spans/{dataset}.parquet")  # errors that people marked
+    targets = _Kind("targets/{dataset}/{name}.parquet")
+    made = _Kind("made/{dataset}/{name}.parquet")  # replies of the models that write
+    construction = _Kind("construction/{dataset}/{name}.parquet")  # candidates, anchors, analyses
+    graded = _Kind("graded/{dataset}/{name}.single.parquet")
+    # judgments: the kinds of cells are replies, judgments and scores
+    cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")
+    cells = _Kind("{kind}/{dataset}/{model}")
+    hashes = _Kind("{kind}/{dataset}/{model}.json")  # of those cells, for whose folder they stand
+    joined = _Kind("joined/{dataset}/{model}.json")  # how many recorded rows fit the texts
+    part = _Kind("asked/{dataset}/{model}/{part}.json")
+    draft = _Kind("drafts/{draft}.yaml")
+    # training
+    distill = _Kind("distill/{file}")
+    sample = _Kind("distill/sample.parquet")
+    student = _Kind("distill/student.json")
+    # results
+    collected = _Kind("collected/{dataset}/{name}.parquet")
+    cell_hashes = _Kind("collected/{dataset}/cells.sha256")
+    statistics = _Kind("statistics/{table}/{dataset}.parquet")
+    table = _Kind("tables/{table}.parquet")
+    table_csv = _Kind("tables/{table}.csv")
+    report = _Kind("report/{page}")
+    judge_card = _Kind("report/judges/{judge}.html")
+    figures = _Kind("figures")
+    figure = _Kind("figures/{section}/{figure}.svg")
+    sections = _Kind("sections")
+    section = _Kind("sections/{section}.html")
+    log = _Kind("logs/{job}.log")

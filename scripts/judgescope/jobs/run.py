@@ -32,14 +32,17 @@ AGAIN = "then run again: what is there is kept, and no reply is asked for twice"
 
 
 def read_spec(place: str, stdin: IO[str]) -> Spec:
-    """Return the JSON object in a file, or on standard input if `place` is `-`."""
+    """Return the JSON object in a file, or the union of those on standard input if it is `-`."""
+    spec: Spec = {}
     try:
         text = stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
-        spec = json.loads(text)
+        parts = text.rstrip("\n").split("\n") if place == "-" else [text]
+        for part in map(json.loads, parts):
+            if not isinstance(part, dict):
+                raise UserError("a spec is a JSON object", where=place, got=part)
+            spec |= part
     except (OSError, json.JSONDecodeError) as error:
         raise UserError(f"the spec cannot be read: {error}", where=place) from error
-    if not isinstance(spec, dict):
-        raise UserError("a spec is a JSON object", where=place, got=spec)
     return spec
 
 

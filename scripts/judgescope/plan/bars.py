@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from judgescope.core.errors import UserError
+from judgescope.core.paths import Paths
 from judgescope.methods.specs import Bar, Required
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Study
@@ -48,7 +49,7 @@ def bars_of(plan: Plan, out: str, dataset: str, tables: Collection[str]) -> Requ
     """Return the study's bars, and the parts of the tables that decide on them; None: no bars."""
     if not plan.study.require:
         return None
-    parts = [f"{out}/statistics/{table}/{dataset}.parquet" for table in tables]
+    parts = [Paths(out).statistics(table, dataset) for table in tables]
     return Required(bars=list(_bars(plan.study.require)), parts=parts)
 
 

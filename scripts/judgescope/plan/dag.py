@@ -11,14 +11,15 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from judgescope.core.cells import DERIVED
-from judgescope.core.paths import student_file
 from judgescope.core.set_names import (
     ANALYSES,
     COMPARED,
     MERGES,
     ORIGINAL,
     REFEREE,
+    REFERENCES,
     REST,
+    SYSTEMS,
     TRIAL,
     WRITTEN,
 )
@@ -36,6 +37,7 @@ from judgescope.plan.generators import (
     writer_of,
 )
 from judgescope.plan.inputs import Files
+from judgescope.plan.pages import annotated, damaged
 from judgescope.plan.specs import Specs
 from judgescope.plan.study import Cell, Plan
 from judgescope.schema.cards import AskedModel, RecordedModel, References, VllmModel
@@ -91,9 +93,9 @@ class Dag:
     """The jobs of a study's rules, by their wildcards."""
 
     def __init__(self, specs: Specs, files: Files) -> None:
-        self.specs, self.plan, self.out, self.files = specs, specs.plan, specs.out, files
+        self.specs, self.plan, self.paths, self.files = specs, specs.plan, specs.paths, files
         # Where a judge learns, nothing is asked before it is known that its model can be trained.
-        self.first = [student_file(self.out)] if self.plan.taught else []
+        self.first = [self.paths.student()] if self.plan.taught else []
 
     # ---- which jobs there are -------------------------------------------------------------------
 
@@ -189,28 +191,26 @@ class Dag:
 
     def inputs(self, dataset: str, made: str) -> list[str]:
         """Return the files that a job in which a model writes reads, or has to wait for."""
-        one, targets = self.writings[dataset, made], f"{self.out}/targets/{dataset}"
-        items, ratings = (
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/ratings/{dataset}.parquet",
-        )
+        one, paths = self.writings[dataset, made], self.paths
+        items, ratings = paths.items(dataset), paths.ratings(dataset)
+        systems = paths.targets(dataset, SYSTEMS)
         match one.kind:
             case "texts":
-                found = [items, f"{targets}/original.parquet"]
+                found = [items, paths.targets(dataset, ORIGINAL)]
             case "originals" | "references":
-                found = [items, f"{targets}/references.parquet"]
+                found = [items, paths.targets(dataset, REFERENCES)]
             case "new":
                 found = [items, *self.learnt(dataset, one.model)]
             case "candidates":
                 found = self.candidates(dataset, one.name, one.part)
             case "comparisons":
-                found = [items, f"{targets}/systems.parquet", *self._compared(dataset, one)]
+                found = [items, systems, *self._compared(dataset, one)]
             case "analyses":
-                found = [items, ratings, f"{targets}/systems.parquet"]
+                found = [items, ratings, systems]
             case "merges":
                 return self._merged(dataset, one.model)
             case "rated":
-                found = [items, ratings, f"{targets}/systems.parquet"]
+                found = [items, ratings, systems]
                 found += [*self.files_of(one.model), *self._before(dataset, one)]
         return [*found, *self.first]
 
@@ -224,8 +224,8 @@ class Dag:
             self.specs.compared(dataset, name, TRIAL),
         ]
         return [
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/targets/{dataset}/original.parquet",
+            self.paths.items(dataset),
+            self.paths.targets(dataset, ORIGINAL),
             *self.references(dataset),
             *(tried if part == REST else []),
         ]
@@ -308,11 +308,11 @@ class Dag:
 
     def judged_from(self, dataset: str, model: str) -> list[str]:
         """Return what the job reads that asks a model about a dataset, or computes."""
-        names = [f"{self.out}/items/{dataset}.json"] if self.specs.joined(dataset, model) else []
+        names = [self.paths.ingested(dataset)] if self.specs.joined(dataset, model) else []
         return [
             *self.files_of(model),
-            f"{self.out}/items/{dataset}.parquet",
-            f"{self.out}/ratings/{dataset}.parquet",
+            self.paths.items(dataset),
+            self.paths.ratings(dataset),
             *self.targets(dataset),
             *names,
             *self.analyses(dataset, model),
@@ -324,9 +324,8 @@ class Dag:
         """Return the notes of the parts in which a model is asked about a dataset."""
         card = self.plan.models[model]
         assert isinstance(card, AskedModel)
-        count = card.parts
-        place = f"{self.out}/asked/{dataset}/{model}"
-        return [f"{place}/{number}-of-{count}.json" for number in range(1, count + 1)]
+        parts = [f"{number}-of-{card.parts}" for number in range(1, card.parts + 1)]
+        return [self.paths.part(dataset, model, part) for part in parts]
 
     def asked_machine(self, attempt: int, dataset: str, model: str, part: str = "") -> Machine:
         """Return what the card of a model that judges says of the machine of a job."""
@@ -348,7 +347,7 @@ class Dag:
         model = self.plan.model_of(cell.judge)
         if model != DERIVED and self.plan.computes(model):
             return self.specs.hashes(cell.dataset, model)
-        return self.plan.file(self.out, kind, cell)
+        return self.plan.file(self.paths.results, kind, cell)
 
     def scored_from(self, dataset: str, model: str, perturbation: str, judge: str) -> list[str]:
         """Return what the scores of a cell are made of: replies, and texts to locate errors in."""
@@ -372,7 +371,7 @@ class Dag:
         ensembles = supervisors(self.plan, dataset)[model]
         cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
         files = [path for cell in cells for path in self._members(cell, "judgments", "scores")]
-        texts = [f"{self.out}/targets/{dataset}/{cell.perturbation}.parquet" for cell in cells]
+        texts = [self.paths.targets(dataset, cell.perturbation) for cell in cells]
         return list(dict.fromkeys([*files, *texts]))
 
     # ---- files ----------------------------------------------------------------------------------
@@ -385,14 +384,14 @@ class Dag:
         """Return the files of a dataset's targets, with or without those that wait for a model."""
         left = [] if written else waiting(self.plan, dataset)
         return [
-            f"{self.out}/targets/{dataset}/{name}.parquet"
+            self.paths.targets(dataset, name)
             for name in self.plan.target_sets(dataset)
             if name not in left
         ]
 
     def made_files(self, dataset: str) -> list[str]:
         """Return the files of the replies behind what models write for a dataset."""
-        return [f"{self.out}/made/{dataset}/{name}.parquet" for name in made_of(self.plan, dataset)]
+        return [self.paths.made(dataset, name) for name in made_of(self.plan, dataset)]
 
     def replies(self, dataset: str) -> list[str]:
         """Return the same with a judge's ratings of what may be anchors.
@@ -412,7 +411,7 @@ class Dag:
             if of == dataset
             if one.kind in {"texts", "originals", "references"}
         )
-        return [f"{self.out}/made/{dataset}/{name}.parquet" for name in names]
+        return [self.paths.made(dataset, name) for name in names]
 
     def references(self, dataset: str) -> list[str]:
         """Return the file of the references that a model writes for a dataset, if it does."""
@@ -423,7 +422,7 @@ class Dag:
         """Return the items' file for a rule that needs something of their meta."""
         card = self.plan.perturbations[damage]
         needs = card.method == "rule" and RULES[card.rule].meta
-        return [f"{self.out}/items/{dataset}.parquet"] if needs else []
+        return [self.paths.items(dataset)] if needs else []
 
     def analyses(self, dataset: str, model: str) -> list[str]:
         """Return the files of analyses that judges of a model are shown."""
@@ -441,6 +440,62 @@ class Dag:
         return list(
             {path for name in self.plan.taught for path in self.specs.sampled(name).values()}
         )
+
+    # ---- results --------------------------------------------------------------------------------
+
+    def statistics_from(self, table: str, dataset: str) -> list[str]:
+        """Return the files that a dataset's part of a result table is computed from."""
+        paths, specs = self.paths, self.specs
+        collected = ("scores", "draws", "rationales", "statuses")
+        found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
+        found += [paths.collected(dataset, name) for name in collected]
+        found += [*self.targets(dataset), *self._constructed(table, dataset)]
+        match table:
+            case "cost":  # what datasets share is counted at the first
+                names = list(self.plan.datasets)
+                before = names[: names.index(dataset) + 1]
+                found += [paths.collected(name, "bought") for name in before]
+            case "training":
+                found += [specs.lessons.losses, specs.lessons.export]
+            case "verdicts":
+                found += [paths.statistics(name, dataset) for name in specs.decided_by]
+        if self._needs("spans", table):
+            gold = specs.gold(dataset)
+            found += [paths.collected(dataset, "marked"), *([gold] if gold else [])]
+        return found
+
+    def _needs(self, method: str, table: str) -> bool:
+        """Return whether a table is a method's, or has claims that rest on it."""
+        return table == method or (table == "verdicts" and method in self.specs.claimed)
+
+    def _constructed(self, table: str, dataset: str) -> list[str]:
+        """Return what the statistics of graded sets are made from, beside their texts."""
+        names = (name for name, _ in self.plan.perturbed(dataset, "graded"))
+        sets = [self.specs.known(dataset, name) for name in names]
+        found = [one.file for one in sets]
+        if table == "construction":
+            found.append(self.paths.collected(dataset, "bought"))
+            found += [path for one in sets for path in [one.anchors, *one.compared] if path]
+            return found
+        return found if self._needs("perspectives", table) else []
+
+    def reported(self) -> list[str]:
+        """Return the files that the report reads beside the result tables."""
+        plan, out = self.plan, self.paths.results
+        found = [path for dataset in plan.datasets for path in self.specs.joins(dataset)]
+        for files in annotated(plan, out).values():
+            found += [path for key in ("marked", "targets", "gold") if (path := files[key])]
+        return found + ([self.paths.distill("training.parquet")] if plan.taught else [])
+
+    @property
+    def judge_cards(self) -> list[str]:
+        """Return the pages of all judges."""
+        return [self.paths.judge_card(name) for name in [*self.plan.judges, *self.plan.derived]]
+
+    @property
+    def texts_page(self) -> list[str]:
+        """Return the page of damaged texts, for a study that has any."""
+        return [self.paths.report("texts.html")] if damaged(self.plan) else []
 
     # ---- constraints of wildcards ---------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judgescope.core.paths import sample_file, student_file
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.engines import ENGINES
 from judgescope.methods.specs import Training
@@ -18,7 +18,7 @@ class DistilledSpecs(EnsembleSpecs):
     """The specs of a study that trains; `distill/` in its results is their place."""
 
     def _at(self, name: str) -> str:
-        return f"{self.out}/distill/{name}"
+        return Paths(self.out).distill(name)
 
     @property
     def adapter(self) -> list[str]:
@@ -27,7 +27,7 @@ class DistilledSpecs(EnsembleSpecs):
 
     def sampled(self, dataset: str) -> dict[str, str]:
         """Return where the sample is of a dataset's texts that are judged, if not all are."""
-        return {"sample": sample_file(self.out)} if dataset in self.plan.taught else {}
+        return {"sample": Paths(self.out).sample()} if dataset in self.plan.taught else {}
 
     def trained(self, model: str) -> dict[str, str]:
         """Return the folder of the adapter that a model is asked with, if the study trains it."""
@@ -60,7 +60,7 @@ class DistilledSpecs(EnsembleSpecs):
             "evaluated": dict.fromkeys(plan.evaluated, 1.0),
             "student": self._student(),
             "results": self.out,
-            "output": sample_file(self.out),
+            "output": Paths(self.out).sample(),
         }
         return self._spec("sample_distill", fields)
 
@@ -78,7 +78,7 @@ class DistilledSpecs(EnsembleSpecs):
             **self._asking(model),
             "templates": self.plan.templates[card.form],
             "items": f"{self.out}/items/{dataset}.parquet",
-            "sample": sample_file(self.out),
+            "sample": Paths(self.out).sample(),
             "output": f"{self.out}/targets/{dataset}/{name}.parquet",
             "replies": f"{self.out}/made/{dataset}/{name}.parquet",
         }
@@ -98,8 +98,8 @@ class DistilledSpecs(EnsembleSpecs):
         """Return the spec that looks whether the model can be trained, before anything is asked."""
         fields = {
             **self._trainee(),
-            "sample": sample_file(self.out),
-            "output": student_file(self.out),
+            "sample": Paths(self.out).sample(),
+            "output": Paths(self.out).student(),
         }
         return self._spec("check_student", fields)
 
@@ -110,7 +110,7 @@ class DistilledSpecs(EnsembleSpecs):
             "model": self.plan.model_of(self.plan.distillation.teacher),
             "seed": self.plan.study.seed,
             "student": self._student(),
-            "sample": sample_file(self.out),
+            "sample": Paths(self.out).sample(),
             "results": self.out,
             "examples": {name: self._at(f"{name}.jsonl") for name in ("train", "held_out")},
             "output": self._at("export.json"),
@@ -144,7 +144,7 @@ class DistilledSpecs(EnsembleSpecs):
         fields = {
             **self._trainee(),
             "seed": self.plan.study.seed,
-            "student": student_file(self.out),
+            "student": Paths(self.out).student(),
             "train": self._at("train.jsonl"),
             "held_out": self._at("held_out.jsonl"),
             "adapter": self._at("adapter"),

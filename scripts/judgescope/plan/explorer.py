@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.core.cells import pack, split
+from judgescope.core.paths import Paths
 from judgescope.plan.judges import engine_of
 from judgescope.plan.pages import UNDAMAGED, look_of, told_of
 from judgescope.plan.study import CellAspect, Plan
@@ -26,7 +27,7 @@ def explore_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
         "models": {name: plan.model_of(name) for name in [*plan.judges, *plan.derived]},
         "perturbations": {name: told_of(card) for name, card in plan.perturbations.items()},
         "results": out,
-        "output": f"{out}/report/explore.html",
+        "output": Paths(out).report("explore.html"),
     }
 
 

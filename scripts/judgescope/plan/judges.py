@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import COMPARED, ORIGINAL
 from judgescope.methods.specs import (
     AspectWeights,
@@ -200,7 +201,7 @@ def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
     upto = names[: names.index(dataset) + 1]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     return {
-        "bought": [f"{out}/collected/{name}/bought.parquet" for name in upto],
+        "bought": [Paths(out).collected(name, "bought") for name in upto],
         "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
         "made_of": {
             name: Members(members=card.members, supervised=card.supervisor is not None)

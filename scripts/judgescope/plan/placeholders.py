@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from judgescope.core.paths import sample_file
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import ORIGINAL, REFERENCES, new_target
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
@@ -26,7 +26,7 @@ class Imagined(Subjects):
     """The targets of a dataset; for texts that are not made yet, the longest that may come."""
 
     def __init__(self, plan: Plan, out: str, dataset: str) -> None:
-        sample = sample_file(out) if dataset in plan.taught else None
+        sample = Paths(out).sample() if dataset in plan.taught else None
         super().__init__(out, dataset, plan.study.seed, sample)
         self.plan = plan
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.core.cells import split
-from judgescope.core.paths import sample_file
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS
 from judgescope.data import Rated
 from judgescope.data.files import absent
@@ -31,7 +31,7 @@ def read_all(plan: Plan, out: str) -> None:
     files = data_files(plan)
     for name, card in plan.datasets.items():
         recorded = _recorded(plan, name, out, files)
-        done = _is_done(plan, "dataset", name, files, [f"{out}/items/{name}.json"])
+        done = _is_done(plan, "dataset", name, files, [Paths(out).ingested(name)])
         if absent(card.files) or (done and not recorded):
             continue
         folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
@@ -92,10 +92,10 @@ def joins(plan: Plan, out: str, dataset: str) -> list[dict[str, Any]]:
         cells = [
             cell
             for cell in plan.cell_aspects_of(dataset, name)
-            if Path(f"{out}/targets/{dataset}/{cell.perturbation}.parquet").is_file()
+            if Path(Paths(out).targets(dataset, cell.perturbation)).is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
-            sample = sample_file(out) if dataset in plan.taught else None
+            sample = Paths(out).sample() if dataset in plan.taught else None
             texts = Subjects(out, dataset, plan.study.seed, sample)
             pairs = [
                 (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))

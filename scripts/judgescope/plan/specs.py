@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python as jsonable
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS
 from judgescope.engines import ENGINES
 from judgescope.engines.specs import Joined, ReplaySpec
@@ -77,6 +78,11 @@ ORACLES = {"perspectives", "coverage", "cost"}
 class Specs(DistilledSpecs):
     """The specs of a study's jobs."""
 
+    @cached_property
+    def paths(self) -> Paths:
+        """Return the files of the study."""
+        return Paths(self.out)
+
     def preflight(self) -> str:
         """Return the spec that checks every file of the study against its card."""
         plan = self.plan
@@ -111,7 +117,7 @@ class Specs(DistilledSpecs):
                 for name, card in plan.models.items()
                 if isinstance(card, CommandModel)
             },
-            "output": f"{self.out}/preflight.json",
+            "output": self.paths.preflight(),
         }
         return self._spec("preflight", fields)
 
@@ -120,7 +126,7 @@ class Specs(DistilledSpecs):
         told = {
             "config": config,
             "source": source,
-            "preflight": f"{self.out}/preflight.json",
+            "preflight": self.paths.preflight(),
             "unfetched": list(unfetched),
         }
         return canonical(told, strict=False)
@@ -152,12 +158,12 @@ class Specs(DistilledSpecs):
     def hashes(self, dataset: str, model: str) -> str:
         """Return the file that stands for all that one job writes of a model and dataset."""
         kind = "scores" if self.plan.computes(model) else "replies"
-        return f"{self.out}/{kind}/{dataset}/{model}.json"
+        return self.paths.hashes(kind, dataset, model)
 
     def joined(self, dataset: str, model: str) -> str | None:
         """Return where a recorded model's job tells how many of its rows were joined."""
         recorded = isinstance(self.plan.models[model], RecordedModel)
-        return f"{self.out}/joined/{dataset}/{model}.json" if recorded else None
+        return self.paths.joined(dataset, model) if recorded else None
 
     def joins(self, dataset: str) -> list[str]:
         """Return the files that tell how many rows of a dataset's recorded models were joined."""
@@ -377,7 +383,7 @@ class Specs(DistilledSpecs):
             exclude_reference_systems=plan.study.exclude_reference_systems,
             targets=sets,
             results=self.out,
-            output=f"{self.out}/statistics/{table}/{dataset}.parquet",
+            output=self.paths.statistics(table, dataset),
         )
 
     def _turned(self, dataset: str, judges: Iterable[str]) -> Turned | None:
@@ -415,16 +421,16 @@ class Specs(DistilledSpecs):
             found["in_a_row"] = plan.perturbed(dataset, "row")
         if "robustness" in tables:
             found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
-            found["rationales"] = f"{self.out}/collected/{dataset}/rationales.parquet"
+            found["rationales"] = self.paths.collected(dataset, "rationales")
         if table == "ensemble":
             found["ensembles"] = ensembles_of(plan, dataset)
         if table == "construction":
-            found["bought"] = [f"{self.out}/collected/{dataset}/bought.parquet"]
+            found["bought"] = [self.paths.collected(dataset, "bought")]
             found["steps"] = steps_of(plan, dataset)
         if table == "training":
             found["training"] = self.lessons
         if "spans" in tables:
-            found["marked"] = f"{self.out}/collected/{dataset}/marked.parquet"
+            found["marked"] = self.paths.collected(dataset, "marked")
             found["gold"] = self.gold(dataset)
         if tables & {"perspectives", "construction"}:
             found["graded"] = [self.known(dataset, name) for name, _ in sets]
@@ -450,10 +456,8 @@ class Specs(DistilledSpecs):
     def joined_tables(self) -> str:
         """Return the spec that joins the datasets' parts of every result table."""
         tables = {
-            f"{self.out}/tables/{table}": JoinedTable(
-                parts=[
-                    f"{self.out}/statistics/{table}/{name}.parquet" for name in self.tabled(table)
-                ],
+            self.paths.table(table).removesuffix(".parquet"): JoinedTable(
+                parts=[self.paths.statistics(table, name) for name in self.tabled(table)],
                 across=ACROSS.get(table),
             )
             for table in self.tables

@@ -113,50 +113,6 @@ def joined_files():
     return [path for dataset in DATASETS for path in SPECS.joins(dataset)]
 
 
-def lessons_for(table):
-    """Return what came of a judge's training, for the table of it."""
-    if table != "training":
-        return []
-    return [SPECS.lessons.losses, SPECS.lessons.export]
-
-
-def bought_before(table, dataset):
-    """Return the replies of a dataset and those before it: what they share is bought once."""
-    names = DATASETS[: DATASETS.index(dataset) + 1] if table == "cost" else []
-    return [f"{OUT}/collected/{name}/bought.parquet" for name in names]
-
-
-def claimed_by(table):
-    """Return the tables whose inputs the verdicts need, none for another table."""
-    return SPECS.claimed if table == "verdicts" else []
-
-
-def decided_by(table, dataset):
-    """Return the parts of tables that the study's bars are held against, for the verdicts."""
-    names = SPECS.decided_by if table == "verdicts" else []
-    return [f"{OUT}/statistics/{name}/{dataset}.parquet" for name in names]
-
-
-def built_for(table, dataset):
-    """Return what the statistics of graded sets are made from, beside their texts."""
-    found = []
-    sets = [SPECS.known(dataset, name) for name, _ in PLAN.perturbed(dataset, "graded")]
-    if table in {"perspectives", "construction"} or "perspectives" in claimed_by(table):
-        found += [one.file for one in sets]
-    if table == "construction":
-        found += [f"{OUT}/collected/{dataset}/bought.parquet"]
-        found += [path for one in sets for path in [one.anchors, *one.compared] if path]
-    return found
-
-
-def marked_for(table, dataset):
-    """Return the errors that judges list, and those that people marked, for their table."""
-    if table != "spans" and "spans" not in claimed_by(table):
-        return []
-    gold = SPECS.gold(dataset)
-    return [f"{OUT}/collected/{dataset}/marked.parquet", *([gold] if gold else [])]
-
-
 def annotated_files():
     """Return the files of the texts that the report shows with the errors that judges list."""
     told = annotated(PLAN, OUT).values()

@@ -8,14 +8,9 @@ rule statistics:
         f"{OUT}/ratings/{{dataset}}.parquet",
         f"{OUT}/collected/{{dataset}}/scores.parquet",
         f"{OUT}/collected/{{dataset}}/draws.parquet",
-        f"{OUT}/collected/{{dataset}}/rationales.parquet",
         f"{OUT}/collected/{{dataset}}/statuses.parquet",
         lambda wildcards: JOBS.targets(wildcards.dataset),
-        lambda wildcards: bought_before(wildcards.table, wildcards.dataset),
-        lambda wildcards: built_for(wildcards.table, wildcards.dataset),
-        lambda wildcards: marked_for(wildcards.table, wildcards.dataset),
-        lambda wildcards: lessons_for(wildcards.table),
-        lambda wildcards: decided_by(wildcards.table, wildcards.dataset),
+        lambda wildcards: SPECS.inputs(wildcards.table, wildcards.dataset),
     output:
         f"{OUT}/statistics/{{table}}/{{dataset}}.parquet",
     log:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -143,3 +144,13 @@ def below_controls(
             row = row | {"note": "; ".join(filter(None, [row["note"], said]))}
         told.append(row)
     return told
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("comparison", "criteria"),
+    texts=("systems",),
+    parts=("as_rater",),
+    claims=True,
+    controls=True,
+)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -322,3 +323,6 @@ def _plain(value: float, n: int, method: str) -> Estimate:
     if np.isnan(value):
         return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
     return Estimate(float(value), n=n, method=method)
+
+
+METHOD = Method(parts=("comparison",), bars=False)

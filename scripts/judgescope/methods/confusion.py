@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method
 from judgescope.methods.changes import Wording, change_rows
 from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
 from judgescope.methods.evaluation_data import EvaluationData
@@ -23,7 +24,12 @@ from judgescope.statistics.confusion import items_needed, p_equivalence
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
+from judgescope.statistics.wilcoxon import (
+    WilcoxonMethod,
+    log_p_asymptotic,
+    log_p_exact,
+    table_method,
+)
 
 NOTHING = "nothing is expected"
 LEVEL = 0.05
@@ -68,7 +74,7 @@ class Confusing:
         self, study: EvaluationData, found: Ends, judge: str, criterion: str | None
     ) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
-        self.method: Method = table_method(len(study.item_order))
+        self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
         self.cells = [
             cell
@@ -245,3 +251,12 @@ def rows(study: EvaluationData) -> list[Row]:
                 found += own.rows()
                 drops[judge, criterion] = own.drops
     return [*found, *change_rows(study, drops)]
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("criteria", "perturbations"),
+    texts=("systems", "once"),
+    parts=("compared", "expected"),
+    claims=True,
+)

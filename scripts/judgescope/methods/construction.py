@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from judgescope.methods.base import Method
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts, present
@@ -126,3 +127,6 @@ def _costs(study: EvaluationData) -> Iterator[Row]:
         for name, one in estimates(mine, len(mine), priced(mine, told.price), None, ""):
             place = {"perturbation": told.writer, "form": told.step}
             yield study.row(told.model, "", name, "", one, **place)
+
+
+METHOD = Method(when="constructed", parts=("graded", "construction"))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.reserved_names import ASKED
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
@@ -143,3 +144,6 @@ _NONE = pa.array([], pa.string())
 def _named(bought: pa.Table) -> pa.ChunkedArray:
     """Return a name for each reply: its key and draw."""
     return pc.binary_join_element_wise(bought["key"], pc.cast(bought["draw"], pa.string()), ".")
+
+
+METHOD = Method(when="always", parts=("bought",), datasets="all", votes=True, oracles=True)

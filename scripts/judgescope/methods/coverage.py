@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from judgescope.statistics.result import Estimate
@@ -76,3 +77,6 @@ def _explained(rules: dict[str, int]) -> str:
     named = [f"{name} {count}" for name, count in ordered[:EXPLAINED] if name]
     more = len(ordered) - EXPLAINED
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
+
+
+METHOD = Method(when="always", datasets="all", votes=True, oracles=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import split
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.correlation import correlations
@@ -116,3 +117,6 @@ def _pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
         levels=["pooled"],
     )
     return found["pearson", "pooled"].estimate
+
+
+METHOD = Method()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
@@ -18,7 +19,7 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH, Replicated, with_interval
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.wilcoxon import (
-    Method,
+    WilcoxonMethod,
     log_p_asymptotic,
     log_p_exact,
     replicate_log_p,
@@ -83,7 +84,7 @@ class Discerning:
     def __init__(self, study: EvaluationData) -> None:
         self.study = study
         self.planned = study.spec.perturbed
-        self.method: Method = table_method(len(study.item_order))
+        self.method: WilcoxonMethod = table_method(len(study.item_order))
         self._tested: dict[tuple[bytes, bytes], Tests] = {}
         self._ends = ends(study)
         self._scored: dict[tuple[str, str, frozenset[str]], Scored] = {}
@@ -135,7 +136,7 @@ class Discerning:
         if key not in self._tested:
             weights = self.study.weights
             exact = log_p_exact if self.method == "exact" else log_p_asymptotic
-            resampled: list[Method] = ["asymptotic", self.method]
+            resampled: list[WilcoxonMethod] = ["asymptotic", self.method]
             self._tested[key] = Tests(
                 *(
                     np.concatenate(([point(d)], replicate_log_p(d, weights, source, method)))
@@ -234,7 +235,7 @@ class Discerning:
             found = found.with_note("solved by length")
         return found
 
-    def _test_of(self, score: str) -> Method:
+    def _test_of(self, score: str) -> WilcoxonMethod:
         """Return the test whose p-values a score combines."""
         return "asymptotic" if score in ASYMPTOTIC else self.method
 
@@ -358,7 +359,7 @@ def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
     return f"{why} ({'; '.join(reasons)})"
 
 
-def _by(counted: Estimate, test: Method) -> Estimate:
+def _by(counted: Estimate, test: WilcoxonMethod) -> Estimate:
     """Say in `method` which p-values are combined."""
     return replace(counted, method=f"{counted.method}, {test} p")
 
@@ -400,3 +401,12 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
     for pair in compared(study):
         found += discerning.pair_rows(*pair)
     return found
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("perturbations", "responses"),
+    texts=("once",),
+    parts=("compared", "weights"),
+    claims=True,
+)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, POOLED, Place, against, mean_rating, on_their_scale
 from judgescope.methods.undefined import excluded
@@ -308,3 +309,6 @@ def _best(told: Sequence[Told]) -> set[Where]:
             if known is None or value > (known.found.estimate.value or 0.0):
                 best[at] = one
     return {(f"difference_{name}", level, one.judge_b, None) for (name, level), one in best.items()}
+
+
+METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",))

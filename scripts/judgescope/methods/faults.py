@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, Floats, meta
 from judgescope.statistics.means import SHARE, clustered_mean
 
@@ -82,3 +83,6 @@ def _rows(
         )
         found.append(study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind))
     return found
+
+
+METHOD = Method(selectable=True, texts=("systems",))

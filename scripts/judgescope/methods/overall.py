@@ -17,7 +17,7 @@ WHAT = ("judge", "judge_b", "criterion", "statistic", "level")
 Row = dict[str, Any]
 
 
-def rows(table: Iterable[Mapping[str, Any]]) -> list[Row]:
+def across(table: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Return the means over datasets of a table's averages over aspects, and ranks by them.
 
     Datasets are independent, so nothing but their intervals is needed. A study of one has none. A

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.pairwise import (
@@ -162,3 +163,6 @@ def _circles(
         table[row, i, j], table[row, j, i] = vote, -vote
     source = np.array([study.item_order[item] for item in sorted(texts)], dtype=np.int64)
     return {"nontransitive_share": nontransitive_share(table, source, study.weights)}
+
+
+METHOD = Method(when="votes", votes=True, claims=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgescope.core.cells import joined, split
 from judgescope.methods import global_view, local_view
 from judgescope.methods.agreement import below_controls
+from judgescope.methods.base import Method
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, Place, floored, hinted
@@ -213,3 +214,15 @@ def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
                 level=level,
                 place={"judge_b": other},
             )
+
+
+METHOD = Method(
+    selectable=True,
+    texts=("systems", "graded"),
+    parts=("compared", "in_a_row", "graded"),
+    across="judgescope.methods.overall",
+    oracles=True,
+    claims=True,
+    controls=True,
+    unturned=True,
+)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
@@ -79,3 +80,6 @@ def _mean(
     spread = np.full(len(done), np.nan)
     spread[np.array(done, dtype=bool)] = values
     return clustered_mean(spread, panel.source, study.weights, of=of)
+
+
+METHOD = Method()

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.repeatability import repeatability, spearman_brown
 from judgescope.statistics.result import UNRELIABLE, Estimate
@@ -53,3 +54,6 @@ def _curve(
             )
         rows.append(study.row(judge, aspect, "attainable_share", "pooled", one, k=k))
     return rows
+
+
+METHOD = Method(when="draws")

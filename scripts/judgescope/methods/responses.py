@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import (
     WITHOUT_REFERENCES,
     Codes,
@@ -123,3 +124,6 @@ def _with_people(study: EvaluationData, judge: str) -> Row:
     )["pearson", "pooled"].estimate
     place = {"perturbation": "systems", "systems": systems}
     return study.row(judge, "", "pearson", "pooled", found, **place)
+
+
+METHOD = Method()

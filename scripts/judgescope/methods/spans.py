@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from judgescope.core.slugs import slug
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import Codes, EvaluationData
 from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
@@ -247,3 +248,8 @@ def _left_out(predicted: Sequence[Prediction]) -> str:
     told = [f"spans that are not found count as wrong: {lost}"] if lost else []
     told += [f"errors that quote no words are left out: {bare}"] if bare else []
     return "; ".join(told)
+
+
+METHOD = Method(
+    selectable=True, when="annotated", texts=("systems",), parts=("spans",), claims=True
+)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.specs import present
@@ -69,3 +70,6 @@ def _foreseen(study: EvaluationData, aspects: list[str], losses: list[Row]) -> I
 def _mean(study: EvaluationData, values: Floats, source: Codes) -> Replicated:
     of = "mean over replies that are held out"
     return replicated_share(values, np.ones(values.size), source, study.weights, of=of, ends=None)
+
+
+METHOD = Method(when="distilled", parts=("training",), datasets="distilled", bars=False)

@@ -6,6 +6,7 @@ Each maker computes claims of its kinds where its method is part of the study.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from judgescope.methods.base import Method
 from judgescope.methods.claims import agreement, bars, criteria, damage, hints, order, rating, spans
 from judgescope.methods.claims.base import Claim, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -36,3 +37,6 @@ def _claims(study: EvaluationData) -> Iterator[Claim]:
                 yield from maker(study)
     if study.spec.required:
         yield from bars.claims(study)
+
+
+METHOD = Method(when="always", parts=("as_rater", "verdicts"), votes=True, bars=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -31,8 +31,6 @@ THIN = 0.9
 DEGENERATE = 0.95
 """A judge that gives one score to so many of the targets says next to nothing."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
-
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:

@@ -1,9 +1,11 @@
 """What a method declares at the end of its module."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
+Row = dict[str, Any]
+"""A row of a result table: column -> value."""
 Texts = Literal["systems", "once", "graded", "attack"]
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.changes import Wording, change_rows
 from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
 from judgescope.methods.evaluation_data import EvaluationData
@@ -38,8 +37,6 @@ POINTS = 4.0
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "no scale: the margin has no meaning"
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

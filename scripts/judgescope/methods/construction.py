@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts, present
@@ -23,7 +23,6 @@ from judgescope.statistics.result import Estimate
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
 NEIGHBOURS, ALL = "neighbours", "all"
 """The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of any two."""
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:

@@ -1,13 +1,12 @@
 """What the study's replies cost when they were bought: the usage that the endpoints told."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.reserved_names import ASKED
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
@@ -19,7 +18,6 @@ ALL = "all"
 UNPRICED = "the model's card has no price"
 SUPERVISED = "the merging of its members' lists is booked by model, not by ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
@@ -90,7 +89,7 @@ class Discerning:
         self._scored: dict[tuple[str, str, frozenset[str]], Scored] = {}
         self._summed: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
-    def judge_rows(self, judge: str) -> Iterator[dict[str, Any]]:
+    def judge_rows(self, judge: str) -> Iterator[Row]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headline."""
         for name, degree, _ in self.planned:
             place = {"perturbation": name, "degree": degree}
@@ -105,7 +104,7 @@ class Discerning:
         for statistic, one in self._headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", one.estimate)
 
-    def pair_rows(self, judge: str, other: str) -> Iterator[dict[str, Any]]:
+    def pair_rows(self, judge: str, other: str) -> Iterator[Row]:
         """Yield the differences of two judges' headlines, on the items that both were given.
 
         Both lose the same items, one at a time, so that what they share cancels.
@@ -385,13 +384,13 @@ def _replicated(
     return found
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of discernment.csv."""
     if not study.spec.perturbed:
         return []
     never = excluded(study)
     discerning = Discerning(study)
-    found: list[dict[str, Any]] = []
+    found: list[Row] = []
     for judge in study.spec.judges:
         if judge in never:
             nothing = Estimate.undefined(never[judge])

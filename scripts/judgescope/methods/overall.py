@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Row
 from judgescope.methods.measures import AVERAGE, floored
 from judgescope.statistics.comparison import ranks
 from judgescope.statistics.means import independent_mean
@@ -13,8 +14,6 @@ from judgescope.statistics.result import Estimate
 OVERALL = "overall"
 """The dataset of rows that hold the mean over all datasets."""
 WHAT = ("judge", "judge_b", "criterion", "statistic", "level")
-
-Row = dict[str, Any]
 
 
 def across(table: Iterable[Mapping[str, Any]]) -> list[Row]:

@@ -12,7 +12,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import injection
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
@@ -41,7 +41,6 @@ NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """How far a judge agrees with people."""
-Row = dict[str, Any]
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> what is averaged over aspects."""
 

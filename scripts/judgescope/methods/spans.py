@@ -11,12 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from judgescope.core.slugs import slug
-from judgescope.methods.base import Method
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData
 from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
@@ -42,7 +42,6 @@ FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
 `category` what both call the error has to be the same, too."""
 LEVELS: Final = {"pooled": span_agreement, "by_text": span_agreement_by_text}
 WORD = re.compile(r"\S+")
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:

@@ -9,7 +9,8 @@ from judgescope.parsing.policy import Policy
 
 T = TypeVar("T")
 Level = Literal["pooled", "by_source", "by_system"]
-Setting = bool | float | str | None | list[float | str]
+Setting = bool | int | float | str | list[int | float | str] | None
+"""A value of a study's key that a method names as its settings."""
 Prices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
 

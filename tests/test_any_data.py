@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from data_samples import FIVE, card, table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded
-from judgescope.data import ADAPTERS, Rated, read_dataset
+from judgescope.data import Rated, read_dataset
 from judgescope.data.files import read_rows
+from judgescope.schema.formats import MODULES
 
 some = settings(
     deadline=None,
@@ -155,7 +156,7 @@ def read_format(form: str, files: dict[str, str], folder: Path) -> None:
 
 def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Return rows with all the fields that an adapter names in its code, and anything in them."""
-    code = Path(import_module(ADAPTERS[form]).__file__ or "").read_text(encoding="utf-8")
+    code = Path(import_module(MODULES[form]).__file__ or "").read_text(encoding="utf-8")
     names = {*re.findall(r'"([A-Za-z]\w*)(?:\[\*\])?"', code), "fluency"}
     said = CELL | st.sampled_from(["yes", "no", "1", "3", "a.txt", "[1, 2]", "9" * 5000])
     full = st.fixed_dictionaries(dict.fromkeys(names, said))
@@ -196,4 +197,4 @@ def test_any_lines_of_a_format_are_data_or_errors(tmp_path: Path, form: str, tol
 
 
 def test_no_format_is_forgotten() -> None:
-    assert {*ROWS, *LINES, "table"} == set(ADAPTERS) and FIVE
+    assert {*ROWS, *LINES, "table"} == set(MODULES) and FIVE

@@ -291,8 +291,8 @@ def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row
 
 
 def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) -> None:
-    assert overall.rows(of_dataset(rows, "a")) == []
-    found = overall.rows([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
+    assert overall.across(of_dataset(rows, "a")) == []
+    found = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
     assert {row["dataset"] for row in found} == {OVERALL}
     row = one(found, "kappa_linear", judge="good")
     mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
@@ -312,19 +312,19 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
         for row in of_dataset(rows, name)
         if (row["judge"], row["statistic"][:5]) != ("good", "rank_")
     ]
-    ranked = {row["judge"] for row in overall.rows(told) if row["statistic"].startswith("rank_")}
+    ranked = {row["judge"] for row in overall.across(told) if row["statistic"].startswith("rank_")}
     assert "good" not in ranked and "noisy" in ranked
-    every = overall.rows([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
+    every = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
     with_good, without = (
         one(table, "rank_kappa_linear", judge="noisy")["value"]
-        for table in (every, overall.rows(told))
+        for table in (every, overall.across(told))
     )
     assert without == with_good - 1
 
 
 def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
-    found = overall.rows([*of_dataset(rows, "a"), *other])
+    found = overall.across([*of_dataset(rows, "a"), *other])
     row = one(found, "pearson", judge="good")
     assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
 

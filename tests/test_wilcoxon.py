@@ -15,7 +15,7 @@ from deleted import jackknife_t
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.wilcoxon import (
     EXACT_LIMIT,
-    Method,
+    WilcoxonMethod,
     exact_differences,
     log_p_asymptotic,
     log_p_exact,
@@ -28,7 +28,7 @@ from judgescope.statistics.wilcoxon import (
 from vectors import load
 
 Ints = NDArray[np.int64]
-TESTS: dict[Method, Callable[[Any], float]] = {
+TESTS: dict[WilcoxonMethod, Callable[[Any], float]] = {
     "exact": log_p_exact,
     "asymptotic": log_p_asymptotic,
 }
@@ -53,7 +53,7 @@ def sign_flips(d: Ints) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("method", ["asymptotic", "exact"])
-def test_vectors(method: Method) -> None:
+def test_vectors(method: WilcoxonMethod) -> None:
     vectors = [
         v
         for v in load("wilcoxon_one_sided")
@@ -202,7 +202,7 @@ def test_deletions_equal_the_tests_of_what_is_left(d: Ints, seed: int, pairs: st
     n_sources = d.size if pairs == "one" else max(1, d.size // 3)
     source = np.arange(d.size) if pairs == "one" else rng.integers(0, n_sources, d.size)
     left = [d[source != s] for s in range(n_sources)]
-    tests: dict[Method, Callable[[Ints], float]] = {
+    tests: dict[WilcoxonMethod, Callable[[Ints], float]] = {
         "exact": log_p_exact,
         "asymptotic": log_p_asymptotic,
     }

@@ -5,32 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgescope.data.rated import GoldSpan, Item, Output, Rated, Rating
+from judgescope.schema.formats import MODULES
 
 if TYPE_CHECKING:
     from judgescope.schema.cards import Dataset
 
-__all__ = ["ADAPTERS", "GoldSpan", "Item", "Output", "Rated", "Rating", "read_dataset"]
-
-ADAPTERS = {
-    "summeval_jsonl": "judgescope.data.summeval",
-    "usr_json": "judgescope.data.usr",
-    "hanna_csv": "judgescope.data.hanna",
-    "unieval_json": "judgescope.data.unieval",
-    "sumpubmed_jsonl": "judgescope.data.sumpubmed",
-    "story_cloze_csv": "judgescope.data.story_cloze",
-    "answer_equivalence_jsonl": "judgescope.data.answer_equivalence",
-    "wmt_text": "judgescope.data.wmt",
-    "cnn_dailymail": "judgescope.data.cnn_dailymail",
-    "samsum": "judgescope.data.samsum",
-    "news_commentary": "judgescope.data.news_commentary",
-    "webnlg": "judgescope.data.webnlg",
-    "dualeval_json": "judgescope.data.dualeval",
-    "qags_mturk_jsonl": "judgescope.data.qags",
-    "simplicity_da_csv": "judgescope.data.simplicity",
-    "rotowire_gsml_csv": "judgescope.data.rotowire",
-    "table": "judgescope.data.table",
-}
-"""Format -> the module whose `read(card, files)` reads it; only a card's own is imported."""
+__all__ = ["GoldSpan", "Item", "Output", "Rated", "Rating", "read_dataset"]
 
 
 def read_dataset(card: "Dataset", folder: Path, data: Path) -> Rated:
@@ -43,6 +23,6 @@ def read_dataset(card: "Dataset", folder: Path, data: Path) -> Rated:
 
     where = str(folder / f"{card.dataset}.yaml")
     files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
-    adapter = import_module(ADAPTERS[card.format])
+    adapter = import_module(MODULES[card.format])
     rated: Rated = adapter.read(card, files)
     return rated

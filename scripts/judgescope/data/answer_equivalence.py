@@ -11,6 +11,7 @@ from judgescope.data.draft import Draft
 from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 
 def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
@@ -39,3 +40,6 @@ def _reference(draft: Draft, row: Row) -> str:
     if not (isinstance(text, str) and text.strip()):
         raise UserError("a reference is empty or not a text", where="", got=text)
     return text
+
+
+FORMAT = Format(name="answer_equivalence_jsonl", gives="originals")

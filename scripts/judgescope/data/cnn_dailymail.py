@@ -11,6 +11,7 @@ from judgescope.data.draft import Draft
 from judgescope.data.files import Found, read_rows, read_text
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 HIGHLIGHT = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
@@ -56,3 +57,6 @@ def summary(highlights: Sequence[str]) -> str:
     texts = [" ".join(text.split()) for text in highlights]
     tidy = [re.sub(r"\s+([.!?])$", r"\1", text) for text in texts if text]
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in tidy)
+
+
+FORMAT = Format(name="cnn_dailymail", gives="originals")

@@ -16,6 +16,7 @@ from judgescope.data.draft import Draft, trimmed
 from judgescope.data.files import Found, read_object
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import GIVEN_ROLES, Dataset
+from judgescope.schema.formats import Format
 
 FEWEST = 2
 """Texts of a source that have an order."""
@@ -142,3 +143,6 @@ def _note(draft: Draft, files: Mapping[str, Found], rated: list[bool]) -> None:
 
 READERS = {"global": _rated, "local": _in_order}
 """Role -> what yields the texts of an aspect."""
+
+
+FORMAT = Format(name="dualeval_json", roles=(), optional=("global", "local"), gives="texts")

@@ -13,6 +13,7 @@ from judgescope.data.draft import Draft, numbered
 from judgescope.data.files import Found, Row
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 ENTRY = "#"
 """The column that `entries` adds: the entry's id."""
@@ -73,3 +74,6 @@ def _list(cell: object) -> list[object] | None:
         except (ValueError, RecursionError):
             return None
     return cell if isinstance(cell, list) else None
+
+
+FORMAT = Format(name="hanna_csv", has_texts=False)

@@ -15,6 +15,7 @@ from judgescope.data.files import Found
 from judgescope.data.rated import Rated
 from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 ENGLISH = "en"
 NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
@@ -79,3 +80,6 @@ def _segments(
             text = cells[column].strip()
             if _SENTENCE.search(text):
                 yield Segment(number, text, (text,), f"{document}")
+
+
+FORMAT = Format(name="news_commentary", gives="originals", joins=())

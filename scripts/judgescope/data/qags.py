@@ -16,6 +16,7 @@ from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.data.table import SYSTEM
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 ANSWERS = ("no", "yes")
 SENTENCES = "sentences"
@@ -84,3 +85,6 @@ def _sentence(draft: Draft, entry: Row) -> _Sentence:
             "there is no majority", where="", got=f"{yes} yes of {len(votes)}, an odd number needed"
         )
     return _Sentence(text, votes, 2 * yes > len(votes))
+
+
+FORMAT = Format(name="qags_mturk_jsonl")

@@ -17,6 +17,7 @@ from judgescope.data.files import Found, Row
 from judgescope.data.rated import GoldSpan, Rated
 from judgescope.data.table import SYSTEM
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 TEXT, TOKENS = "GENERATED_TEXT", "TOKENS"
 APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
@@ -96,3 +97,6 @@ def _number(draft: Draft, row: Row, column: str) -> int:
     if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
         raise UserError(f"`{column}` is no number of a token", where="", got=cell)
     return int(cell)
+
+
+FORMAT = Format(name="rotowire_gsml_csv", roles=("games", "spans"), gives="spans")

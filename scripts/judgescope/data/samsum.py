@@ -9,6 +9,7 @@ from judgescope.data.draft import Draft, trimmed
 from judgescope.data.files import Found, Row
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 
 def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
@@ -21,3 +22,6 @@ def _add(draft: Draft, row: Row) -> None:
     if isinstance(dialogue, str):
         dialogue = "\n".join(line.rstrip() for line in dialogue.strip().splitlines())
     draft.item(name, [dialogue], [trimmed(summary)])
+
+
+FORMAT = Format(name="samsum", gives="originals")

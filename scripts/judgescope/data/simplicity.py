@@ -17,6 +17,7 @@ from judgescope.data.draft import MEAN, Draft, Key
 from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 TEXTS = ("orig_sent", "simp_sent")
 ROUNDED = 1e-6
@@ -89,3 +90,6 @@ class _Reading:
         )
         for aspect, count in sorted(wrong.items()):
             yield f"means of {aspect} that are not those of the single ratings: {count}"
+
+
+FORMAT = Format(name="simplicity_da_csv", optional=("ratings",))

@@ -11,6 +11,7 @@ from judgescope.data.draft import Draft
 from judgescope.data.files import Found, Row
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import WRONG_ENDING, Dataset
+from judgescope.schema.formats import Format
 
 SENTENCES = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
 ENDINGS = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
@@ -40,3 +41,6 @@ def _add(draft: Draft, row: Row) -> None:
 
 def _cell(draft: Draft, row: Row, column: str) -> str:
     return str(draft.pick(row, column)).strip()
+
+
+FORMAT = Format(name="story_cloze_csv", gives="originals", meta=("wrong_ending",))

@@ -11,6 +11,7 @@ from judgescope.data.draft import Draft
 from judgescope.data.files import Found, Row
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 ANNOTATIONS = {
     "expert": "expert_annotations",
@@ -43,3 +44,6 @@ def _add(draft: Draft, row: Row) -> None:
             values = draft.pick(row, f"{ANNOTATIONS[raters]}[*].{column}")
             for index, value in enumerate(values, start=1):
                 draft.rating(output, aspect, f"{raters}-{index}", value)
+
+
+FORMAT = Format(name="summeval_jsonl")

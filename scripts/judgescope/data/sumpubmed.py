@@ -12,6 +12,7 @@ from judgescope.data.draft import Draft
 from judgescope.data.files import Found, Row
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 SECTION = "BACKGROUND"
 """The only section that is used, of both (paper 000, A.1)."""
@@ -41,3 +42,6 @@ def _section(draft: Draft, row: Row, column: str) -> str:
             allowed=sections or "a heading in capitals on a line of its own",
         )
     return sections[SECTION].strip()
+
+
+FORMAT = Format(name="sumpubmed_jsonl", gives="originals")

@@ -15,6 +15,7 @@ from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.schema import cards
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 Rows = dict[str, list[tuple[Path, int, Row]]]
 
@@ -133,3 +134,6 @@ def _parsed(cell: object) -> object:
         return json.loads(cell)
     except (ValueError, RecursionError):
         return cell
+
+
+FORMAT = Format(name="table", optional=("items",))

@@ -11,6 +11,7 @@ from judgescope.data.draft import MEAN, Draft, trimmed
 from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 
 def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
@@ -42,3 +43,6 @@ def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
     for aspect, column in draft.columns.items():
         with draft.caught():
             draft.rating(output, aspect, MEAN, draft.pick(row, f"scores.{column}"))
+
+
+FORMAT = Format(name="unieval_json")

@@ -10,6 +10,7 @@ from judgescope.data.draft import Draft, numbered, trimmed
 from judgescope.data.files import Found, Row, read_rows
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 
 def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
@@ -47,3 +48,6 @@ def _raters(annotators: list[str], count: int) -> list[str]:
     if len(set(annotators)) == len(annotators) == count:
         return annotators
     return [f"rater-{index}" for index in range(1, count + 1)]
+
+
+FORMAT = Format(name="usr_json", any_role=True)

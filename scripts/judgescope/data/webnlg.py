@@ -15,6 +15,7 @@ from judgescope.data.files import Found
 from judgescope.data.markup import read_xml
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 ENGLISH = "en"
 
@@ -70,3 +71,6 @@ def _words(name: str) -> str:
     """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area UK."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda found: found[0].lower(), apart)
+
+
+FORMAT = Format(name="webnlg", gives="originals", meta=("category", "size"))

@@ -15,6 +15,7 @@ from judgescope.data.markup import read_xml
 from judgescope.data.rated import Rated
 from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Dataset
+from judgescope.schema.formats import Format
 
 Columns = list[tuple[Path, list[str]]]
 """Every file with its lines: the source, the references, and the documents if they are told."""
@@ -82,3 +83,12 @@ def _documents(path: Path) -> list[str]:
         return [line.rpartition("\t")[2] for line in lines_of(path)]
     found = read_xml(path).iter("doc")
     return [str(doc.get("id")) for doc in found for _ in doc.iterfind("src//seg")]
+
+
+FORMAT = Format(
+    name="wmt_text",
+    roles=("source", "reference"),
+    optional=("documents",),
+    gives="originals",
+    joins=("documents",),
+)

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.jobs.run import run
-from judgescope.methods import METHODS
 from judgescope.methods.evaluation_data import EvaluationData, turned
 from judgescope.methods.specs import StatisticsSpec, Turned
 from judgescope.schema.tables import read_table, table_of, write_table
@@ -38,7 +37,7 @@ def main(spec: StatisticsSpec) -> None:
         statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
         data_sha=_data_sha(f"{out}/items/{dataset}.json"),
     )
-    rows = import_module(METHODS[spec.table]).rows(study)
+    rows = import_module(f"judgescope.methods.{spec.table}").rows(study)
     write_table("results", table_of("results", rows), spec.output)
 
 

@@ -21,7 +21,7 @@ def _write(table: JoinedTable, output: str) -> None:
     """Add what the datasets make up together and sort by key; the CSV has what applies."""
     parts = [read_table("results", path) for path in table.parts]
     if table.across:
-        rows = import_module(table.across).rows(pa.concat_tables(parts).to_pylist())
+        rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
         parts.append(table_of("results", rows))
     whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
     write_table("results", whole, f"{output}.parquet")

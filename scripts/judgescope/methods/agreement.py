@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -30,8 +31,6 @@ THIN = 0.9
 DEGENERATE = 0.95
 """A judge that gives one score to so many of the targets says next to nothing."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
-
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -143,3 +142,13 @@ def below_controls(
             row = row | {"note": "; ".join(filter(None, [row["note"], said]))}
         told.append(row)
     return told
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("comparison", "criteria"),
+    texts=("systems",),
+    parts=("as_rater",),
+    claims=True,
+    controls=True,
+)

@@ -4,14 +4,13 @@ Both stand on the same resamples of the same items, in the same cells.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from judgescope.methods.base import Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.drops import HEADLINES, Drops
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
 
-Row = dict[str, Any]
 Wording = tuple[str, str | None]
 """A judge, and the wording of the aspects."""
 UNDEFINED_WORDING = "one of the wordings is undefined"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -40,7 +41,6 @@ from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Esti
 LEVEL_OF_TESTS = 0.05
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
-Row = dict[str, Any]
 Found = Mapping[Place, Replicated]
 KAPPA: Place = ("kappa_linear", "pooled")
 
@@ -322,3 +322,6 @@ def _plain(value: float, n: int, method: str) -> Estimate:
     if np.isnan(value):
         return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
     return Estimate(float(value), n=n, method=method)
+
+
+METHOD = Method(parts=("comparison",), bars=False)

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method, Row
 from judgescope.methods.changes import Wording, change_rows
 from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
 from judgescope.methods.evaluation_data import EvaluationData
@@ -23,7 +23,12 @@ from judgescope.statistics.confusion import items_needed, p_equivalence
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
+from judgescope.statistics.wilcoxon import (
+    WilcoxonMethod,
+    log_p_asymptotic,
+    log_p_exact,
+    table_method,
+)
 
 NOTHING = "nothing is expected"
 LEVEL = 0.05
@@ -32,8 +37,6 @@ POINTS = 4.0
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "no scale: the margin has no meaning"
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class Confusing:
         self, study: EvaluationData, found: Ends, judge: str, criterion: str | None
     ) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
-        self.method: Method = table_method(len(study.item_order))
+        self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
         self.cells = [
             cell
@@ -245,3 +248,12 @@ def rows(study: EvaluationData) -> list[Row]:
                 found += own.rows()
                 drops[judge, criterion] = own.drops
     return [*found, *change_rows(study, drops)]
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("criteria", "perturbations"),
+    texts=("systems", "once"),
+    parts=("compared", "expected"),
+    claims=True,
+)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts, present
@@ -22,7 +23,6 @@ from judgescope.statistics.result import Estimate
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
 NEIGHBOURS, ALL = "neighbours", "all"
 """The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of any two."""
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -126,3 +126,6 @@ def _costs(study: EvaluationData) -> Iterator[Row]:
         for name, one in estimates(mine, len(mine), priced(mine, told.price), None, ""):
             place = {"perturbation": told.writer, "form": told.step}
             yield study.row(told.model, "", name, "", one, **place)
+
+
+METHOD = Method(when="constructed", parts=("graded", "construction"))

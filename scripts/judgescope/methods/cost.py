@@ -1,12 +1,12 @@
 """What the study's replies cost when they were bought: the usage that the endpoints told."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.reserved_names import ASKED
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
@@ -18,7 +18,6 @@ ALL = "all"
 UNPRICED = "the model's card has no price"
 SUPERVISED = "the merging of its members' lists is booked by model, not by ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -143,3 +142,6 @@ _NONE = pa.array([], pa.string())
 def _named(bought: pa.Table) -> pa.ChunkedArray:
     """Return a name for each reply: its key and draw."""
     return pc.binary_join_element_wise(bought["key"], pc.cast(bought["draw"], pa.string()), ".")
+
+
+METHOD = Method(when="always", parts=("bought",), datasets="all", votes=True, oracles=True)

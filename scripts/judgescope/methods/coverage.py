@@ -1,8 +1,8 @@
 """What came of every judgment that was planned: no number hides what is missing behind it."""
 
 from collections import defaultdict
-from typing import Any
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from judgescope.statistics.result import Estimate
@@ -11,7 +11,7 @@ EXPLAINED = 6
 """So many rules or reasons are named in a note."""
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of coverage.csv: per cell the share parsed and the count of each status."""
     cells: dict[tuple[str, str, str], dict[str, dict[str, int]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -76,3 +76,6 @@ def _explained(rules: dict[str, int]) -> str:
     named = [f"{name} {count}" for name, count in ordered[:EXPLAINED] if name]
     more = len(ordered) - EXPLAINED
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
+
+
+METHOD = Method(when="always", datasets="all", votes=True, oracles=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import split
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.correlation import correlations
@@ -14,7 +14,6 @@ from judgescope.statistics.result import Estimate
 
 HUMAN, SYSTEMS, TEXTS = "human", "systems", "all"
 """The people; the sets of targets: rated texts of systems, and originals with all their damage."""
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -116,3 +115,6 @@ def _pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
         levels=["pooled"],
     )
     return found["pearson", "pooled"].estimate
+
+
+METHOD = Method()

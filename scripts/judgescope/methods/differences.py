@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any
 
 from judgescope.core.cells import joined
+from judgescope.methods.base import Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE, floored
 from judgescope.methods.undefined import excluded
@@ -31,7 +31,7 @@ def difference_rows(
     why: str = UNDEFINED_JUDGE,
     aspect: str = "",
     level: str = "",
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Yield a row for each statistic of `first`: its value less that of `second`.
 
     Both lose the same items, one at a time, so that what they share cancels. `why` is the note
@@ -46,9 +46,7 @@ Means = Mapping[tuple[str | None, str], Replicated]
 """(criterion, statistic) -> its mean over what a study built."""
 
 
-def mean_rows(
-    study: EvaluationData, means: Callable[..., Means], level: str
-) -> Iterator[dict[str, Any]]:
+def mean_rows(study: EvaluationData, means: Callable[..., Means], level: str) -> Iterator[Row]:
     """Yield means(judge) of every judge, and of every two that are compared the differences.
 
     means(judge, other) is of the items that both were given.

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
@@ -18,7 +18,7 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH, Replicated, with_interval
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.wilcoxon import (
-    Method,
+    WilcoxonMethod,
     log_p_asymptotic,
     log_p_exact,
     replicate_log_p,
@@ -83,13 +83,13 @@ class Discerning:
     def __init__(self, study: EvaluationData) -> None:
         self.study = study
         self.planned = study.spec.perturbed
-        self.method: Method = table_method(len(study.item_order))
+        self.method: WilcoxonMethod = table_method(len(study.item_order))
         self._tested: dict[tuple[bytes, bytes], Tests] = {}
         self._ends = ends(study)
         self._scored: dict[tuple[str, str, frozenset[str]], Scored] = {}
         self._summed: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
-    def judge_rows(self, judge: str) -> Iterator[dict[str, Any]]:
+    def judge_rows(self, judge: str) -> Iterator[Row]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headline."""
         for name, degree, _ in self.planned:
             place = {"perturbation": name, "degree": degree}
@@ -104,7 +104,7 @@ class Discerning:
         for statistic, one in self._headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", one.estimate)
 
-    def pair_rows(self, judge: str, other: str) -> Iterator[dict[str, Any]]:
+    def pair_rows(self, judge: str, other: str) -> Iterator[Row]:
         """Yield the differences of two judges' headlines, on the items that both were given.
 
         Both lose the same items, one at a time, so that what they share cancels.
@@ -135,7 +135,7 @@ class Discerning:
         if key not in self._tested:
             weights = self.study.weights
             exact = log_p_exact if self.method == "exact" else log_p_asymptotic
-            resampled: list[Method] = ["asymptotic", self.method]
+            resampled: list[WilcoxonMethod] = ["asymptotic", self.method]
             self._tested[key] = Tests(
                 *(
                     np.concatenate(([point(d)], replicate_log_p(d, weights, source, method)))
@@ -234,7 +234,7 @@ class Discerning:
             found = found.with_note("solved by length")
         return found
 
-    def _test_of(self, score: str) -> Method:
+    def _test_of(self, score: str) -> WilcoxonMethod:
         """Return the test whose p-values a score combines."""
         return "asymptotic" if score in ASYMPTOTIC else self.method
 
@@ -358,7 +358,7 @@ def _told(gaps: list[str], reasons: list[str], *, of: int) -> str:
     return f"{why} ({'; '.join(reasons)})"
 
 
-def _by(counted: Estimate, test: Method) -> Estimate:
+def _by(counted: Estimate, test: WilcoxonMethod) -> Estimate:
     """Say in `method` which p-values are combined."""
     return replace(counted, method=f"{counted.method}, {test} p")
 
@@ -384,13 +384,13 @@ def _replicated(
     return found
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of discernment.csv."""
     if not study.spec.perturbed:
         return []
     never = excluded(study)
     discerning = Discerning(study)
-    found: list[dict[str, Any]] = []
+    found: list[Row] = []
     for judge in study.spec.judges:
         if judge in never:
             nothing = Estimate.undefined(never[judge])
@@ -400,3 +400,12 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
     for pair in compared(study):
         found += discerning.pair_rows(*pair)
     return found
+
+
+METHOD = Method(
+    selectable=True,
+    tables=("perturbations", "responses"),
+    texts=("once",),
+    parts=("compared", "weights"),
+    claims=True,
+)

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, POOLED, Place, against, mean_rating, on_their_scale
 from judgescope.methods.undefined import excluded
@@ -40,7 +41,6 @@ BEST = (
 )
 MANY = "of {} members: only each alone, all but one, and all are told"
 SCALES = "warning: the members have different scales, of which a wide one weighs more"
-Row = dict[str, Any]
 Where = tuple[str, str, str | None, int | None]
 """(statistic, level, judge_b, k)."""
 
@@ -308,3 +308,6 @@ def _best(told: Sequence[Told]) -> set[Where]:
             if known is None or value > (known.found.estimate.value or 0.0):
                 best[at] = one
     return {(f"difference_{name}", level, one.judge_b, None) for (name, level), one in best.items()}
+
+
+METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",))

@@ -3,17 +3,16 @@
 A fault is noticed when the faulty text scores strictly below the clean text of the same item.
 """
 
-from typing import Any
-
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, meta
 from judgescope.statistics.means import SHARE, clustered_mean
 
 ALL_KINDS = "all"
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
     if study.spec.clean is None:
         return []
@@ -71,7 +70,7 @@ def _rows(
     statistic: str,
     pairs: list[tuple[str, str, int, str]],
     hit: Floats,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     kinds = sorted({kind for *_, kind in pairs})
     source = np.array([code for _, _, code, _ in pairs], dtype=np.int64)
     found = []
@@ -82,3 +81,6 @@ def _rows(
         )
         found.append(study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind))
     return found
+
+
+METHOD = Method(selectable=True, texts=("systems",))

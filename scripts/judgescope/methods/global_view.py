@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from judgescope.core.cells import split
+from judgescope.methods.base import Row
 from judgescope.methods.differences import Means, mean_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
 from judgescope.methods.specs import GradedTexts, present
@@ -26,7 +27,6 @@ GLOBAL: Final = "global"
 """The level of these rows."""
 STATISTICS: Final = ("kappa_linear", "cem_ord")
 AGAINST: Final = "against the rating of the graded set"
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

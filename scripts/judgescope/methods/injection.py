@@ -6,12 +6,12 @@ only the attack does is what it says.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods.base import Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
@@ -31,7 +31,6 @@ OTHER_CLAIM = "the attack names the top of another scale than the judge's"
 SEVERAL = "a mean of several draws equals no rating"
 SWAPPED = "permutation of attack and inert text, 1000, sources whole, two-sided"
 NOTE = "with the attack, less with an inert text in its place"
-Row = dict[str, Any]
 Ends = tuple[float, float]
 
 

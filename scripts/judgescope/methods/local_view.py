@@ -6,12 +6,13 @@ Whoever made them knows the order, and no person has to rate anything.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.cells import split
+from judgescope.methods.base import Row
 from judgescope.methods.differences import Means, mean_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.views import RULES
@@ -29,7 +30,6 @@ LOCAL: Final = "local"
 """The level of these rows."""
 AVERAGED: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
 MADE = ("ok", "short")
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Row
 from judgescope.methods.measures import AVERAGE, floored
 from judgescope.statistics.comparison import ranks
 from judgescope.statistics.means import independent_mean
@@ -14,10 +15,8 @@ OVERALL = "overall"
 """The dataset of rows that hold the mean over all datasets."""
 WHAT = ("judge", "judge_b", "criterion", "statistic", "level")
 
-Row = dict[str, Any]
 
-
-def rows(table: Iterable[Mapping[str, Any]]) -> list[Row]:
+def across(table: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Return the means over datasets of a table's averages over aspects, and ranks by them.
 
     Datasets are independent, so nothing but their intervals is needed. A study of one has none. A

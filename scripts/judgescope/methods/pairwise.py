@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.pairwise import (
@@ -23,7 +24,7 @@ Votes = dict[tuple[str, str], list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
     found = []
     for (perturbation, judge, aspect), votes in votes_of(study).items():
@@ -162,3 +163,6 @@ def _circles(
         table[row, i, j], table[row, j, i] = vote, -vote
     source = np.array([study.item_order[item] for item in sorted(texts)], dtype=np.int64)
     return {"nontransitive_share": nontransitive_share(table, source, study.weights)}
+
+
+METHOD = Method(when="votes", votes=True, claims=True)

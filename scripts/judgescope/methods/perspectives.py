@@ -5,7 +5,6 @@ On any rated dataset, beside the traditional view (its Table 1), and on texts in
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from judgescope.core.cells import joined, split
 from judgescope.methods import global_view, local_view
 from judgescope.methods.agreement import below_controls
+from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, Place, floored, hinted
@@ -24,7 +24,6 @@ from judgescope.statistics.result import Estimate
 
 LEVELS = tuple(dict.fromkeys(level for _, level in MEASURES))
 NOT_JUDGED = "not judged"
-Row = dict[str, Any]
 Found = Mapping[Place, Replicated]
 
 
@@ -213,3 +212,15 @@ def _differences(field: Views, criterion: str | None) -> Iterator[Row]:
                 level=level,
                 place={"judge_b": other},
             )
+
+
+METHOD = Method(
+    selectable=True,
+    texts=("systems", "graded"),
+    parts=("compared", "in_a_row", "graded"),
+    across="judgescope.methods.overall",
+    oracles=True,
+    claims=True,
+    controls=True,
+    unturned=True,
+)

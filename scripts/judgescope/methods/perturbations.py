@@ -1,10 +1,10 @@
 """What became of every planned damage: done, short, impossible, and how large it was."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
@@ -15,7 +15,7 @@ IMPROVED = ("ok", "kept", "failed")
 """What becomes of a reference that a model improves: kept is one that it could not."""
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
     if not study.spec.perturbed:
         return []
@@ -31,7 +31,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
     return found
 
 
-def _improved(study: EvaluationData, originals: TargetSet) -> Iterator[dict[str, Any]]:
+def _improved(study: EvaluationData, originals: TargetSet) -> Iterator[Row]:
     """Yield what became of the references that a model improved, where one did."""
     told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
     for outcome in IMPROVED if study.spec.improved else ():
@@ -79,3 +79,6 @@ def _mean(
     spread = np.full(len(done), np.nan)
     spread[np.array(done, dtype=bool)] = values
     return clustered_mean(spread, panel.source, study.weights, of=of)
+
+
+METHOD = Method()

@@ -5,16 +5,15 @@ Where a judge's score is its first draw, the means of its reasons are of that dr
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
 from judgescope.methods.specs import present
 from judgescope.schema.tables import read_table
 
 NOT_ASKED = "not_applicable"
-Row = dict[str, Any]
 
 
 class Rationales:

@@ -1,9 +1,8 @@
 """Whether a judge says the same twice, and how many draws are enough."""
 
-from typing import Any
-
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics.repeatability import repeatability, spearman_brown
 from judgescope.statistics.result import UNRELIABLE, Estimate
@@ -12,9 +11,9 @@ CURVE = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of draws for which the share of the attainable correlation is told (column k)."""
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of repeatability.csv, for judges with several draws of the systems' texts."""
-    found: list[dict[str, Any]] = []
+    found: list[Row] = []
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         panel = study.systems.given(judge)
         table = table[:, np.isin(study.systems.targets, panel.targets)]
@@ -28,7 +27,7 @@ def rows(study: EvaluationData) -> list[dict[str, Any]]:
 
 def _curve(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, reliability: Estimate
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return the share of the attainable correlation for several numbers of draws.
 
     It grows with the reliability, so its interval is that of the reliability's ends.
@@ -53,3 +52,6 @@ def _curve(
             )
         rows.append(study.row(judge, aspect, "attainable_share", "pooled", one, k=k))
     return rows
+
+
+METHOD = Method(when="draws")

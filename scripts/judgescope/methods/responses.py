@@ -5,10 +5,10 @@ A text's score here is the mean over the aspects; people's, of the systems' text
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import (
     WITHOUT_REFERENCES,
     Codes,
@@ -24,7 +24,6 @@ from judgescope.statistics.result import Estimate
 
 BINS = 20
 ORIGINAL, DAMAGED = "original", "all"
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -123,3 +122,6 @@ def _with_people(study: EvaluationData, judge: str) -> Row:
     )["pearson", "pooled"].estimate
     place = {"perturbation": "systems", "systems": systems}
     return study.row(judge, "", "pearson", "pooled", found, **place)
+
+
+METHOD = Method()

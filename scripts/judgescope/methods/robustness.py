@@ -12,6 +12,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import injection
+from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
@@ -40,7 +41,6 @@ NO_FORMS = "the model is asked in one form"
 SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """How far a judge agrees with people."""
-Row = dict[str, Any]
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> what is averaged over aspects."""
 
@@ -270,3 +270,14 @@ def _moods(
         test = mean_test(first[both], second[both], told.panel.source[both], flips)
         one = Estimate(test.p, n=test.n, method=SWAPPED) if test.n else Estimate.undefined(NOTHING)
         yield study.row(judge, aspect, f"p_{name}", "", one, judge_b=base)
+
+
+METHOD = Method(
+    selectable=True,
+    texts=("systems", "attack"),
+    parts=("robust",),
+    claims=True,
+    controls=True,
+    unturned=True,
+    packages=("textblob",),
+)

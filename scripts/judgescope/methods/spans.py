@@ -11,11 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from judgescope.core.slugs import slug
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData
 from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
@@ -41,7 +42,6 @@ FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
 `category` what both call the error has to be the same, too."""
 LEVELS: Final = {"pooled": span_agreement, "by_text": span_agreement_by_text}
 WORD = re.compile(r"\S+")
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -247,3 +247,8 @@ def _left_out(predicted: Sequence[Prediction]) -> str:
     told = [f"spans that are not found count as wrong: {lost}"] if lost else []
     told += [f"errors that quote no words are left out: {bare}"] if bare else []
     return "; ".join(told)
+
+
+METHOD = Method(
+    selectable=True, when="annotated", texts=("systems",), parts=("spans",), claims=True
+)

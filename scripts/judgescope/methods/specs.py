@@ -9,6 +9,8 @@ from judgescope.parsing.policy import Policy
 
 T = TypeVar("T")
 Level = Literal["pooled", "by_source", "by_system"]
+Setting = bool | int | float | str | list[int | float | str] | None
+"""A value of a study's key that a method names as its settings."""
 Prices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
 
@@ -253,6 +255,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     gold: str | None = None
     """The file of errors that people marked."""
     graded: list[GradedTexts] = field(default_factory=list)
+    settings: dict[str, Setting] = field(default_factory=dict)
+    """The content of the study's key that the method names as its settings."""
 
 
 class JoinedTable(_Part, frozen=True):

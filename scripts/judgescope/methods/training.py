@@ -7,10 +7,10 @@ as it was before and as it is after the last step. Paper 004, section 5.
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.specs import present
@@ -22,7 +22,6 @@ from judgescope.statistics.result import Estimate
 HELD_OUT = "held_out"
 """The level of what is not taught; that of the rest is `train`."""
 LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
-Row = dict[str, Any]
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -69,3 +68,6 @@ def _foreseen(study: EvaluationData, aspects: list[str], losses: list[Row]) -> I
 def _mean(study: EvaluationData, values: Floats, source: Codes) -> Replicated:
     of = "mean over replies that are held out"
     return replicated_share(values, np.ones(values.size), source, study.weights, of=of, ends=None)
+
+
+METHOD = Method(when="distilled", parts=("training",), datasets="distilled", bars=False)

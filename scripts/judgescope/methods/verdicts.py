@@ -4,8 +4,9 @@ Each maker computes claims of its kinds where its method is part of the study.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
+from judgescope.methods.base import Method, Row
 from judgescope.methods.claims import agreement, bars, criteria, damage, hints, order, rating, spans
 from judgescope.methods.claims.base import Claim, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -23,7 +24,7 @@ MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
 """Table whose inputs a claim needs -> the functions that make its claims."""
 
 
-def rows(study: EvaluationData) -> list[dict[str, Any]]:
+def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
     people = agreement.people(study) if "agreement" in study.spec.claimed else ()
     return [*people, *verdict_rows(study, _claims(study))]
@@ -36,3 +37,6 @@ def _claims(study: EvaluationData) -> Iterator[Claim]:
                 yield from maker(study)
     if study.spec.required:
         yield from bars.claims(study)
+
+
+METHOD = Method(when="always", parts=("as_rater", "verdicts"), votes=True, bars=False)

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
+from judgescope.methods.registry import METHODS
 from judgescope.plan.applicability import computes
 from judgescope.plan.attacks import check_attacks
 from judgescope.schema.cards import (
     ASKED,
     COMPARE,
     CONTROL_FORMS,
-    DAMAGING,
     LEXICAL_FORMS,
     PROMPTED,
     AnyPerturbation,
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
 FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
 
 
-READ_BY: dict[str, tuple[frozenset[str], str]] = {
-    "graded": (frozenset({"perspectives"}), "no method of the study reads texts of every rating"),
-    "attack": (frozenset({"robustness"}), "no method of the study reads attacked texts"),
-    "once": (frozenset(DAMAGING), "nothing in the study needs this perturbation"),
+UNREAD = {
+    "graded": "no method of the study reads texts of every rating",
+    "attack": "no method of the study reads attacked texts",
+    "once": "nothing in the study needs this perturbation",
 }
-"""Kind of perturbation -> the methods of which one has to be there for it, and what is told."""
-
-
-RAW = {"perspectives", "robustness"}
-"""Methods that read ratings or replies beside the tables that `best: min` turns around."""
+"""Kind of perturbation -> the error where no method of the study reads such texts."""
 
 
 def check_study(
@@ -85,7 +81,7 @@ def check_study(
 
 def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> None:
     """Check that no method reads values of its own of a scale whose best end is the lowest."""
-    unread = [name for name in study.methods if name in RAW]
+    unread = [name for name in study.methods if METHODS[name].unturned]
     for dataset in datasets.values():
         for aspect, scale in dataset.aspects.items():
             if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
@@ -100,12 +96,13 @@ def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> N
 
 def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
     """Check that some method of the study reads what a perturbation makes."""
-    if perturbation.kind not in READ_BY:
+    kind = perturbation.kind
+    if kind not in UNREAD:
         return
-    methods, what = READ_BY[perturbation.kind]
+    methods = {name for name, method in METHODS.items() if kind in method.texts}
     if not methods & set(study.methods):
         raise UserError(
-            what,
+            UNREAD[kind],
             where=f"{source}, key perturbations",
             got=perturbation.perturbation,
             todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or leave the "

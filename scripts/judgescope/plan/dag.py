@@ -445,39 +445,10 @@ class Dag:
 
     def statistics_from(self, table: str, dataset: str) -> list[str]:
         """Return the files that a dataset's part of a result table is computed from."""
-        paths, specs = self.paths, self.specs
-        collected = ("scores", "draws", "rationales", "statuses")
+        paths = self.paths
         found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
-        found += [paths.collected(dataset, name) for name in collected]
-        found += [*self.targets(dataset), *self._constructed(table, dataset)]
-        match table:
-            case "cost":  # what datasets share is counted at the first
-                names = list(self.plan.datasets)
-                before = names[: names.index(dataset) + 1]
-                found += [paths.collected(name, "bought") for name in before]
-            case "training":
-                found += [specs.lessons.losses, specs.lessons.export]
-            case "verdicts":
-                found += [paths.statistics(name, dataset) for name in specs.decided_by]
-        if self._needs("spans", table):
-            gold = specs.gold(dataset)
-            found += [paths.collected(dataset, "marked"), *([gold] if gold else [])]
-        return found
-
-    def _needs(self, method: str, table: str) -> bool:
-        """Return whether a table is a method's, or has claims that rest on it."""
-        return table == method or (table == "verdicts" and method in self.specs.claimed)
-
-    def _constructed(self, table: str, dataset: str) -> list[str]:
-        """Return what the statistics of graded sets are made from, beside their texts."""
-        names = (name for name, _ in self.plan.perturbed(dataset, "graded"))
-        sets = [self.specs.known(dataset, name) for name in names]
-        found = [one.file for one in sets]
-        if table == "construction":
-            found.append(self.paths.collected(dataset, "bought"))
-            found += [path for one in sets for path in [one.anchors, *one.compared] if path]
-            return found
-        return found if self._needs("perspectives", table) else []
+        found += [paths.collected(dataset, name) for name in ("scores", "draws", "statuses")]
+        return [*found, *self.targets(dataset), *self.specs.inputs(table, dataset)]
 
     def reported(self) -> list[str]:
         """Return the files that the report reads beside the result tables."""

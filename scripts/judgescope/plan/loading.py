@@ -8,6 +8,7 @@ from typing import Any
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
+from judgescope.methods.registry import METHODS
 from judgescope.plan.bars import check_bars
 from judgescope.plan.checks import (
     check_dataset,
@@ -48,8 +49,6 @@ from judgescope.schema.cards import (
 )
 from judgescope.schema.loading import Cards, validate_card
 
-AGAINST_PEOPLE = {"agreement", "perspectives", "robustness"}
-"""Methods that hold judges against people's ratings."""
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
 
@@ -189,7 +188,7 @@ def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
     So it is where judges are held against ratings, or against what is known of texts otherwise.
     """
     known = any(card.ratings != "none" or card.gives_texts for card in datasets)
-    if not known or not AGAINST_PEOPLE & set(study.methods):
+    if not known or not any(METHODS[name].controls for name in study.methods):
         return study
     more = [name for name in CONTROLS if name not in study.judges]
     return study.model_copy(update={"judges": [*study.judges, *more]})

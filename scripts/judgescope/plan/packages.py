@@ -3,6 +3,8 @@
 from functools import cache
 from importlib.metadata import version
 
+from judgescope.methods.registry import METHODS
+
 PACKAGES: dict[str, list[str]] = {
     "perturb": ["pyspellchecker", "typo"],
     "statistics": ["numpy", "rapidfuzz", "scipy"],
@@ -10,7 +12,6 @@ PACKAGES: dict[str, list[str]] = {
     "control": ["numpy"],
     "openai": ["jinja2"],
     "spotcheck": ["jinja2", "numpy", "rapidfuzz"],
-    "robustness": ["textblob"],
     "choose_anchors": ["numpy"],
     "make_texts": ["jinja2", "pyspellchecker", "rapidfuzz"],
     "candidates": ["jinja2", "numpy", "pyspellchecker", "rapidfuzz", "sacrebleu"],
@@ -21,8 +22,9 @@ PACKAGES: dict[str, list[str]] = {
     "analyse": ["jinja2"],
     "merge": ["jinja2"],
     "locate": ["rapidfuzz"],
+    **{name: list(method.packages) for name, method in METHODS.items()},
 }
-"""Job, engine or what some jobs do -> the packages whose behaviour shows in the output."""
+"""Job, engine, table or what some jobs do -> the packages whose behaviour shows in the output."""
 PACKAGES["report"] = sorted(
     {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
 )

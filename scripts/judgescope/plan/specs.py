@@ -17,40 +17,31 @@ from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS
 from judgescope.engines import ENGINES
 from judgescope.engines.specs import Joined, ReplaySpec
-from judgescope.methods import ACROSS, BESIDE, METHODS
+from judgescope.methods.registry import METHODS
 from judgescope.methods.specs import (
     AspectScale,
-    AsRater,
-    Comparison,
     JoinedTable,
     StatisticsSpec,
     TablesSpec,
     Turned,
 )
 from judgescope.parsing.judgment import Scale
-from judgescope.plan.attacks import attacks_of
-from judgescope.plan.bars import bars_of
 from judgescope.plan.cards import judge_cards
 from judgescope.plan.distilled import DistilledSpecs
-from judgescope.plan.ensembles import ensembles_of
 from judgescope.plan.explorer import explore_page
 from judgescope.plan.generators import analyses_of, graded, made_of, spender
 from judgescope.plan.judges import (
     annotators,
     aspects_told,
-    bought_of,
     card_hash,
     engine_of,
-    expected_of,
     facts_of,
     price_of,
-    robust_of,
     scales_told,
-    steps_of,
     turned,
-    weights_of,
 )
 from judgescope.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
+from judgescope.plan.result_tables import datasets_of, part_of, tables_of
 from judgescope.plan.spending_limits import caps_of
 from judgescope.plan.study import Cell, CellAspect, is_selected
 from judgescope.replies.specs import AskSpec
@@ -64,15 +55,6 @@ from judgescope.schema.cards import (
     RecordedModel,
 )
 from judgescope.scoring.specs import CollectSpec, ComputeSpec, Missing, Read, ScoreSpec
-
-COUNTS = {"coverage", "cost"}
-"""Tables that count what was done on all datasets."""
-CLAIMED = {
-    *("agreement", "perspectives", "pairwise", "spans", "discernment", "confusion", "robustness")
-}
-"""Tables on whose statistics claims about judges rest (table `verdicts`)."""
-ORACLES = {"perspectives", "coverage", "cost"}
-"""Tables that have something to say of a control that knows the errors."""
 
 
 class Specs(DistilledSpecs):
@@ -336,19 +318,20 @@ class Specs(DistilledSpecs):
         card, improved = plan.datasets[dataset], plan.improved(dataset)
         sets = plan.target_sets(dataset)
         levels = {name: p.level for name, p in plan.perturbations.items()}
-        counted = table in {"coverage", "cost", "pairwise", "verdicts"}  # votes are no scores
-        judges = [name for name in plan.judges_of(dataset) if counted or not plan.compares(name)]
-        if table not in ORACLES:
-            judges = [name for name in judges if not plan.is_oracle(name)]
+        method, part = METHODS[table], part_of(self, table, dataset)
+        judges = [
+            name
+            for name in plan.judges_of(dataset)
+            if (method.votes or not plan.compares(name))
+            and (method.oracles or not plan.is_oracle(name))
+        ]
         known = {name: facts_of(plan, dataset, name) for name in judges}
-        bought: dict[str, Any] = {}
         if table == "cost":
             known = {name: replace(one, price=price_of(plan, name)) for name, one in known.items()}
-            bought = bought_of(plan, self.out, dataset)
         return self._record(
             StatisticsSpec,
             "statistics",
-            METHODS[table],
+            f"judgescope.methods.{table}",
             packages=table,
             table=table,
             dataset=dataset,
@@ -376,9 +359,8 @@ class Specs(DistilledSpecs):
             allow_missing=plan.study.allow_missing,
             missing=None if plan.study.missing == "drop" else plan.study.missing,
             families=card.families,
-            **bought,
             improved=card_hash(improved) if improved else None,
-            **self._of_method(table, dataset),
+            **part.fields,
             reference_systems=card.reference_systems,
             exclude_reference_systems=plan.study.exclude_reference_systems,
             targets=sets,
@@ -397,72 +379,24 @@ class Specs(DistilledSpecs):
         }
         return Turned(ratings=people, scores=scores) if people or scores else None
 
-    def _of_method(self, table: str, dataset: str) -> dict[str, Any]:
-        """Return what one method alone has to know; the verdicts know what all of theirs do."""
-        plan, found = self.plan, dict[str, Any]()
-        tables = {table}
-        if table == "comparison":
-            found["comparison"] = Comparison(**plan.study.comparison.model_dump())
-        if table in {"agreement", "verdicts"}:
-            raters = plan.datasets[dataset].raters
-            found["as_rater"] = AsRater(margin=plan.study.as_rater_margin, raters=raters)
-        if table == "verdicts":
-            found["claimed"] = self.claimed
-            found["required"] = bars_of(plan, self.out, dataset, self.decided_by)
-            tables |= {*self.claimed}
-        sets = plan.perturbed(dataset, "graded")
-        if tables & {"discernment", "confusion", "perspectives"}:
-            found["compared"] = plan.study.comparison.judges
-        if "discernment" in tables:
-            found["weights"] = weights_of(plan, dataset)
-        if "confusion" in tables:
-            found |= {"expected": expected_of(plan), "criteria": plan.study.criteria}
-        if "perspectives" in tables:
-            found["in_a_row"] = plan.perturbed(dataset, "row")
-        if "robustness" in tables:
-            found |= {**robust_of(plan, dataset), "attacks": attacks_of(plan, dataset)}
-            found["rationales"] = self.paths.collected(dataset, "rationales")
-        if table == "ensemble":
-            found["ensembles"] = ensembles_of(plan, dataset)
-        if table == "construction":
-            found["bought"] = [self.paths.collected(dataset, "bought")]
-            found["steps"] = steps_of(plan, dataset)
-        if table == "training":
-            found["training"] = self.lessons
-        if "spans" in tables:
-            found["marked"] = self.paths.collected(dataset, "marked")
-            found["gold"] = self.gold(dataset)
-        if tables & {"perspectives", "construction"}:
-            found["graded"] = [self.known(dataset, name) for name, _ in sets]
-        return found
-
-    @cached_property
-    def claimed(self) -> list[str]:
-        """Return the tables of the study on whose statistics claims rest."""
-        return [name for name in self.tables if name in CLAIMED]
-
-    @cached_property
-    def decided_by(self) -> list[str]:
-        """Return the tables whose rows decide on the study's bars; none where it states none."""
-        known = self.tables if self.plan.study.require else []
-        return [name for name in known if name not in {"verdicts", "training", "comparison"}]
+    def inputs(self, table: str, dataset: str) -> list[str]:
+        """Return the files that a table alone reads, beside what those of all tables read."""
+        return list(part_of(self, table, dataset).files)
 
     def tabled(self, table: str) -> list[str]:
-        """Return the datasets of a result table: nobody is evaluated on what is learnt from."""
-        if table == "training":
-            return self.plan.taught
-        return [*self.plan.datasets] if table in COUNTS else self.plan.evaluated
+        """Return the datasets of a result table."""
+        return datasets_of(self.plan, table)
 
     def joined_tables(self) -> str:
         """Return the spec that joins the datasets' parts of every result table."""
         tables = {
             self.paths.table(table).removesuffix(".parquet"): JoinedTable(
                 parts=[self.paths.statistics(table, name) for name in self.tabled(table)],
-                across=ACROSS.get(table),
+                across=METHODS[table].across or None,
             )
             for table in self.tables
         }
-        across = [ACROSS[table] for table in self.tables if table in ACROSS]
+        across = [METHODS[table].across for table in self.tables if METHODS[table].across]
         return self._record(TablesSpec, "tables", *across, tables=tables)
 
     def report(self, command: str) -> str:
@@ -496,30 +430,10 @@ class Specs(DistilledSpecs):
             if self.plan.is_prompted(card.model) and card.form != COMPARE
         ]
 
-    @property
-    def _builds(self) -> bool:
-        """Return whether the study builds texts in a row, or of every rating."""
-        return any(
-            self.plan.perturbed(name, "row", "graded")
-            for name, card in self.plan.datasets.items()
-            if not card.gives_texts
-        )
-
     @cached_property
     def tables(self) -> list[str]:
         """Return the result tables of the study."""
-        methods, judges = self.plan.study.methods, self.plan.judges.values()
-        of_methods = (table for method in methods for table in (method, *BESIDE.get(method, [])))
-        found = [
-            *of_methods,
-            *(["repeatability"] if any(judge.draws > 1 for judge in judges) else []),
-            *(["pairwise"] if any(judge.form == COMPARE for judge in judges) else []),
-            *(["construction"] if self._builds else []),
-            *(["spans"] if annotators(self.plan) else []),
-            *(["training"] if self.plan.taught else []),
-            *("verdicts", "coverage", "cost"),
-        ]
-        return list(dict.fromkeys(found))
+        return tables_of(self.plan)
 
 
 def _plain(spec: str) -> str:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from judgescope.core.cells import DERIVED, cell_file, in_order, joined, split
 from judgescope.core.set_names import SYSTEMS, WRITTEN
+from judgescope.methods.registry import METHODS
 from judgescope.plan.applicability import computes, not_applicable
 from judgescope.prompts import Templates
 from judgescope.schema.cards import (
     ASKED,
     COMPARE,
-    DAMAGING,
     FOLDERS,
     ORACLE,
     PROMPTED,
@@ -36,9 +36,6 @@ from judgescope.schema.cards import (
     Study,
     Weights,
 )
-
-ON_SYSTEMS = {"agreement", "confusion", "perspectives", "robustness", "ensemble", "faults", "spans"}
-"""Methods that look at the texts of systems."""
 
 
 class Cell(NamedTuple):
@@ -168,17 +165,17 @@ class Plan:
 
     def target_sets(self, dataset: str) -> list[str]:
         """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
-        methods = set(self.study.methods)
+        read = {text for name in self.study.methods for text in METHODS[name].texts}
         if dataset in self.taught:
             own = [SYSTEMS] if self.datasets[dataset].has_systems else []
             return [*own, *self.new_sets(dataset)]
         if self.datasets[dataset].gives_texts:
-            given = self.perturbed(dataset, "row", "graded") if "perspectives" in methods else []
+            given = self.perturbed(dataset, "row", "graded") if "graded" in read else []
             return [f"{name}.{degree}" for name, degree in given]
-        sets = ["systems"] if ON_SYSTEMS & methods and self.datasets[dataset].has_systems else []
-        damaged = self.perturbed(dataset) if DAMAGING & methods else []
+        sets = ["systems"] if "systems" in read and self.datasets[dataset].has_systems else []
+        damaged = self.perturbed(dataset) if "once" in read else []
         damaged += self.perturbed(dataset, "row", "graded")
-        damaged += self.perturbed(dataset, "attack") if "robustness" in methods else []
+        damaged += self.perturbed(dataset, "attack") if "attack" in read else []
         sets += ["original"] if damaged else []
         return sets + [f"{name}.{degree}" for name, degree in damaged]
 

@@ -9,7 +9,6 @@ from msgspec import to_builtins
 from judgescope.core.canonical import canonical
 from judgescope.core.job_spec import JobSpec
 from judgescope.core.set_names import ANALYSES, ORIGINAL, REFERENCES
-from judgescope.data import ADAPTERS
 from judgescope.engines import ENGINES
 from judgescope.plan.analyses import analysing
 from judgescope.plan.attacks import addition
@@ -26,6 +25,7 @@ from judgescope.schema.cards import (
     References,
     RulePerturbation,
 )
+from judgescope.schema.formats import MODULES
 
 
 class TextSpecs:
@@ -70,7 +70,7 @@ class TextSpecs:
             "seed": self.plan.study.seed,
             "output": output,
         }
-        return self._spec("ingest", fields, ADAPTERS[card.format])
+        return self._spec("ingest", fields, MODULES[card.format])
 
     def gold(self, dataset: str) -> str | None:
         """Return where the errors lie that people marked in a dataset's texts, if they did."""

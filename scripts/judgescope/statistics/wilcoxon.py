@@ -18,7 +18,7 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import replicated
 from judgescope.statistics.result import Estimate
 
-Method = Literal["exact", "asymptotic"]
+WilcoxonMethod = Literal["exact", "asymptotic"]
 
 EXACT_LIMIT = 1000
 """Most non-zero differences of a table that is tested exactly; its resamples may have twice it."""
@@ -126,7 +126,7 @@ def signed_rank(
     )
 
 
-def table_method(max_nonzero: int) -> Method:
+def table_method(max_nonzero: int) -> WilcoxonMethod:
     """Return the method of a whole table from its largest number of non-zero differences.
 
     One method per table: a switch from cell to cell would let the score fall as evidence grows.
@@ -153,7 +153,7 @@ def log_p_asymptotic(d: ArrayLike) -> float:
 
 
 def replicate_log_p(
-    d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: Method
+    d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: WilcoxonMethod
 ) -> NDArray[np.float64]:
     """Return ln p of every deletion, (sources,), of the differences that it leaves.
 

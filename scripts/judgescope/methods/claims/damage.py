@@ -24,7 +24,12 @@ from judgescope.statistics.multiple import holm
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
 from judgescope.statistics.verdict import FEW_LOST, Outcome
-from judgescope.statistics.wilcoxon import Method, log_p_asymptotic, log_p_exact, table_method
+from judgescope.statistics.wilcoxon import (
+    WilcoxonMethod,
+    log_p_asymptotic,
+    log_p_exact,
+    table_method,
+)
 
 NOT_JUDGED: Final = "not_judged"
 """The reason where an aspect has no pair of scores, or the judge is left out of the dataset."""
@@ -55,7 +60,7 @@ class Cell:
         told = zip(self.pairs, self.lost, strict=True)
         return max(lost / (len(one.differences) + lost) for one, lost in told)
 
-    def log_p(self, method: Method, *, worst: bool = False) -> float:
+    def log_p(self, method: WilcoxonMethod, *, worst: bool = False) -> float:
         """Return ln p of all aspects; `worst`: as if lost pairs scored the damage far higher."""
         test = log_p_exact if method == "exact" else log_p_asymptotic
         logs = [
@@ -109,7 +114,7 @@ def _of_judge(
         yield _claim(judge, cell, float(log_p), float(log_holm), lengths[cell.place])
 
 
-def _tested(cell: Cell, method: Method) -> float:
+def _tested(cell: Cell, method: WilcoxonMethod) -> float:
     """Return the cell's ln p; where some pairs are lost, the larger of that with and without."""
     log_p = cell.log_p(method)
     return max(log_p, cell.log_p(method, worst=True)) if cell.lost_share > FEW_LOST else log_p

@@ -65,7 +65,7 @@ from judgescope.schema.cards.perturbations import (
     Perturbation,
     RulePerturbation,
 )
-from judgescope.schema.cards.study import DAMAGING, PILOT, Caps, Comparison, Confusion, Study
+from judgescope.schema.cards.study import PILOT, Caps, Comparison, Confusion, Study
 from judgescope.schema.cards.vllm import TRAINED, Adapter, VllmModel
 from judgescope.schema.cards.weights import Weights
 
@@ -74,7 +74,6 @@ __all__ = [
     "ASPECT",
     "COMPARE",
     "CONTROL_FORMS",
-    "DAMAGING",
     "FOLDERS",
     "GIVEN_ROLES",
     "INJECT_ERRORS",

@@ -1,41 +1,20 @@
 """Cards of datasets and aspects."""
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from judgescope.core.reserved_names import WRONG_ENDING
 from judgescope.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
 from judgescope.schema.cards.improvement import Improvement
+from judgescope.schema.formats import FORMATS
 
-GIVEN = "dualeval_json"
-"""The format whose files hold texts with known ratings or in a known order, and nothing else."""
 GIVEN_ROLES = ("global", "local")
-"""Its roles: texts with their ratings; lists of texts, each with one error more than the last."""
-SPANNED = "rotowire_gsml_csv"
-"""The format that holds texts in which people marked the errors, and that nobody rated."""
-WITHOUT_SYSTEMS = {
-    "sumpubmed_jsonl": (),
-    "story_cloze_csv": (WRONG_ENDING,),
-    "answer_equivalence_jsonl": (),
-    "wmt_text": (),
-    "cnn_dailymail": (),
-    "samsum": (),
-    "news_commentary": (),
-    "webnlg": ("category", "size"),
-    GIVEN: (),
-}
-"""Formats that hold originals only, no system's text and no rating -> the items' `meta`."""
-JOINED = {"wmt_text": {"documents"}, "news_commentary": set[str]()}
-"""Format whose segments can be joined -> the roles that this needs."""
-ROLES: dict[str, tuple[set[str], set[str]]] = {
-    "wmt_text": ({"source", "reference"}, {"documents"}),
-    GIVEN: (set(), set(GIVEN_ROLES)),
-    "simplicity_da_csv": ({"data"}, {"ratings"}),
-    SPANNED: ({"games", "spans"}, set()),
-    "table": ({"data"}, {"items"}),
-}
-"""Format -> the roles that it needs, and those that it may have beside; others have `data`."""
+"""Roles of data that give texts of known quality: texts with their ratings; lists of texts, each
+with one error more than the last."""
+if TYPE_CHECKING:
+    FormatName = str
+else:
+    FormatName = Literal[*FORMATS]
 
 
 class SubAspect(Card):
@@ -202,25 +181,9 @@ class Dataset(Card):
     aspects: dict[Slug, RatedAspect] = Field(
         min_length=1, description="Aspect -> the scale on which it is rated, and more."
     )
-    format: Literal[
-        "summeval_jsonl",
-        "usr_json",
-        "unieval_json",
-        "hanna_csv",
-        "sumpubmed_jsonl",
-        "story_cloze_csv",
-        "answer_equivalence_jsonl",
-        "wmt_text",
-        "cnn_dailymail",
-        "samsum",
-        "news_commentary",
-        "webnlg",
-        "dualeval_json",
-        "qags_mturk_jsonl",
-        "simplicity_da_csv",
-        "rotowire_gsml_csv",
-        "table",
-    ] = Field(description="How the files are read; `table` is for your own CSV, JSONL or Parquet.")
+    format: FormatName = Field(
+        description="How the files are read; `table` is for your own CSV, JSONL or Parquet."
+    )
     files: DataFiles = Field(
         description="Role -> path, or a file on a hub; one alone has the role `data`."
     )
@@ -276,7 +239,8 @@ class Dataset(Card):
         self._check_roles()
         if (self.gives_spans or not self.has_systems) and self.ratings != "none":
             raise ValueError("there are no texts that anybody rated: add `ratings: none`")
-        if self.select.join and not JOINED.get(self.format, {self.format}) <= set(self.files):
+        joins = FORMATS[self.format].joins
+        if self.select.join and (joins is None or not {*joins} <= {*self.files}):
             raise ValueError(
                 "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
             )
@@ -291,11 +255,12 @@ class Dataset(Card):
         return self
 
     def _check_roles(self) -> None:
-        """Check the roles of `files`; those of usr_json are parts of the data, under any name."""
-        needed, beside = ROLES.get(self.format, ({"data"}, set()))
+        """Check the roles of `files` against those of the format."""
+        declared = FORMATS[self.format]
+        needed, beside = {*declared.roles}, {*declared.optional}
         if self.format == "table" and not self.has_systems:
             needed, beside = {"items"}, set()
-        if self.format == "usr_json":
+        if declared.any_role:
             return
         if absent := needed - set(self.files):
             raise ValueError(f"`files` needs the role `{min(absent)}`")
@@ -316,28 +281,29 @@ class Dataset(Card):
     @property
     def gives_texts(self) -> bool:
         """Return whether the data brings texts of which it is known how good they are."""
-        return self.format == GIVEN
+        return FORMATS[self.format].gives == "texts"
 
     @property
     def gives_spans(self) -> bool:
         """Return whether the data brings errors that people marked in its texts."""
-        return self.format == SPANNED
+        return FORMATS[self.format].gives == "spans"
 
     @property
     def has_systems(self) -> bool:
         """Return whether there are texts by systems, or only originals to damage."""
         items_only = self.format == "table" and set(self.files) == {"items"}
-        return self.format not in WITHOUT_SYSTEMS and not (items_only and self.ratings == "none")
+        gives = FORMATS[self.format].gives
+        return gives in {"systems", "spans"} and not (items_only and self.ratings == "none")
 
     @property
     def meta(self) -> list[str]:
         """Return the keys of the items' `meta` that the card's format or columns promise."""
-        return [*WITHOUT_SYSTEMS.get(self.format, ()), *(self.columns.meta if self.columns else ())]
+        return [*FORMATS[self.format].meta, *(self.columns.meta if self.columns else ())]
 
     @property
     def has_texts(self) -> bool:
         """Return whether the data has texts at all, or only what was said of them."""
-        return self.format != "hanna_csv"
+        return FORMATS[self.format].has_texts
 
     def _check_columns(self, columns: Mapping) -> None:
         if unknown := set(columns.ratings) - set(self.aspects):

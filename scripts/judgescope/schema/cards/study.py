@@ -1,30 +1,26 @@
 """The card of a study."""
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from judgescope.core.declarations import declarations
 from judgescope.schema.cards.base import Card, Slug
 from judgescope.schema.cards.distillation import Distillation
 from judgescope.schema.cards.improvement import References
 
-Method = Literal[
-    "agreement",
-    "discernment",
-    "confusion",
-    "perspectives",
-    "robustness",
-    "ensemble",
-    "faults",
-    "spans",
-]
+METHODS = {
+    module.rpartition(".")[2]: one for module, one in declarations("methods", "METHOD").items()
+}
+DAMAGING = {name for name, one in METHODS.items() if "once" in one.get("texts", ())}
+"""Methods that need damaged originals."""
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[*(name for name, one in METHODS.items() if "selectable" in one)]
 Bar = Annotated[float, Field(allow_inf_nan=False)]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
-
-
-DAMAGING = {"discernment", "confusion"}
-"""Methods that need damaged originals."""
 
 
 class Comparison(Card):
@@ -102,7 +98,7 @@ class Study(Caps):
         description="Perturbation cards: of single texts for discernment and confusion; texts in "
         "a row, and texts of every rating.",
     )
-    methods: list[Method] = Field(
+    methods: list[MethodName] = Field(
         min_length=1,
         description="What is computed; coverage and cost always are, and spans "
         "where a judge lists errors with their places.",

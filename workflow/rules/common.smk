@@ -1,7 +1,6 @@
 # The plan of the study, and what every rule needs of it.
 
 import gc
-import json
 import os
 import sys
 from pathlib import Path
@@ -18,12 +17,13 @@ from judgescope.plan.dag import Dag, any_of
 from judgescope.plan.inputs import card_files, data_files, unfetched, without_folders
 from judgescope.plan.interpreters import check_interpreters, check_vllm
 from judgescope.plan.pages import annotated, damaged
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import PreflightSpec, preflight
 from judgescope.plan.reading import read_all
 from judgescope.plan.specs import Specs
 from judgescope.plan.generators import graded, improvements
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.loading import load_yaml
+from msgspec.json import decode
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -100,7 +100,7 @@ def guard():
     So too, where anything is asked, if data cannot be read.
     """
     try:
-        preflight(json.loads(SPECS.preflight()))
+        preflight(decode(SPECS.preflight(), type=PreflightSpec))
         if not CONDA:
             check_interpreters(PLAN, PYTHON)
         read_all(PLAN, OUT)

@@ -204,7 +204,7 @@ def told(folder: Path, **keys: Any) -> str:
         data=str(folder),
         owners={"mine": FileOwner(**files, folder=str(folder), where="models/mine.yaml")},
         programs={"mine": model.model_dump()},
-        **{key: {} for key in ("study", "cards", "cells", "judges", "asked", "keys")},  # type: ignore[arg-type]
+        **{key: {} for key in ("study", "cards", "cells", "judges", "asked", "keys")},
     )
     with pytest.raises(UserError) as error:
         preflight(spec)

@@ -2,17 +2,11 @@
 
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import cell_file, split
-from judgescope.distill.examples import (
-    HELD_OUT,
-    TRAIN,
-    cells_of,
-    counts_of,
-    examples_in,
-    reasons_of,
-    sampled,
-)
+from judgescope.distill import examples
 from judgescope.distill.specs import ExportSpec
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import run
@@ -23,7 +17,7 @@ COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
 
 def main(spec: ExportSpec) -> None:
     """Join the sample with the teacher's judgments; write an example a line, and their counts."""
-    cells = cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
+    cells = examples.cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
     texts = {name: Subjects(spec.results, name, spec.seed) for (name, *_), _ in cells}
     every = []
     for (dataset, name, aspect), rows in cells:
@@ -35,14 +29,14 @@ def main(spec: ExportSpec) -> None:
             )
             for kind in ("scores", "judgments")
         )
-        every += sampled(spec.student, rows, texts[dataset].of(name), scores, judgments)
-    for reason, count in reasons_of(every).items():
+        every += examples.sampled(spec.student, rows, texts[dataset].of(name), scores, judgments)
+    for reason, count in examples.reasons_of(every).items():
         print(f"left out, {reason}: {count:,}")
-    for part, path in ((TRAIN, spec.examples.train), (HELD_OUT, spec.examples.held_out)):
-        examples = examples_in(every, part)
-        print(f"{part}: {len(examples):,} examples")
-        _write(path, "".join(sorted(f"{canonical(one)}\n" for one in examples)))
-    _write(spec.output, canonical({"examples": counts_of(every)}) + "\n")
+    for part, path in asdict(spec.examples).items():
+        rows = examples.examples_in(every, part)
+        print(f"{part}: {len(rows):,} examples")
+        _write(path, "".join(sorted(f"{canonical(row)}\n" for row in rows)))
+    _write(spec.output, canonical({"examples": examples.counts_of(every)}) + "\n")
 
 
 def _write(path: str, text: str) -> None:

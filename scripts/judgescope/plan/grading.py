@@ -46,13 +46,10 @@ class GradedSpecs(TextSpecs):
         """Return the spec that makes a part of a set's candidates, by rule or by a model."""
         card, rest = graded(self.plan)[name], part == REST
         fields: dict[str, Any] = {
-            "dataset": dataset,
+            **self._shared(dataset),
             "perturbation": name,
             "degree": DEGREE,
-            "seed": self.plan.study.seed,
-            "share": self.plan.study.share,
             "references": card.references,
-            "items": self._items(dataset),
             "input": self._targets(dataset, ORIGINAL),
             "written": self.written_references(dataset),
             "output": self.construction(dataset, name, part),

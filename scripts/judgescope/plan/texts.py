@@ -150,18 +150,15 @@ class TextSpecs:
             MakeTextsSpec,
             "make_texts",
             self._engine(card.model),
-            dataset=dataset,
+            **self._shared(dataset),
             perturbation=perturbation,
             degree=degree,
-            seed=self.plan.study.seed,
-            share=self.plan.study.share,
             task=self.plan.datasets[dataset].task,
             writer=self._writer(card.model, card.form, card),
             change=self.change(dataset, card),
             amount=Amount(**amount.model_dump()),
             **card.model_dump(mode="json", include={"checks", "attempts", "keep_failed"}),
             steps=card.steps,
-            items=self._items(dataset),
             input=self._targets(dataset, REFERENCES if degree is None else ORIGINAL),
             output=self._targets(dataset, name),
             replies=f"{self.out}/made/{dataset}/{name}.parquet",
@@ -173,18 +170,20 @@ class TextSpecs:
             WriteReferencesSpec,
             "write_references",
             self._engine(card.model),
-            dataset=dataset,
-            seed=self.plan.study.seed,
-            share=self.plan.study.share,
+            **self._shared(dataset),
             task=self.plan.datasets[dataset].task,
             writer=self._writer(card.model, card.form, card),
             **card.model_dump(mode="json", include={"draws", "keep", "checks", "keep_failed"}),
-            items=self._items(dataset),
             input=self._targets(dataset, REFERENCES),
             kept=self.written_references(dataset),
             output=self._targets(dataset, ORIGINAL),
             replies=f"{self.out}/made/{dataset}/{ORIGINAL}.parquet",
         )
+
+    def _shared(self, dataset: str) -> dict[str, Any]:
+        """Return the fields that the specs of all sets of written texts share."""
+        study, items = self.plan.study, self._items(dataset)
+        return {"dataset": dataset, "seed": study.seed, "share": study.share, "items": items}
 
     def change(self, dataset: str, card: Writer) -> Change:
         """Return what a writer's card tells of its change, with the aspect that it lowers."""

@@ -1,16 +1,16 @@
 """A small study whose every file can be spoilt, and what is said of it before anything is asked."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec.json import decode
 
 from judgescope.cli.context import plan_of_study, results_folder
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.plan.inputs import data_files
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import PreflightSpec, preflight
 from judgescope.plan.reading import read_all
 from judgescope.plan.specs import Specs
 
@@ -114,7 +114,7 @@ def checked(study: Path) -> list[str]:
         plan = plan_of_study(study)
         out = f"results/{plan.study.study}"
         data_files(plan)
-        preflight(json.loads(Specs(plan, HOME, out).preflight()))
+        preflight(decode(Specs(plan, HOME, out).preflight(), type=PreflightSpec))
         read_all(plan, out)
     except (UserError, UserErrors) as error:
         return str(error).split("\n\n")

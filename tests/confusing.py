@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 import protocols
 import running
-from judgescope.perturb.amounts import Amount
 from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.edits import Amount
 from judgescope.perturb.sentences import split_sentences
 from judgescope.schema.cards import Expectations
 from judgescope.schema.loading import load_yaml, read_card

@@ -12,7 +12,7 @@ from judgescope.core.errors import UserError
 from judgescope.data import Rated, read_dataset
 from judgescope.data.select import originals, select
 from judgescope.perturb import split_sentences
-from judgescope.prompts import load, messages, to_write
+from judgescope.prompts import NO_CHANGE, load, messages, to_write
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 
@@ -68,7 +68,8 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
 )
 def test_a_writer_is_told_what_it_changes(task: str, kind: str) -> None:
     templates = load("grammatical-errors", [DATASETS.parent], where="here")
-    values = to_write(task, {"k": 1, "least": None}, {}, source=None, text="It is.", problem=None)
+    seen = {"source": None, "text": "It is.", "problem": None}
+    values = to_write(task, {"k": 1, "least": None}, NO_CHANGE, **seen)
     [message] = messages("grammatical-errors", templates, **values)
     assert message["content"].startswith(f"Below is one {kind}. ")
     assert f"\nThe {kind}:\nIt is." in message["content"]

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from data_samples import card, faults, jsonl, values
 from judgescope.core.errors import UserError
 from judgescope.data import read_dataset
+from judgescope.data.specs import IngestFiles, IngestSpec
 from judgescope.jobs.ingest import main as ingest
 from judgescope.schema.tables import read_table
 from running import snakemake
@@ -281,11 +282,15 @@ def test_marked_errors_become_a_table(tmp_path: Path) -> None:
     names = ("items", "systems", "original", "ratings", "spans")
     output = {name: str(tmp_path / "out" / f"{name}.parquet") for name in names}
     ingest(
-        {
-            "dataset": rotowire().model_dump(mode="json", exclude={"improve"}),
-            **{"folder": str(tmp_path), "data": str(tmp_path), "seed": 1},
-            "output": {**output, "report": str(tmp_path / "report.json")},
-        }
+        IngestSpec(
+            code="",
+            versions={},
+            dataset=rotowire().model_dump(mode="json", exclude={"improve"}),
+            folder=str(tmp_path),
+            data=str(tmp_path),
+            seed=1,
+            output=IngestFiles(**output, report=str(tmp_path / "report.json")),
+        )
     )
     assert read_table("gold_spans", output["spans"]).to_pylist() == [
         {

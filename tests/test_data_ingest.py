@@ -31,6 +31,7 @@ NAMES = ("items", "systems", "original", "ratings", "spans")
 def ingest(folder: Path, **keys: Any) -> subprocess.CompletedProcess[str]:
     output = {name: str(folder / "out" / f"{name}.parquet") for name in NAMES}
     spec = {
+        **{"code": "", "versions": {}},
         "dataset": CARD,
         "folder": str(folder),
         "data": str(folder),

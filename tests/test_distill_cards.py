@@ -6,16 +6,25 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.json import decode
 
 from asking import Study
 from distilling import MEMBERS, STUDENT, distilling, table
 from judgescope.cli.distill import write_card
 from judgescope.cli.targets import export
 from judgescope.core.errors import UserError
+from judgescope.distill.specs import (
+    CheckStudentSpec,
+    ExampleFiles,
+    ExportSpec,
+    SampleSpec,
+    TrainSpec,
+)
 from judgescope.people.weights import surveys
 from judgescope.plan import Plan, load_plan
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.specs import Specs
+from judgescope.schema.cards import Recipe
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
@@ -44,6 +53,23 @@ def test_what_the_teacher_does_not_judge_is_not_drawn(folder: Path) -> None:
     study.card("judges", "m1", model="m1", **ANNOTATING, aspects=["fluency", "naturalness"])
     told = json.loads(Specs(planned(study), HOME, str(OUT)).sample())
     assert [*told["student"]["datasets"]["demo-news"]["aspects"]] == ["fluency"]
+
+
+@pytest.mark.heavy
+def test_the_jobs_that_train_read_what_the_plan_writes_for_them(folder: Path) -> None:
+    specs = Specs(planned(distilling(folder, NOWHERE)), HOME, str(OUT))
+    check = decode(specs.check_student(), type=CheckStudentSpec)
+    train = decode(specs.train(), type=TrainSpec)
+    assert (check.model, check.recipe, check.max_tokens) == (
+        train.model,
+        train.recipe,
+        train.max_tokens,
+    )
+    assert Recipe.model_construct(**train.recipe) == Recipe.model_validate(train.recipe)
+    export = decode(specs.export(), type=ExportSpec)
+    assert export.examples == ExampleFiles(train=train.train, held_out=train.held_out)
+    assert export.sample == check.sample == decode(specs.sample(), type=SampleSpec).output
+    assert train.student == check.output
 
 
 def test_a_teacher_scores_from_1_to_5(folder: Path) -> None:

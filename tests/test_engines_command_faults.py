@@ -12,7 +12,7 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.command import LONGEST
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import FileOwner, PreflightSpec, preflight
 from judgescope.schema.cards import CommandModel
 from judgescope.schema.loading import adapter, validate_card
 from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refused, said
@@ -196,12 +196,16 @@ def told(folder: Path, **keys: Any) -> str:
     fields |= {"files": {"program": "score.py"}}
     (folder / "score.py").write_text("", encoding="utf-8")
     model = CommandModel.model_validate(fields | keys)
-    owner = {"card": model.model_dump(include={"files", "sha256"}), "folder": str(folder)}
-    spec = {
-        **{"data": str(folder), "owners": {"mine": {**owner, "where": "models/mine.yaml"}}},
-        **{"keys": {}, "programs": {"mine": model.model_dump()}},
-        **{name: {} for name in ("study", "cards", "cells", "judges", "asked")},
-    }
+    files = model.model_dump(include={"files", "sha256"})
+    spec = PreflightSpec(
+        code="",
+        versions={},
+        output="",
+        data=str(folder),
+        owners={"mine": FileOwner(**files, folder=str(folder), where="models/mine.yaml")},
+        programs={"mine": model.model_dump()},
+        **{key: {} for key in ("study", "cards", "cells", "judges", "asked", "keys")},
+    )
     with pytest.raises(UserError) as error:
         preflight(spec)
     return str(error.value)

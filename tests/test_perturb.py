@@ -23,7 +23,7 @@ from judgescope.perturb import (
     perturb_dataset,
     split_sentences,
 )
-from judgescope.perturb.graphemes import may_cut
+from judgescope.perturb.edits import may_cut
 from judgescope.perturb.orders import choose, derange
 
 SUMMEVAL = Path(__file__).parents[1] / "../shared/data/summeval/model_annotations.12systems.jsonl"

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.prompts import DRAFTING, annotating, load, messages, rated, to_merge_names, to_write
+from judgescope.prompts import (
+    DRAFTING,
+    Change,
+    annotating,
+    change_of,
+    load,
+    messages,
+    rated,
+    to_merge_names,
+    to_write,
+)
 from judgescope.schema.cards import Annotation, Aspect, AspectInTask, Scale
 from running import HOME
 
@@ -105,10 +115,10 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
 
 def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
     degree = {"k": 1, "least": None}
-    silent = to_write("qa", degree, {"adjustment": None, "instructions": []}, text="x")
+    silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
     assert set(silent) == {"task", "k", "least", "source", "problem", "text", "reply"}
-    told = {"adjustment": "Name a wrong colour.", "instructions": ["Look.", "Change it."]}
-    prompt = filled("adjust-steps", **to_write("qa", degree, told))
+    change = Change(adjustment="Name a wrong colour.", instructions=["Look.", "Change it."])
+    prompt = filled("adjust-steps", **to_write("qa", degree, change))
     assert "Name a wrong colour. Make exactly one such change.\n" in prompt
     assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
     assert "exactly 5 such changes" in filled("adjust-steps", k=5)

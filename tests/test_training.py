@@ -29,7 +29,7 @@ from judgescope.distill.training.student import (
     longest,
 )
 from judgescope.distill.training.train import Training
-from judgescope.schema.cards import VllmModel
+from judgescope.schema.cards import Recipe, VllmModel
 from judgescope.schema.tables import table_of
 
 STOP = 3
@@ -240,9 +240,9 @@ def test_the_machine_tells_what_is_free() -> None:
 
 
 def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
-    check_memory(base(), {"device_batch": 4}, 1000, 1000)
+    check_memory(base(), Recipe(device_batch=4), 1000, 1000)
     with pytest.raises(UserError, match=r"about 40\.0 GB, and the device has 24\.5 GB") as caught:
-        check_memory(base(), {"device_batch": 4}, 40_000_000_000, 24_500_000_000)
+        check_memory(base(), Recipe(device_batch=4), 40_000_000_000, 24_500_000_000)
     assert "device_batch" in caught.value.where and "models/small.yaml" in caught.value.where
     assert "smaller base" in caught.value.todo and "quantized" in caught.value.todo
 
@@ -315,7 +315,7 @@ def test_a_base_that_would_be_asked_in_another_way_is_an_error(
 def test_nothing_comes_of_a_model_whose_loss_is_no_number_at_the_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loss: float
 ) -> None:
-    recipe = {"epochs": 1, "batch": 2, "learning_rate": 9.0}
+    recipe = Recipe(epochs=1, batch=2, learning_rate=9.0)
     training = Training(base(), recipe, 3, [example(2, 2)] * 3, [example(2, 2)] * 2)
     monkeypatch.setattr(training, "_losses", lambda model: [1.0, loss])
     with pytest.raises(UserError, match="no number any more at step 2") as caught:

@@ -5,48 +5,65 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from judgescope.core.errors import UserError
+from judgescope.distill.specs import TrainSpec
 from judgescope.distill.training import place
 from judgescope.distill.training.place import Place, key_of
+from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
 
 @pytest.fixture
-def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrainSpec:
     monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
     for name in ("train", "held_out"):
         (tmp_path / name).write_text(name, encoding="utf-8")
     for name in ("student", "other"):
         known = {"chat_template": name, "commit": None, "longest_prompt": len(name)}
         (tmp_path / name).write_text(json.dumps(known), encoding="utf-8")
-    told = {"model": {"name": "maker/small"}, "seed": 3, "recipe": {"rank": 16}, "max_tokens": 9}
-    return told | {name: str(tmp_path / name) for name in ("train", "held_out", "student")}
+    return TrainSpec(
+        code="",
+        versions={},
+        model=ModelSpec(card={"name": "maker/small"}, folder="cards", data="data"),
+        seed=3,
+        recipe={"rank": 16},
+        max_tokens=9,
+        **{name: str(tmp_path / name) for name in ("train", "held_out", "student")},
+        **{name: name for name in ("adapter", "log", "losses")},
+    )
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"model": {}}, {"seed": 4}, {"recipe": {"rank": 8}}),
+        {"model": ModelSpec(card={}, folder="cards", data="data")},
+        *({"seed": 4}, {"recipe": {"rank": 8}}),
         *({"train": "held_out"}, {"student": "other"}),
     ],
 )
 def test_another_training_has_another_key(
-    spec: dict[str, Any], changes: dict[str, Any], tmp_path: Path
+    spec: TrainSpec, changes: dict[str, Any], tmp_path: Path
 ) -> None:
     files = {name: str(tmp_path / changes[name]) for name in changes.keys() & {"train", "student"}}
-    changes = changes | files
-    assert key_of(spec | changes) != key_of(spec)
+    assert key_of(replace(spec, **changes | files)) != key_of(spec)
 
 
 def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
-    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spec: TrainSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved = (tmp_path / "train").rename(tmp_path / "moved")
-    before = key_of(spec | {"train": str(moved)})
+    before = key_of(replace(spec, train=str(moved)))
     moved.rename(tmp_path / "train")
-    assert before == key_of(spec | {"max_tokens": 10, "adapter": "elsewhere"}) == key_of(spec)
+    elsewhere = replace(
+        spec,
+        max_tokens=10,
+        adapter="elsewhere",
+        model=ModelSpec(card=spec.model.card, folder="there", data="there"),
+    )
+    assert before == key_of(elsewhere) == key_of(spec)
     monkeypatch.setattr(place, "version", lambda name: f"{name} 2")
     assert key_of(spec) != before
 

@@ -20,6 +20,7 @@ import running
 import taught
 import vllm_model
 from judgescope.data.files import resolve, sha256_of
+from judgescope.distill.specs import CheckStudentSpec, TrainSpec
 from judgescope.schema.tables import read_table
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
 
@@ -38,6 +39,7 @@ OUTPUTS = [
     *("adapter/adapter_config.json", "adapter/adapter_model.safetensors"),
     *("training.parquet", "losses.parquet"),
 ]
+SPECS = {"check_student": CheckStudentSpec, "train_judge": TrainSpec}
 
 
 class Jobs:
@@ -64,7 +66,8 @@ class Jobs:
         model = {name: told[name] for name in names if name in told}
         place = self.folder / out
         return {
-            **{"model": model, "folder": str(path.parent), "data": "data", "seed": 3},
+            **{"code": "", "versions": {}, "seed": 3},
+            "model": {"card": model, "folder": str(path.parent), "data": "data"},
             **{"max_tokens": 100, "sample": str(self.folder / "sample.parquet")},
             **{"student": str(self.folder / "known.json")},
             **{name: str(self.folder / f"{name}.jsonl") for name in ("train", "held_out")},
@@ -91,7 +94,8 @@ class Jobs:
             text=True,
         )
         assert process.stdin is not None
-        process.stdin.write(json.dumps(spec))
+        fields = SPECS[job].__struct_fields__
+        process.stdin.write(json.dumps({name: spec[name] for name in fields}))
         process.stdin.close()
         process.stdin = None
         return process

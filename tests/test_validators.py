@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.perturb.amounts import Amount
 from judgescope.perturb.differences import sentences
 from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.edits import Amount
 from judgescope.perturb.english import is_word, tokens
 from judgescope.perturb.validation import CHECKS
 from judgescope.schema.cards.perturbations import CheckName

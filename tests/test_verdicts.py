@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.perturb.amounts import Amount
+from judgescope.perturb.edits import Amount
 from judgescope.perturb.validation import CHECKS, echo_of, more_than_one_error
 
 PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from judgescope.perturb.amounts import Amount
 from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.edits import Amount
 from judgescope.perturb.made import behind
 from judgescope.schema.cards import MadePerturbation
 from judgescope.schema.loading import read_card

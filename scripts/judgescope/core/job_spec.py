@@ -3,7 +3,11 @@
 from msgspec import Struct
 
 
-class JobSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class SpecPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a spec."""
+
+
+class JobSpec(SpecPart, frozen=True, kw_only=True):
     """All that decides a job's output, beside the files that it reads."""
 
     code: str

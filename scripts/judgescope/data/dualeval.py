@@ -6,7 +6,8 @@ next one with one error more. An item is a source; it has no reference of its ow
 count the texts, or the sources, of an aspect from 1.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +16,16 @@ from judgescope.core.errors import UserError
 from judgescope.data.draft import Draft, trimmed
 from judgescope.data.files import Found, read_object
 from judgescope.data.rated import Rated
+from judgescope.data.specs import TakeSpec
 from judgescope.schema.cards import GIVEN_ROLES, Dataset
 from judgescope.schema.formats import Format
+from judgescope.schema.tables import CHOSEN
 
 FEWEST = 2
 """Texts of a source that have an order."""
+SYSTEM = "given"
+"""The system of texts whose author is unknown."""
+Row = dict[str, Any]
 
 
 class Given(NamedTuple):
@@ -54,6 +60,37 @@ def given(card: Dataset, found: Found, role: str, aspect: str) -> list[Given]:
     texts = list(_of_aspect(draft, found, role, aspect))
     draft.check()
     return texts
+
+
+def given_rows(
+    spec: TakeSpec, texts: Iterable[Given], items: Mapping[str, str]
+) -> tuple[list[Row], list[Row]]:
+    """Return texts as rows of the tables `targets` and, where they are rated, `graded`.
+
+    `items`: source -> item; texts of other sources are left out. A text in a row has its step as a
+    number, others are counted.
+    """
+    counted: Counter[str] = Counter()
+    targets, graded = list[Row](), list[Row]()
+    for text in texts:
+        if (item := items.get(text.source)) is None:
+            continue
+        counted[item] += 1
+        number = text.step if text.rating is None else counted[item]
+        target = f"{item}:{spec.perturbation}.{spec.degree}.{number}"
+        known = {"dataset": spec.dataset["dataset"], "target": target, "item": item}
+        made = {"perturbation": spec.perturbation, "degree": spec.degree, "step": text.step}
+        written = {"system": SYSTEM, "text": text.text, "status": "ok", "edits": []}
+        targets.append({**known, **made, **written})
+        if text.rating is not None:
+            rating = _nearest(text.rating, spec.classes)
+            grade = {"aspect": spec.aspect, "rating": rating, "n_tied": 0, "status": CHOSEN}
+            graded.append({**known, **grade})
+    return targets, graded
+
+
+def _nearest(rating: float, classes: list[float]) -> float:
+    return min(classes, key=lambda value: abs(value - rating))
 
 
 def _of_aspect(draft: Draft, found: Found, role: str, aspect: str) -> Iterator[Given]:

@@ -1,13 +1,14 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.set_names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data.rated import BY_REFERENCE, Rated
+from judgescope.schema.cards import Dataset
 from judgescope.schema.tables import table_of
 
 if TYPE_CHECKING:
@@ -84,4 +85,36 @@ def _target(
         "text": text,
         "status": "ok",
         "edits": [],
+    }
+
+
+def report(
+    card: Dataset, hashes: Mapping[str, str], rated: Rated, originals: Mapping[str, "Original"]
+) -> dict[str, Any]:
+    """Return what was read, in numbers, with licence, citation and what should be known."""
+    bare = [item.item for item in rated.items if not item.references]
+    own = {one.system for one in rated.outputs if one.target in rated.own_references(())}
+    unnamed = sorted(own - {*card.reference_systems})
+    same = [
+        f"all texts of {name} are references, and are not compared with themselves: name it under "
+        "`reference_systems`"
+        for name in unnamed
+    ]
+    note = f"without a reference, so without an original: {len(bare)} ({', '.join(bare[:5])})"
+    return {
+        "dataset": card.dataset,
+        "sha256": hashes,
+        "items": len(rated.items),
+        "targets": len(rated.outputs),
+        "originals": len(originals),
+        "ratings": len(rated.ratings),
+        "raters": sorted({one.rater for one in rated.ratings}),
+        "systems": dict(rated.systems),
+        "problems": [*rated.problems, *same]
+        + ([note] if bare and card.select.original != "none" else []),
+        "licence": card.licence,
+        "citation": card.citation,
+        "ratings_kind": card.ratings,
+        **({"spans": len(rated.spans)} if card.gives_spans else {}),
+        **({"same_names": True} if rated.same_names else {}),
     }

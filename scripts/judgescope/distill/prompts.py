@@ -1,31 +1,26 @@
 """What a judge that learns is shown: to the letter what it is asked later."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from judgescope.core.cells import split
+from judgescope.distill.specs import Student
 from judgescope.engines.base import Subject
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, RatedAspect, VllmModel
 
 
-def prompts(
-    student: Mapping[str, Any], dataset: str, aspect: str, subjects: Sequence[Subject]
-) -> list[str]:
-    """Return the prompt about each text.
-
-    `student` has `model, judge, templates, seed, datasets {id: {task, aspects, scales}}`.
-    """
-    told = student["datasets"][dataset]
+def prompts(student: Student, dataset: str, aspect: str, subjects: Sequence[Subject]) -> list[str]:
+    """Return the prompt about each text."""
+    about = student.datasets[dataset]
     asked = Questions(
-        VllmModel(**student["model"]),
-        Judge(**student["judge"]),
-        Aspect(**told["aspects"][aspect]),
-        RatedAspect(**told["scales"][aspect]),
+        VllmModel(**student.model),
+        Judge(**student.judge),
+        Aspect(**about.aspects[aspect]),
+        RatedAspect(**about.scales[aspect]),
         [(one,) for one in subjects],
-        student["templates"],
-        student["seed"],
+        student.templates,
+        student.seed,
         split(aspect)[1],
-        task=told["task"],
+        task=about.task,
     )
     return [asked.prompt(number) for number in range(len(asked))]

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.control_chars import coded
 from judgescope.core.paths import HOME
@@ -15,6 +14,7 @@ from judgescope.plan.cost_report import bill, estimates
 from judgescope.plan.hint_notices import asked_once, too_few
 from judgescope.plan.notices import unjudged
 from judgescope.plan.placeholders import Imagined
+from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.reading import joins
 from judgescope.plan.specs import Specs
 
@@ -22,18 +22,18 @@ SHOWN = 12
 """So many notices of a dataset are told."""
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: CheckSpec) -> None:
     """Print datasets, judges, cells, requests, tokens and prices; ask nothing."""
-    plan = json.loads(Path(spec["preflight"]).read_text(encoding="utf-8"))
+    plan = json.loads(Path(spec.preflight).read_text(encoding="utf-8"))
     engines = sorted(set(plan["judges"].values()))
     print(f"study {plan['study']['study']}: all cards and files are in order")
     for dataset, cells in plan["cells"].items():
         print(f"  {dataset:<24}{cells:>6} cells")
     print(f"  {len(plan['judges'])} judges ({', '.join(engines)})")
-    study = load_plan(spec["config"], HOME, source=spec["source"])
+    study = load_plan(spec.config, HOME, source=spec.source)
     for line in (*unjudged(study), *asked_once(study)):
         print(f"  {line}")
-    left, out = spec["unfetched"], f"results/{study.study.study}"
+    left, out = spec.unfetched, f"results/{study.study.study}"
     for name in (name for name in study.datasets if name not in left):
         problems = json.loads(Path(f"{out}/items/{name}.json").read_text("utf-8"))["problems"]
         for line in problems[:SHOWN]:

@@ -4,22 +4,25 @@ from pathlib import Path
 
 from judgescope.core.canonical import canonical
 from judgescope.core.files import write_text
+from judgescope.distill.specs import CheckStudentSpec
 from judgescope.distill.training.base import card_of, opened
 from judgescope.distill.training.student import check_device, checked
 from judgescope.distill.training.train import prepare
-from judgescope.jobs.run import Spec, run
+from judgescope.jobs.run import run
+from judgescope.schema.cards import Recipe
 from judgescope.schema.tables import read_table
 
 
-def main(spec: Spec, *, card: str) -> None:
+def main(spec: CheckStudentSpec, *, card: str) -> None:
     """Read the base's configuration, not its weights; write what the training will take."""
-    prepare(spec["recipe"]["device"])
-    check_device(spec["recipe"]["device"])  # before the hub is asked for anything
-    base = opened(card_of(card, spec))
-    rows = read_table("samples", spec["sample"]).to_pylist()
-    told = checked(base, spec["recipe"], rows, spec["max_tokens"])
-    Path(spec["output"]).parent.mkdir(parents=True, exist_ok=True)
-    write_text(Path(spec["output"]), canonical(told) + "\n")
+    recipe = Recipe.model_construct(**spec.recipe)
+    prepare(recipe.device)
+    check_device(recipe.device)  # before the hub is asked for anything
+    base = opened(card_of(card, spec.model))
+    rows = read_table("samples", spec.sample).to_pylist()
+    needs = checked(base, recipe, rows, spec.max_tokens)
+    Path(spec.output).parent.mkdir(parents=True, exist_ok=True)
+    write_text(Path(spec.output), canonical(needs) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,17 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.files import write_text
 from judgescope.jobs.run import run
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import PreflightSpec, preflight
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: PreflightSpec) -> None:
     """Check the files and write the record of the study."""
     text = json.dumps(preflight(spec), indent=1, sort_keys=True, ensure_ascii=False)
-    write_text(Path(spec["output"]), text + "\n")
+    write_text(Path(spec.output), text + "\n")
 
 
 if __name__ == "__main__":

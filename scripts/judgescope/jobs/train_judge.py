@@ -4,15 +4,17 @@ import signal
 from pathlib import Path
 
 from judgescope.core.errors import UserError
+from judgescope.distill.specs import TrainSpec
 from judgescope.distill.training.base import card_of, opened
 from judgescope.distill.training.examples import Chat, examples
 from judgescope.distill.training.place import Place, key_of
 from judgescope.distill.training.student import check_device, check_dtype
 from judgescope.distill.training.train import Training, prepare
-from judgescope.jobs.run import Spec, run
+from judgescope.jobs.run import run
+from judgescope.schema.cards import Recipe
 
 
-def main(spec: Spec, *, card: str, checkpoints: str) -> None:
+def main(spec: TrainSpec, *, card: str, checkpoints: str) -> None:
     """Train, or go on from the last checkpoint, unless it is done; write adapter and tables."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it can end at any time and goes on from there
     place = Place(Path(checkpoints), key_of(spec))
@@ -21,25 +23,25 @@ def main(spec: Spec, *, card: str, checkpoints: str) -> None:
             print(f"was trained before: {place.result}", flush=True)
         else:
             _trained(spec, card, place)
-        place.hand_on(*(Path(spec[name]) for name in ("adapter", "log", "losses")))
+        place.hand_on(Path(spec.adapter), Path(spec.log), Path(spec.losses))
 
 
-def _trained(spec: Spec, card: str, place: Place) -> None:
-    recipe = spec["recipe"]
-    prepare(recipe["device"])
-    check_device(recipe["device"])
-    base = opened(card_of(card, spec))
-    check_dtype(base, recipe["device"])
-    chat, longest = Chat(base), spec["max_tokens"]
-    train = examples(Path(spec["train"]), chat, longest)
+def _trained(spec: TrainSpec, card: str, place: Place) -> None:
+    recipe = Recipe.model_construct(**spec.recipe)
+    prepare(recipe.device)
+    check_device(recipe.device)
+    base = opened(card_of(card, spec.model))
+    check_dtype(base, recipe.device)
+    chat, longest = Chat(base), spec.max_tokens
+    train = examples(Path(spec.train), chat, longest)
     if not train:
         raise UserError(
             "there is no example to learn from",
-            where=spec["train"],
+            where=spec.train,
             todo="look at how many of the teacher's replies could be read",
         )
-    held_out = examples(Path(spec["held_out"]), chat, longest)
-    Training(base, recipe, spec["seed"], train, held_out).run(place)
+    held_out = examples(Path(spec.held_out), chat, longest)
+    Training(base, recipe, spec.seed, train, held_out).run(place)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,25 @@
 """Candidates for texts of every rating: which references get how many errors (paper 002)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
-from judgescope.perturb.diversity import diverse
-from judgescope.perturb.edits import Perturbed, edit_between
+from judgescope.core.sampling import share_of
+from judgescope.core.set_names import REFERENCE
+from judgescope.data.rated import BY_REFERENCE
+from judgescope.perturb.edits import Edit, Perturbed, edit_between
+from judgescope.perturb.grading import by_anchors, counts_of_each, usable
 from judgescope.perturb.inject import inject
+from judgescope.perturb.writer_specs import CandidatesSpec, Even, OfEachRating, OnTrial
+from judgescope.statistics.anchors import most_diverse
 
+Row = dict[str, Any]
 Base = tuple[str, str]
 """The id of a text that gets errors, and the text."""
 
@@ -19,6 +31,33 @@ class Candidate(NamedTuple):
     number: str
     base: Base
     errors: int
+
+
+def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return chrF of every two texts in [0, 1]; with beta 1 it is the same in both directions."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    measure = CHRF(beta=1)
+    found = np.eye(len(texts))
+    for at, text in enumerate(texts):
+        for other in range(at):
+            score = measure.sentence_score(text, [texts[other]]).score / 100
+            found[at, other] = found[other, at] = score
+    return found
+
+
+def diverse(texts: Sequence[str], wanted: int, first: int | None = None) -> list[int]:
+    """Return the places of `wanted` diverse texts, no two of them equal in words (`most_diverse`).
+
+    `first` is the place of one that is among them in any case.
+    """
+    own = {" ".join(text.split()): at for at, text in reversed(list(enumerate(texts)))}
+    if first is not None:
+        own[" ".join(texts[first].split())] = first
+    places = sorted(own.values())
+    begin = None if first is None else places.index(first)
+    found = most_diverse(similarities([texts[at] for at in places]), wanted, begin)
+    return [places[at] for at in found]
 
 
 def bases_of(
@@ -90,11 +129,6 @@ def by_rule(one: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[
     return Perturbed(last, status, tuple(edit_between(text, last)))
 
 
-def errors_in(status: str, errors: int) -> int:
-    """Return how many errors a candidate has in the end."""
-    return int(status.split()[1]) if status.startswith("short: ") else errors
-
-
 def drawn_parts(one: Candidate, parts: int, *, seed: int, names: Sequence[str]) -> list[int]:
     """Return for each error of a candidate the place of the part of the aspect that it is about.
 
@@ -104,3 +138,113 @@ def drawn_parts(one: Candidate, parts: int, *, seed: int, names: Sequence[str]) 
     rounds = -(-one.errors // parts)
     drawn = [int(place) for _ in range(rounds) for place in rng.permutation(parts)]
     return drawn[: one.errors]
+
+
+def references_with_errors(
+    spec: CandidatesSpec,
+    items: Mapping[str, Row],
+    originals: Iterable[Row],
+    written: Iterable[Row] | None,
+) -> dict[str, list[Base]]:
+    """Return item -> the references that get errors, for the items of the spec's part.
+
+    `items` are rows by item; `written` are the references that a model wrote, None if none did:
+    then the data's own further references are used.
+    """
+    share = spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
+    chosen = share_of(items, share, seed=spec.seed, dataset=spec.dataset)
+    first = {
+        row["item"]: (row["target"], row["text"])
+        for row in originals
+        if row["item"] in chosen and not row["status"].startswith("failed")
+    }
+    if written is None:
+        return bases_of(first, lambda item: _of_data(items[item]), spec.references)
+    others: dict[str, list[Base]] = {}
+    for row in written:
+        others.setdefault(row["item"], []).append((row["target"], row["text"]))
+    return bases_of(first, lambda item: others.get(item, [])[1:], spec.references)
+
+
+def _of_data(item: Row) -> list[Base]:
+    """Return an item's references in the data, but for the one that its original is."""
+    original = json.loads(item["meta"]).get("original_reference")
+    numbered = enumerate(item["references"])
+    return [(f"{item['item']}{BY_REFERENCE}{at}", text) for at, text in numbered if at != original]
+
+
+def wanted_candidates(
+    spec: CandidatesSpec,
+    bases: Mapping[str, Sequence[Base]],
+    tried: Iterable[Row],
+    comparisons: Iterable[Row],
+) -> dict[str, Candidate]:
+    """Return target -> candidate, of the spec's part.
+
+    `tried` and `comparisons` are the candidates on trial and what anchors say of them, for the part
+    that follows the trial.
+    """
+    if isinstance(spec.part, Even):
+        wanted = evenly(bases, spec.part.targets, spec.part.counts)
+    elif isinstance(spec.part, OnTrial):
+        wanted = on_trial(bases, spec.part.most_errors)
+    else:
+        counts = _counts_on_trial(spec, spec.part, tried, comparisons)
+        each = ceil(spec.part.surplus * spec.part.targets / len(counts))
+        wanted = of_each_rating(bases, each, counts, seed=spec.seed, names=stream_names(spec))
+    name = f"{spec.perturbation}.{spec.degree}"
+    return {f"{one.item}:{name}.{one.number}": one for one in wanted}
+
+
+def _counts_on_trial(
+    spec: CandidatesSpec, part: OfEachRating, tried: Iterable[Row], comparisons: Iterable[Row]
+) -> list[list[int]]:
+    """Return for each rating the numbers of errors that texts on trial had."""
+    rows, _ = usable(tried)
+    grades = by_anchors(rows, comparisons, part.classes)
+    if all(one.rating is None for one in grades.values()):
+        raise UserError(
+            "no text on trial could be rated: every comparison is a tie, or has no answer",
+            where=f"perturbations/{spec.perturbation}.yaml, key anchors",
+            got=f"{len(rows)} texts of {spec.dataset}",
+            todo="name another comparator or form",
+        )
+    return counts_of_each(rows, grades, len(part.classes))
+
+
+def stream_names(spec: CandidatesSpec) -> list[str]:
+    """Return the names of the set's random streams."""
+    return [spec.dataset, spec.perturbation]
+
+
+def targets_by_rule(spec: CandidatesSpec, wanted: Mapping[str, Candidate]) -> list[Row]:
+    """Return the candidates' targets, with errors that rules make."""
+    rows = []
+    for target, one in wanted.items():
+        made = by_rule(one, spec.errors, seed=spec.seed, names=stream_names(spec))
+        rows.append(target_row(spec, target, one, made.text, made.status, made.edits))
+    return rows
+
+
+def target_row(
+    spec: CandidatesSpec,
+    target: str,
+    candidate: Candidate,
+    text: str,
+    status: str,
+    edits: Iterable[Edit],
+) -> Row:
+    """Return a candidate as a row of table `targets`."""
+    return {
+        "dataset": spec.dataset,
+        "target": target,
+        "item": candidate.item,
+        "system": REFERENCE,
+        "perturbation": spec.perturbation,
+        "degree": spec.degree,
+        "step": candidate.errors,
+        "parent": candidate.base[0],
+        "text": text,
+        "status": status,
+        "edits": [edit._asdict() for edit in edits],
+    }

@@ -1,11 +1,11 @@
-"""Deletion of words and sentences (paper 000, random word deletions; paper 001, deletion)."""
+"""Deletion of characters, words and sentences (methods.md 7; papers 000 and 001, deletions)."""
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from judgescope.perturb.edits import Edit, Perturbed, impossible, perturbed
+from judgescope.perturb.edits import Edit, Perturbed, alphanumerics, impossible, perturbed
 from judgescope.perturb.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Thai, Lao, Burmese, Khmer, kana and Han: written without spaces between words."""
+
+
+def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
+    """Delete k random letters or digits, each with its combining marks; one always stays."""
+    spans = alphanumerics(text)
+    done = min(k, len(spans) - 1)
+    if done < 1:
+        return impossible(text, f"{'only one' if spans else 'no'} alphanumeric character")
+    chosen = rng.choice(len(spans), size=done, replace=False).tolist()
+    edits = [Edit(spans[i][0], text[slice(*spans[i])], "") for i in chosen]
+    return perturbed(text, edits, done=done, wanted=k)
 
 
 def delete_words(text: str, rng: "Generator", *, k: int) -> Perturbed:

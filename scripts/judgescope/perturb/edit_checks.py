@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from judgescope.parsing.score import is_refusal
-from judgescope.perturb.amounts import Amount, Check
 from judgescope.perturb.differences import Place, Token, places, rewritten, sentences
+from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import (
     BE,
     CONNECTIVES,

@@ -1,8 +1,17 @@
-"""What a perturbation is: edits of a text at known places, and every other character untouched."""
+"""What a perturbation is: edits of a text at known places, and every other character untouched.
 
-from collections.abc import Iterable
+No edit tears a combining mark from its base: a text is never cut before a combining mark, a
+variation selector, a joiner or a skin tone, nor behind a zero-width joiner. (Full segmentation,
+Unicode annex 29, would need its tables.)
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+_JOINER = "\u200d"
+_NON_JOINER = "\u200c"
 
 
 class Edit(NamedTuple):
@@ -83,3 +92,54 @@ def edit_between(before: str, after: str) -> list[Edit]:
     while end < most and before[len(before) - 1 - end] == after[len(after) - 1 - end]:
         end += 1
     return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]
+
+
+class Amount(NamedTuple):
+    """How many edits were asked for: exactly `k`, or `least` and more; None is any number."""
+
+    k: int | str | None = None
+    least: int | None = None
+
+    def problem(self, found: int, what: str) -> str | None:
+        """Return what is wrong with a number of edits, or None."""
+        if isinstance(self.k, int) and found != self.k:
+            return f"it has {_counted(found, what)}, not {self.k}"
+        if self.least is not None and found < self.least:
+            return f"it has {_counted(found, what)}, fewer than {self.least}"
+        return None
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what if number == 1 else what + 's'}"
+
+
+Check = Callable[[str, str, Amount], str | None]
+"""(text, parent, amount) -> what is wrong with the text, or None."""
+
+
+def extends(character: str) -> bool:
+    """Return whether the character belongs to the one before it."""
+    return (
+        unicodedata.category(character).startswith("M")
+        or character in (_JOINER, _NON_JOINER)
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
+
+
+def may_cut(text: str, offset: int) -> bool:
+    """Return whether no visible character lies across the offset."""
+    if not 0 < offset < len(text):
+        return True
+    return not extends(text[offset]) and text[offset - 1] != _JOINER
+
+
+def alphanumerics(text: str) -> list[tuple[int, int]]:
+    """Return the span of each letter or digit, together with the marks that belong to it."""
+    spans = []
+    for start, character in enumerate(text):
+        if character.isalnum():
+            end = start + 1
+            while end < len(text) and extends(text[end]):
+                end += 1
+            spans.append((start, end))
+    return spans

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.rng import stream_seed
-from judgescope.perturb.candidates import errors_in
+from judgescope.perturb.specs import GradeSpec
+from judgescope.schema.tables import CHOSEN
 from judgescope.statistics.anchors import balanced, estimated_ratings, usual_counts
 
 Row = dict[str, Any]
@@ -161,3 +162,49 @@ def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
             seen[own] = row["target"]
             kept.append({**row, "step": errors_in(row["status"], row["step"])})
     return kept, why
+
+
+def errors_in(status: str, errors: int) -> int:
+    """Return how many errors a candidate has in the end."""
+    return int(status.split()[1]) if status.startswith("short: ") else errors
+
+
+def graded_set(
+    spec: GradeSpec, candidates: Sequence[Sequence[Row]], comparisons: Sequence[Row]
+) -> tuple[list[Row], list[Row]]:
+    """Return the targets of a set, and a row of table `graded` for each candidate.
+
+    `candidates`: those of each part, on trial first; `comparisons` are of all.
+    """
+    every = [row for part in candidates for row in part]
+    rows, unusable = usable(every)
+    if spec.errors_per_rating is not None:
+        grades = by_errors(rows, len(spec.classes), spec.errors_per_rating)
+    else:
+        tried, _ = usable(candidates[0])
+        first = by_anchors(tried, comparisons, spec.classes)
+        usual = usual_errors(tried, first, len(spec.classes))
+        grades = by_anchors(rows, comparisons, spec.classes, usual)
+    chosen = chosen_of(rows, grades, spec.targets, len(spec.classes), seed=spec.seed)
+    targets = [row for row in rows if row["target"] in chosen]
+    graded = [_graded(spec, row, grades[row["target"]], row["target"] in chosen) for row in rows]
+    graded += [
+        _graded(spec, row, Grade(None, status=unusable[row["target"]]), chosen=False)
+        for row in every
+        if row["target"] in unusable
+    ]
+    return targets, graded
+
+
+def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
+    names = ("above_lower", "above_same", "below_same", "below_higher")
+    return {
+        **{name: row[name] for name in ("dataset", "target", "item")},
+        "aspect": spec.aspect,
+        "errors": row["step"],
+        "rating": None if grade.rating is None else spec.classes[grade.rating],
+        "margin": grade.margin,
+        "n_tied": int(grade.tied),
+        **dict(zip(names, grade.shares, strict=True)),
+        "status": CHOSEN if chosen else grade.status,
+    }

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.text import without_reasoning
-from judgescope.perturb.amounts import Amount
+from judgescope.perturb.edits import Amount
 from judgescope.perturb.validation import CHECKS, echo_of
+from judgescope.replies.judging import reply_columns
 
 ANY = Amount()
 
@@ -109,3 +110,11 @@ def checked(
 def behind(parent: str, more: str) -> str:
     """Return a text with more behind it; every character of the text stays."""
     return parent + ("" if parent[-1:].isspace() else " ") + more
+
+
+def answers_of(
+    writer: str, target: str, made: Made, kind: str = "edit", **aspect: Any
+) -> list[dict[str, Any]]:
+    """Return a row of table `answers` for every reply that a made text took."""
+    known = {"judge": writer, "kind": kind, "target": target, **aspect}
+    return [{**known, "hint": problem, **reply_columns(reply)} for problem, reply in made.tries]

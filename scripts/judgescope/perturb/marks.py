@@ -1,12 +1,23 @@
-"""Errors that a model put into a text and marked: where they are, and that nothing else changed."""
+"""Errors that a model puts into texts and marks: where they are, and that nothing else changed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from msgspec import to_builtins
+
+from judgescope.engines.requests import Request
+from judgescope.parsing.text import without_reasoning
+from judgescope.perturb.candidates import Candidate, drawn_parts, stream_names, target_row
 from judgescope.perturb.edits import Edit
+from judgescope.perturb.made import Made, Read, answers_of, make_texts
+from judgescope.perturb.writer_specs import CandidatesSpec, ModelErrors
+from judgescope.prompts import to_write
+from judgescope.replies.asker import Obtain, RequestFor
 
 _MARK = re.compile(r"<error>(.*?)</error>", re.DOTALL)
 _STRAY = re.compile(r"</?error\b", re.IGNORECASE)
+Row = dict[str, Any]
 Span = tuple[int, int]
 
 
@@ -78,3 +89,60 @@ def _places(outside: Sequence[str], text: str) -> list[Span] | str:
             return part
         found.append((start, done := start + len(part)))
     return found
+
+
+def targets_by_model(
+    spec: CandidatesSpec,
+    task: ModelErrors,
+    wanted: Mapping[str, Candidate],
+    sources: Mapping[str, str | None],
+    request_for: RequestFor,
+    obtain: Obtain,
+) -> tuple[list[Row], list[Row]]:
+    """Return the candidates' targets, with errors that a model makes, and the answers behind them.
+
+    `wanted`: target -> candidate, of which those without errors need no model; `sources`: item ->
+    its source.
+    """
+    damaged = {target: one for target, one in wanted.items() if one.errors}
+    assert task.change.aspect is not None  # as is checked before anything is asked
+    parts: list[dict[str, str]] = to_builtins(task.change.aspect.sub_aspects)
+
+    def ask_for(target: str, text: str, problem: str | None) -> Request:
+        one = damaged[target]
+        seen = {"source": sources[one.item], "text": text, "problem": problem}
+        variables = to_write(task.task, {"k": one.errors}, task.change, **seen)
+        places = drawn_parts(one, len(parts), seed=spec.seed, names=stream_names(spec))
+        return request_for(target, variables | {"errors": [parts[place] for place in places]})
+
+    def read(target: str) -> Read:
+        def marked(said: str, parent: str) -> tuple[str, str | None]:
+            return unmarked(said), marked_edits(said, parent, damaged[target].errors)[1]
+
+        return marked
+
+    made = make_texts(
+        {target: one.base[1] for target, one in damaged.items()},
+        ask_for=ask_for,
+        obtain=obtain,
+        checks=["differs", "not_refusal", "length"],
+        attempts=task.attempts,
+        read=read,
+        apart=True,
+    )
+    rows = [_target(spec, target, one, made.get(target)) for target, one in wanted.items()]
+    answers = [
+        row for target, one in made.items() for row in answers_of(spec.perturbation, target, one)
+    ]
+    return rows, answers
+
+
+def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Made | None) -> Row:
+    """Return the target of a candidate; `made` is None for one without errors."""
+    if made is None:
+        return target_row(spec, target, candidate, candidate.base[1], "ok", [])
+    edits: list[Edit] = []
+    if made.status == "ok":
+        said, _ = without_reasoning(made.reply.text)
+        edits, _ = marked_edits(said, candidate.base[1], candidate.errors)
+    return target_row(spec, target, candidate, made.text, made.status, edits)

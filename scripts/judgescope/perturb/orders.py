@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from judgescope.perturb.edits import Edit, Perturbed, impossible, perturbed
-from judgescope.perturb.graphemes import may_cut
+from judgescope.perturb.edits import Edit, Perturbed, impossible, may_cut, perturbed
 from judgescope.perturb.sentences import split_sentences
 
 if TYPE_CHECKING:

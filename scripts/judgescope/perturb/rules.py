@@ -1,18 +1,21 @@
 """The perturbation rules by name, their options, and their use on a whole dataset."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from judgescope.core.errors import UserError
 from judgescope.core.reserved_names import INJECT_ERRORS, WRONG_ENDING
 from judgescope.core.rng import stream
-from judgescope.perturb.characters import delete_characters
-from judgescope.perturb.deletions import delete_sentences, delete_words
+from judgescope.perturb.attacks import added
+from judgescope.perturb.deletions import delete_characters, delete_sentences, delete_words
 from judgescope.perturb.edits import Perturbed
 from judgescope.perturb.inject import inject
 from judgescope.perturb.orders import exchange_words, reorder_sentences, replace_text, wrong_ending
+from judgescope.perturb.specs import Addition, PerturbSpec, RuleUse
 from judgescope.perturb.typos import typos
+
+Row = dict[str, Any]
 
 
 class OptionError(UserError, ValueError):
@@ -154,3 +157,46 @@ def _others(
             what = f"the rule {rule} needs a text `{key}` in every item's meta"
             raise UserError(what, where=f"{where}, item {item}", got=text)
     return {item: [str(text)] for item, text in found.items()}
+
+
+def perturbed_targets(
+    spec: PerturbSpec, originals: Iterable[Row], meta: Mapping[str, Row] | None
+) -> Iterator[Row]:
+    """Yield the perturbed targets of a dataset's originals; in a row, each made from the last.
+
+    `originals` are rows of table `targets`; `meta`: item -> its meta, for rules that need it.
+    """
+    usable = [row for row in originals if not row["status"].startswith("failed")]
+    made = _made(spec, {row["item"]: row["text"] for row in usable}, meta)
+    in_a_row = isinstance(spec.change, RuleUse) and RULES[spec.change.rule].in_a_row
+    for row in usable:
+        parent = row["target"]
+        for step, one in enumerate(made[row["item"]], start=1):
+            number = f".{step}" if in_a_row else ""
+            target = f"{row['item']}:{spec.perturbation}.{spec.degree}{number}"
+            yield {
+                **row,
+                "target": target,
+                "perturbation": spec.perturbation,
+                "degree": spec.degree,
+                "step": step,
+                "parent": parent,
+                "text": one.text,
+                "status": one.status,
+                "edits": [edit._asdict() for edit in one.edits],
+            }
+            parent = target
+
+
+def _made(
+    spec: PerturbSpec, texts: Mapping[str, str], meta: Mapping[str, Row] | None
+) -> dict[str, list[Perturbed]]:
+    """Return item -> its perturbed text, or its texts in a row."""
+    use = spec.change
+    if isinstance(use, Addition):
+        return {item: [added(text, use.text, use.place)] for item, text in texts.items()}
+    names = {"dataset": spec.dataset, "perturbation": spec.perturbation, "degree": spec.degree}
+    if RULES[use.rule].in_a_row:
+        return inject_errors(use.errors, use.steps, texts, seed=use.seed, **names)
+    made = perturb_dataset(use.rule, use.options, texts, meta, seed=use.seed, **names)
+    return {item: [one] for item, one in made.items()}

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from typo import StrErrer
 
-from judgescope.perturb.edits import Edit, Perturbed, impossible, perturbed
-from judgescope.perturb.graphemes import may_cut
+from judgescope.perturb.edits import Edit, Perturbed, impossible, may_cut, perturbed
 
 if TYPE_CHECKING:
     from numpy.random import Generator

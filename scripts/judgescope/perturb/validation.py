@@ -8,8 +8,8 @@ from rapidfuzz.distance import Indel, Levenshtein
 
 from judgescope.parsing import steps, sub_aspects
 from judgescope.parsing.score import is_refusal
-from judgescope.perturb.amounts import Amount, Check
 from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import is_content
 from judgescope.perturb.sentences import split_sentences
 

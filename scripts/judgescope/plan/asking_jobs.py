@@ -1,6 +1,5 @@
 """A study's asking jobs, planned from the texts that are on disk."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
@@ -19,7 +19,7 @@ from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.plan.generators import analysts, made_files, made_of
 from judgescope.plan.specs import Specs
-from judgescope.replies.analyses import Question, questions
+from judgescope.replies.analyses import AnalyseSpec, Question, questions
 from judgescope.replies.key_table import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import read_findings
@@ -140,7 +140,7 @@ def lacking(plan: Plan, specs: Specs, dataset: str) -> dict[str, dict[str, list[
     """Return model -> judge -> the analyses of a dataset that are not there; judges with any."""
     found: dict[str, dict[str, list[Question]]] = {}
     for model, judges in analysts(plan, dataset).items():
-        spec = json.loads(specs.analyse(dataset, model))
+        spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
         subjects = Subjects(specs.out, dataset, plan.study.seed)
         there = Path(subjects.analysed.format(model)).is_file()
         for judge in judges:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
 from judgescope.perturb.attacks import TOP, inert
+from judgescope.perturb.specs import Addition
 from judgescope.prompts import plain
 from judgescope.schema.cards import AttackPerturbation
 
@@ -17,13 +18,13 @@ def attacks_of(plan: "Plan", dataset: str) -> dict[str, bool]:
     return {name: TOP in _card(plan, name).text for name in names}
 
 
-def addition(plan: "Plan", dataset: str, name: str, degree: str) -> dict[str, str]:
+def addition(plan: "Plan", dataset: str, name: str, degree: str) -> Addition:
     """Return what is added to a dataset's originals, and where: the attack or its counterpart."""
     card = _card(plan, name)
     text = card.text
     if TOP in text:
         text = text.replace(TOP, _top(plan, dataset, name))
-    return {"text": inert(text) if degree == "inert" else text, "place": card.place}
+    return Addition(text=inert(text) if degree == "inert" else text, place=card.place)
 
 
 def _card(plan: "Plan", name: str) -> AttackPerturbation:

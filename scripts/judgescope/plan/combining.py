@@ -1,12 +1,13 @@
 """The specs of jobs that make judges of other judges: their scores, and a list of their errors."""
 
-from judgescope.core.cells import split
+from judgescope.core.cells import pack, split
 from judgescope.core.set_names import MERGES
-from judgescope.engines import ENGINES
-from judgescope.plan.ensembles import merging
+from judgescope.plan.generators import supervisors
 from judgescope.plan.grading import GradedSpecs
 from judgescope.plan.study import Cell
+from judgescope.plan.texts import decoding_of
 from judgescope.scoring.specs import DeriveSpec, Errors, Place
+from judgescope.scoring.supervising import MergedJudge, MergeSpec
 
 
 class EnsembleSpecs(GradedSpecs):
@@ -52,13 +53,35 @@ class EnsembleSpecs(GradedSpecs):
 
     def merge(self, dataset: str, model: str) -> str:
         """Return the spec of the lists of errors that a supervisor merges for ensembles."""
-        fields = {
-            **merging(self.plan, self.out, dataset, model),
-            "seed": self.plan.study.seed,
-            **self._asking(model),
-            "output": self._merged(dataset, model),
-        }
-        return self._spec("merge", fields, ENGINES[self.plan.models[model].engine])
+        names = supervisors(self.plan, dataset)[model]
+        ensembles = {name: self._ensemble(name) for name in names}
+        cells = [cell for cell in self.plan.cell_aspects_of(dataset) if cell.judge in names]
+        members = dict.fromkeys(one for ensemble in ensembles.values() for one in ensemble.members)
+        return self._record(
+            MergeSpec,
+            "merge",
+            self._engine(model),
+            dataset=dataset,
+            seed=self.plan.study.seed,
+            model=self._asked(model),
+            ensembles=ensembles,
+            models={name: self.plan.model_of(name) for name in members},
+            cells=pack(cell[1:] for cell in cells),
+            templates={one.form: self.plan.templates[one.form] for one in ensembles.values()},
+            results=self.out,
+            output=self._merged(dataset, model),
+        )
+
+    def _ensemble(self, judge: str) -> MergedJudge:
+        """Return an ensemble whose members' errors a supervisor merges."""
+        card = self.plan.derived[judge]
+        assert card.supervisor is not None  # as `supervisors` says
+        return MergedJudge(
+            form=card.supervisor.form,
+            decoding=decoding_of(card.supervisor),
+            members=card.members,
+            min_annotators=card.min_annotators,
+        )
 
     def derive(self, dataset: str, perturbation: str, judge: str) -> str:
         """Return the spec that makes one cell of a derived judge from its members' cells."""

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.engines import ENGINES
+from judgescope.perturb.drafting import DraftSpec
 from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.specs import Specs
 from judgescope.plan.study import Plan
 from judgescope.plan.template_checks import lacks_parts
 from judgescope.prompts import DRAFTING, PARTS, messages
-from judgescope.schema.cards import FOLDERS, Dataset, MadePerturbation, OpenAIModel
+from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation, OpenAIModel
+
+MOST_TOKENS = 2048
+"""Of a draft."""
 
 
 class Draft(NamedTuple):
@@ -29,14 +32,14 @@ class Draft(NamedTuple):
         return f"{FOLDERS['aspect' if self.kind == PARTS else self.kind]}/{self.name}.yaml"
 
     @property
-    def wanted(self) -> str:
+    def lacks(self) -> str:
         """Return what is drafted, in words."""
         return "sub-aspects" if self.kind == PARTS else "steps"
 
     @property
     def file(self) -> str:
         """Return where the draft lies, below the study's results."""
-        folder = self.wanted if self.kind == PARTS else FOLDERS[self.kind]
+        folder = self.lacks if self.kind == PARTS else FOLDERS[self.kind]
         return f"drafts/{folder}/{self.name}.{self.task}.yaml"
 
 
@@ -48,15 +51,15 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
     drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan) + _parts(plan)))
     if drafts and plan.study.drafter is None:
         raise UserError(
-            f"the study names no model that drafts {drafts[0].wanted}",
+            f"the study names no model that drafts {drafts[0].lacks}",
             where=f"{source}, key drafter",
-            todo=f"add `drafter: <a model card>`, or write the {drafts[0].wanted} of "
+            todo=f"add `drafter: <a model card>`, or write the {drafts[0].lacks} of "
             f"{drafts[0].card}",
         )
     for draft in drafts:
         form = DRAFTING[draft.kind]
         for problem in (None, "a sample problem"):
-            messages(form, plan.templates[form], **told_of(plan, draft), problem=problem)
+            messages(form, plan.templates[form], **shown_to(plan, draft), problem=problem)
     return drafts
 
 
@@ -102,7 +105,7 @@ def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
                 yield card, made
 
 
-def told_of(plan: Plan, draft: Draft) -> dict[str, Any]:
+def shown_to(plan: Plan, draft: Draft) -> dict[str, Any]:
     """Return the names of a draft's prompt, but for `problem`: why an earlier one cannot be used.
 
     `amounts` is how many changes the perturbation's degrees want, in all datasets of the task.
@@ -126,21 +129,19 @@ class DraftSpecs(Specs):
 
     def draft(self, draft: Draft) -> str:
         """Return the spec of a draft."""
-        drafter = self.drafter
-        form = DRAFTING[draft.kind]
-        fields = {
-            "kind": draft.kind,
-            "card": draft.card,
-            "wanted": draft.wanted,
-            "told": told_of(self.plan, draft),
-            "form": form,
-            "templates": self.plan.templates[form],
-            "model": self._identity(drafter),
-            "folder": self.plan.folders["model", drafter],
-            "data": self.plan.study.data,
-            "output": f"{self.out}/{draft.file}",
-        }
-        return self._spec("draft", fields, ENGINES[self.plan.models[drafter].engine])
+        drafter, form = self.drafter, DRAFTING[draft.kind]
+        return self._record(
+            DraftSpec,
+            "draft",
+            self._engine(drafter),
+            kind=draft.kind,
+            card=draft.card,
+            lacks=draft.lacks,
+            task=draft.task,
+            shown=shown_to(self.plan, draft),
+            drafter=self._writer(drafter, form, Decoding(max_tokens=MOST_TOKENS)),
+            output=f"{self.out}/{draft.file}",
+        )
 
     @property
     def drafter(self) -> str:

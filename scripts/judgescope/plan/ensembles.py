@@ -1,14 +1,10 @@
-"""Judges made of others: what they must be, and what jobs that merge and tables need of them."""
+"""Judges made of others: what they must be, and what tables need of them."""
 
-from typing import Any
-
-from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.methods.specs import EnsembleMembers
-from judgescope.plan.generators import supervisors
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import COMPARE, Decoding, DerivedJudge
+from judgescope.schema.cards import COMPARE, DerivedJudge
 from judgescope.schema.cards.annotation import OVERALL
 
 
@@ -49,34 +45,6 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
                 ],
                 todo="name annotators whose `score` is categories or integers",
             )
-
-
-def merging(plan: Plan, out: str, dataset: str, model: str) -> dict[str, Any]:
-    """Return what a supervisor's lists of errors depend on, beside the model and the lists.
-
-    `out` is the folder of the study's results.
-    """
-    names = supervisors(plan, dataset)[model]
-    cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in names]
-    forms = {told.form for name in names if (told := plan.derived[name].supervisor)}
-    return {
-        "dataset": dataset,
-        "results": out,
-        "ensembles": {name: _told(plan, name) for name in names},
-        "models": {
-            member: plan.model_of(member) for name in names for member in plan.derived[name].members
-        },
-        "cells": pack(cell[1:] for cell in cells),
-        "templates": {form: plan.templates[form] for form in sorted(forms)},
-    }
-
-
-def _told(plan: Plan, name: str) -> dict[str, Any]:
-    card = plan.derived[name]
-    assert card.supervisor is not None
-    own = {"form", *Decoding.model_fields}
-    heard = card.model_dump(mode="json", include={"members", "min_annotators"})
-    return {**heard, **card.supervisor.model_dump(mode="json", include=own)}
 
 
 def ensembles_of(plan: Plan, dataset: str) -> dict[str, EnsembleMembers]:

@@ -6,7 +6,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.set_names import SYSTEMS
 from judgescope.plan.checks import check_writer
 from judgescope.plan.generators import graded, lowered
-from judgescope.prompts import SUFFIX, messages, rated, to_write
+from judgescope.prompts import SUFFIX, change_of, messages, rated, to_write
 from judgescope.schema.cards import Anchoring, GradedPerturbation, Judge
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _rehearse_writer(plan: "Plan", card: GradedPerturbation, dataset: str) -> No
         )
     for problem in (None, "a sample problem"):
         seen = {"source": SHOWN["source"], "text": SHOWN["text"], "problem": problem}
-        values = to_write(task, {"k": 2}, {**card.model_dump(), **told}, **seen)
+        values = to_write(task, {"k": 2}, change_of(card.model_dump() | told), **seen)
         values["errors"] = told["aspect"]["sub_aspects"][:1] * 2
         _fill(plan, card.form, values, {"text": SHOWN["text"]})
 

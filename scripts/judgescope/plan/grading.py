@@ -3,18 +3,26 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import to_builtins
-
 from judgescope.core.cells import split
 from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
-from judgescope.engines import ENGINES
+from judgescope.data.specs import TakeSpec
 from judgescope.methods.specs import GradedTexts
 from judgescope.parsing.judgment import Scale
-from judgescope.plan.generators import graded, lowered, parts_of
+from judgescope.perturb.specs import GradeSpec
+from judgescope.perturb.writer_specs import (
+    CandidatesSpec,
+    CompareAnchorsSpec,
+    ComparedAspect,
+    Even,
+    ModelErrors,
+    OfEachRating,
+    OnTrial,
+)
+from judgescope.plan.generators import graded, parts_of
 from judgescope.plan.judges import off_grid_of, parser_of, scale_of, settings_of
-from judgescope.plan.study import CellAspect
 from judgescope.plan.texts import TextSpecs
-from judgescope.schema.cards import Anchoring, Decoding, GivenPerturbation
+from judgescope.schema.cards import Anchoring, GivenPerturbation
+from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
 from judgescope.scoring.specs import Reading
 
 DEGREE = "single"
@@ -36,52 +44,41 @@ class GradedSpecs(TextSpecs):
 
     def candidates(self, dataset: str, name: str, part: str) -> str:
         """Return the spec that makes a part of a set's candidates, by rule or by a model."""
-        card = graded(self.plan)[name]
+        card, rest = graded(self.plan)[name], part == REST
         fields: dict[str, Any] = {
-            **self._known(dataset, name, part),
-            "share": self.plan.study.share,
+            **self._shared(dataset),
+            "perturbation": name,
+            "degree": DEGREE,
             "references": card.references,
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "input": f"{self.out}/targets/{dataset}/{ORIGINAL}.parquet",
+            "input": self._targets(dataset, ORIGINAL),
             "written": self.written_references(dataset),
             "output": self.construction(dataset, name, part),
-            **self._wanted(dataset, name, part),
+            "part": self._part(dataset, name, part),
+            "tried": self.construction(dataset, name, TRIAL) if rest else None,
+            "compared": self.compared(dataset, name, TRIAL) if rest else None,
         }
         if card.model is None:
-            return self._spec("candidates", {**fields, "errors": card.errors}, packages="perturb")
-        told = {"form", "attempts", *Decoding.model_fields}
-        fields |= {
-            "made": {
-                **card.model_dump(mode="json", include=told),
-                **lowered(self.plan, dataset, card),
-            },
-            "task": self.plan.datasets[dataset].task,
-            **self._asking(card.model),
-            "templates": self.plan.templates[card.form],
-            "replies": f"{self.out}/made/{dataset}/{name}.{part}.parquet",
-        }
-        engine = ENGINES[self.plan.models[card.model].engine]
-        return self._spec("candidates", fields, engine)
+            fields["errors"] = card.errors
+            return self._record(CandidatesSpec, "candidates", packages="perturb", **fields)
+        assert card.form is not None  # as the card says
+        fields["by_model"] = ModelErrors(
+            writer=self._writer(card.model, card.form, card),
+            task=self.plan.datasets[dataset].task,
+            change=self.change(dataset, card),
+            attempts=card.attempts,
+        )
+        fields["replies"] = f"{self.out}/made/{dataset}/{name}.{part}.parquet"
+        return self._record(CandidatesSpec, "candidates", self._engine(card.model), **fields)
 
-    def _wanted(self, dataset: str, name: str, part: str) -> dict[str, Any]:
+    def _part(self, dataset: str, name: str, part: str) -> Even | OnTrial | OfEachRating:
         """Return which candidates a part has."""
         card, classes = graded(self.plan)[name], self.classes(dataset, name)
         if card.anchors is None:
             counts = [step * card.errors_per_rating for step in range(len(classes))]
-            return {"targets": card.targets, "counts": counts}
+            return Even(targets=card.targets, counts=counts)
         if part == TRIAL:
-            return card.anchors.model_dump(include={"most_errors", "trial"})
-        return {
-            "targets": card.targets,
-            "surplus": card.anchors.surplus,
-            "classes": classes,
-            "tried": self.construction(dataset, name, TRIAL),
-            "compared": self.compared(dataset, name, TRIAL),
-        }
-
-    def _known(self, dataset: str, name: str, part: str) -> dict[str, Any]:
-        named = {"dataset": dataset, "perturbation": name, "degree": DEGREE, "part": part}
-        return {**named, "seed": self.plan.study.seed}
+            return OnTrial(share=card.anchors.trial, most_errors=card.anchors.most_errors)
+        return OfEachRating(targets=card.targets, surplus=card.anchors.surplus, classes=classes)
 
     def lowered(self, dataset: str, name: str) -> str:
         """Return the aspect of a set."""
@@ -95,29 +92,32 @@ class GradedSpecs(TextSpecs):
 
     def anchors(self, dataset: str, name: str) -> str:
         """Return the spec that chooses the anchors of a set."""
-        anchors, aspect = self.anchoring(name), self.lowered(dataset, name)
-        fields = {
-            **self._known(dataset, name, "anchors"),
-            "aspect": aspect,
-            "classes": self.classes(dataset, name),
-            "per_rating": anchors.per_rating,
-            "targets": f"{self.out}/targets/{dataset}/{SYSTEMS}.parquet",
-            "ratings": f"{self.out}/ratings/{dataset}.parquet",
-            "judged": self._judged(dataset, name),
-            "output": self.construction(dataset, name, "anchors"),
-        }
-        return self._spec("choose_anchors", fields)
+        aspect = self.lowered(dataset, name)
+        return self._record(
+            ChooseAnchorsSpec,
+            "choose_anchors",
+            dataset=dataset,
+            perturbation=name,
+            seed=self.plan.study.seed,
+            aspect=aspect,
+            classes=self.classes(dataset, name),
+            per_rating=self.anchoring(name).per_rating,
+            targets=self._targets(dataset, SYSTEMS),
+            ratings=f"{self.out}/ratings/{dataset}.parquet",
+            judged=self._judged(dataset, name),
+            output=self.construction(dataset, name, "anchors"),
+        )
 
-    def _judged(self, dataset: str, name: str) -> dict[str, Any] | None:
+    def _judged(self, dataset: str, name: str) -> JudgedTexts | None:
         """Return whose replies tell with which texts a judge agrees with people, and how."""
         aspect, judge = self.lowered(dataset, name), self.anchoring(name).judge
         if judge is None:
             return None
-        return {
-            "cell": CellAspect(dataset, SYSTEMS, judge, aspect)._asdict(),
-            "reading": to_builtins(self.reading(dataset, judge, [aspect])),
-            "replies": self.construction(dataset, name, "rated"),
-        }
+        return JudgedTexts(
+            judge=judge,
+            reading=self.reading(dataset, judge, [aspect]),
+            replies=self.construction(dataset, name, "rated"),
+        )
 
     def reading(
         self, dataset: str, judge: str, aspects: Sequence[str], perturbation: str = SYSTEMS
@@ -145,46 +145,46 @@ class GradedSpecs(TextSpecs):
     def compare(self, dataset: str, name: str, part: str) -> str:
         """Return the spec of comparisons: of anchors with each other, or candidates with them."""
         anchors, aspect = self.anchoring(name), self.lowered(dataset, name)
-        scale = self.plan.scale_of(dataset, aspect)
-        told = {"aspect", "name", "definition"}
-        asked = {"form", "least_accuracy", *Decoding.model_fields}
-        fields = {
-            **self._known(dataset, name, part),
-            "name": f"{COMPARED}{name}",
-            "aspect": self.plan.aspect_of(dataset, aspect).model_dump(include=told),
-            "source_visible": scale.source_visible,
-            "classes": self.classes(dataset, name),
-            "asked": anchors.model_dump(mode="json", include=asked),
-            "templates": self.plan.templates[anchors.form],
-            **self._asking(anchors.model),
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "targets": f"{self.out}/targets/{dataset}/{SYSTEMS}.parquet",
-            "anchors": self.construction(dataset, name, "anchors"),
-            "candidates": None if part == REFEREE else self.construction(dataset, name, part),
-            "output": self.compared(dataset, name, part),
-            "replies": f"{self.out}/made/{dataset}/{COMPARED}{name}.{part}.parquet",
-        }
-        engine = ENGINES[self.plan.models[anchors.model].engine]
-        return self._spec("compare_anchors", fields, engine)
+        card = self.plan.aspect_of(dataset, aspect)
+        return self._record(
+            CompareAnchorsSpec,
+            "compare_anchors",
+            self._engine(anchors.model),
+            dataset=dataset,
+            perturbation=name,
+            seed=self.plan.study.seed,
+            name=f"{COMPARED}{name}",
+            aspect=ComparedAspect(aspect=card.aspect, name=card.name, definition=card.definition),
+            source_visible=self.plan.scale_of(dataset, aspect).source_visible,
+            classes=self.classes(dataset, name),
+            least_accuracy=anchors.least_accuracy,
+            comparator=self._writer(anchors.model, anchors.form, anchors),
+            items=self._items(dataset),
+            targets=self._targets(dataset, SYSTEMS),
+            anchors=self.construction(dataset, name, "anchors"),
+            candidates=None if part == REFEREE else self.construction(dataset, name, part),
+            output=self.compared(dataset, name, part),
+            replies=f"{self.out}/made/{dataset}/{COMPARED}{name}.{part}.parquet",
+        )
 
     def grade(self, dataset: str, name: str) -> str:
         """Return the spec that rates the candidates of a set, and chooses its targets."""
         card = graded(self.plan)[name]
         parts = parts_of(card)
-        by_errors = None if card.anchors else card.errors_per_rating
         compared = [self.compared(dataset, name, part) for part in parts]
-        fields = {
-            **self._known(dataset, name, "graded"),
-            "aspect": self.lowered(dataset, name),
-            "classes": self.classes(dataset, name),
-            "targets": card.targets,
-            "errors_per_rating": by_errors,
-            "candidates": [self.construction(dataset, name, part) for part in parts],
-            "compared": compared if card.anchors else [],
-            "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
-            "graded": self.known(dataset, name).file,
-        }
-        return self._spec("grade", fields)
+        return self._record(
+            GradeSpec,
+            "grade",
+            seed=self.plan.study.seed,
+            aspect=self.lowered(dataset, name),
+            classes=self.classes(dataset, name),
+            targets=card.targets,
+            errors_per_rating=None if card.anchors else card.errors_per_rating,
+            candidates=[self.construction(dataset, name, part) for part in parts],
+            compared=compared if card.anchors else [],
+            output=self._targets(dataset, f"{name}.{DEGREE}"),
+            graded=self.known(dataset, name).file,
+        )
 
     def known(self, dataset: str, name: str) -> GradedTexts:
         """Return what statistics need to know of a graded set."""
@@ -205,21 +205,22 @@ class GradedSpecs(TextSpecs):
         """Return the spec that takes a set of texts which a dataset brings."""
         given = self.plan.perturbations[name]
         assert isinstance(given, GivenPerturbation)
-        told = {"classes": self.classes(dataset, name)} if given.role == "global" else {}
-        fields = {
-            "dataset": self.plan.datasets[dataset].model_dump(mode="json"),
-            "folder": self.plan.folders["dataset", dataset],
-            "data": self.plan.study.data,
-            "perturbation": name,
-            "degree": DEGREE,
-            "role": given.role,
-            "aspect": self.lowered(dataset, name),
-            **told,
-            "items": f"{self.out}/items/{dataset}.parquet",
-            "output": f"{self.out}/targets/{dataset}/{name}.{DEGREE}.parquet",
-            **({"graded": self.known(dataset, name).file} if told else {}),
-        }
-        return self._spec("take", fields)
+        rated = given.role == "global"
+        return self._record(
+            TakeSpec,
+            "take",
+            perturbation=name,
+            degree=DEGREE,
+            dataset=self.plan.datasets[dataset].model_dump(mode="json"),
+            folder=self.plan.folders["dataset", dataset],
+            data=self.plan.study.data,
+            role=given.role,
+            aspect=self.lowered(dataset, name),
+            classes=self.classes(dataset, name) if rated else [],
+            items=self._items(dataset),
+            output=self._targets(dataset, f"{name}.{DEGREE}"),
+            graded=self.known(dataset, name).file if rated else None,
+        )
 
     def anchoring(self, name: str) -> Anchoring:
         """Return how the texts of a set are rated by comparisons."""

@@ -7,43 +7,86 @@ from types import SimpleNamespace
 from typing import Any
 
 from judgescope.core.errors import UserError
+from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.redaction import check_key
 from judgescope.data.files import verify
 from judgescope.engines import command
 from judgescope.schema.cards import CommandModel, Hub
 
 
-def _files(card: dict[str, Any]) -> Any:
-    """Return the files of a card and their hashes, as `verify` reads them."""
-    files = {
-        role: Hub(**file) if isinstance(file, dict) else file
-        for role, file in card["files"].items()
-    }
-    return SimpleNamespace(files=files, sha256=card["sha256"])
+class FileOwner(SpecPart, frozen=True, kw_only=True):
+    """A card that names files."""
+
+    files: dict[str, Any]
+    """Role -> path, or the keys of a file on the hub."""
+    sha256: dict[str, str]
+    folder: str
+    """The folder of the card; its paths are relative to it."""
+    where: str
+    """How errors name the card."""
+
+    @property
+    def named(self) -> Any:
+        """Return files and hashes as `verify` reads them."""
+        files = {
+            role: Hub(**file) if isinstance(file, dict) else file
+            for role, file in self.files.items()
+        }
+        return SimpleNamespace(files=files, sha256=self.sha256)
 
 
-def preflight(spec: dict[str, Any]) -> dict[str, Any]:
+class PreflightSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that checks every file of a study against its card."""
+
+    study: dict[str, Any]
+    """The study's card, without what only says where things lie."""
+    cards: dict[str, str]
+    """Kind and id -> a hash of the card."""
+    owners: dict[str, FileOwner]
+    data: str
+    """The folder that `{data}` stands for in paths."""
+    cells: dict[str, int]
+    """Dataset -> how many cells it has."""
+    judges: dict[str, str]
+    """Judge -> its engine."""
+    asked: dict[str, int]
+    """Model that is asked -> how many cells it has."""
+    keys: dict[str, str]
+    """Model -> the variable that holds its endpoint's key."""
+    programs: dict[str, dict[str, Any]]
+    """Model that is a program -> its card."""
+    output: str
+
+
+class CheckSpec(SpecPart, frozen=True, kw_only=True):
+    """The job that tells what the preflight found, and what a run would ask."""
+
+    config: dict[str, Any]
+    """The study as Snakemake has it."""
+    source: str
+    """How errors name its file."""
+    preflight: str
+    """What the preflight wrote."""
+    unfetched: list[str]
+    """The datasets that a run fetches from the hub first."""
+
+
+def preflight(spec: PreflightSpec) -> dict[str, Any]:
     """Compare every file of the study with its card; return what the study covers.
 
     Raises UserErrors for a file that is not the one its card describes.
     """
-    data = Path(spec["data"])
+    data = Path(spec.data)
     hashes = {
-        name: verify(
-            _files(owner["card"]),
-            Path(owner["folder"]),
-            data,
-            where=owner["where"],
-            fetch=False,
-        )
-        for name, owner in spec["owners"].items()
+        name: verify(owner.named, Path(owner.folder), data, where=owner.where, fetch=False)
+        for name, owner in spec.owners.items()
     }
-    check_keys(spec["keys"])
-    for model, card in spec["programs"].items():
-        folder = Path(spec["owners"][model]["folder"])
+    check_keys(spec.keys)
+    for model, card in spec.programs.items():
+        folder = Path(spec.owners[model].folder)
         command.build(command.located(CommandModel(**card), folder, data))
-    told = {name: spec[name] for name in ("study", "cards", "cells", "judges", "asked")}
-    return {**told, "sha256": hashes}
+    covered = {name: getattr(spec, name) for name in ("study", "cards", "cells", "judges", "asked")}
+    return {**covered, "sha256": hashes}
 
 
 def check_keys(keys: Mapping[str, str]) -> None:

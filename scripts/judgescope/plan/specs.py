@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from pydantic_core import to_jsonable_python as jsonable
 
 from judgescope.core.canonical import canonical
@@ -41,6 +41,7 @@ from judgescope.plan.judges import (
     turned,
 )
 from judgescope.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
+from judgescope.plan.preflight import CheckSpec, FileOwner, PreflightSpec
 from judgescope.plan.result_tables import datasets_of, part_of, tables_of
 from judgescope.plan.spending_limits import caps_of
 from judgescope.plan.study import Cell, CellAspect, is_selected
@@ -69,49 +70,51 @@ class Specs(DistilledSpecs):
         """Return the spec that checks every file of the study against its card."""
         plan = self.plan
         owners = {
-            name: {
-                "card": jsonable({"files": card.files, "sha256": card.sha256}),
-                "folder": plan.folders[kind, name],
-                "where": f"{FOLDERS[kind]}/{name}.yaml",
-            }
+            name: FileOwner(
+                files=jsonable(card.files),
+                sha256=card.sha256,
+                folder=plan.folders[kind, name],
+                where=f"{FOLDERS[kind]}/{name}.yaml",
+            )
             for kind, name, card in plan.cards()
             if getattr(card, "files", None)
         }
-        fields = {
-            "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY),
-            "cards": {f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
-            "owners": owners,
-            "data": plan.study.data,
-            "cells": {name: len(plan.cells_of(name)) for name in plan.datasets},
-            "judges": {name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
-            "asked": {
+        return self._record(
+            PreflightSpec,
+            "preflight",
+            study=plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY),
+            cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
+            owners=owners,
+            data=plan.study.data,
+            cells={name: len(plan.cells_of(name)) for name in plan.datasets},
+            judges={name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
+            asked={
                 name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
                 for name in plan.models
                 if plan.is_asked(name)
             },
-            "keys": {
+            keys={
                 name: card.api_key_env
                 for name, card in plan.models.items()
                 if isinstance(card, OpenAIModel) and card.api_key_env
             },
-            "programs": {
+            programs={
                 name: card.model_dump(mode="json")
                 for name, card in plan.models.items()
                 if isinstance(card, CommandModel)
             },
-            "output": self.paths.preflight(),
-        }
-        return self._spec("preflight", fields)
+            output=self.paths.preflight(),
+        )
 
     def check(self, config: Mapping[str, Any], source: str, unfetched: Iterable[str]) -> str:
         """Return the spec that tells what the preflight found, and what a run would ask."""
-        told = {
-            "config": config,
-            "source": source,
-            "preflight": self.paths.preflight(),
-            "unfetched": list(unfetched),
-        }
-        return canonical(told, strict=False)
+        spec = CheckSpec(
+            config=dict(config),
+            source=source,
+            preflight=self.paths.preflight(),
+            unfetched=list(unfetched),
+        )
+        return canonical(asdict(spec), strict=False)
 
     def budget(self) -> str:
         """Return what the study's jobs may spend together; no output depends on it."""

@@ -1,11 +1,11 @@
 """What supervisors still have to be asked: exactly where members' lists are there, else at most."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
-import orjson
+from msgspec.json import decode
 
 from judgescope.core.cells import unpack
 from judgescope.plan.generators import supervisors
@@ -17,7 +17,7 @@ from judgescope.prompts import messages, to_merge_names
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.replies.store import Store
 from judgescope.schema.cards import PromptedModel, Supervisor
-from judgescope.scoring.supervising import Cell, members_files, questions, texts_file
+from judgescope.scoring.supervising import Cell, MergeSpec, questions
 
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
@@ -32,10 +32,10 @@ def asked_of_supervisor(
     plan, dataset = specs.plan, texts.dataset
     if card.model not in supervisors(plan, dataset):
         return
-    spec = orjson.loads(specs.merge(dataset, card.model))
-    for judge, told in spec["ensembles"].items():
-        own = [cell for cell in unpack(spec["cells"]) if cell[1] == judge]
-        settled = open_.isdisjoint(told["members"])
+    spec = decode(specs.merge(dataset, card.model), type=MergeSpec)
+    for judge, ensemble in spec.ensembles.items():
+        own = [cell for cell in unpack(spec.cells) if cell[1] == judge]
+        settled = open_.isdisjoint(ensemble.members)
         there = [cell for cell in own if settled and _is_there(spec, cell)]
         if there:
             yield _exactly(spec, card, store, judge, there)
@@ -43,22 +43,22 @@ def asked_of_supervisor(
             yield _at_most(plan, texts, judge, left)
 
 
-def _is_there(spec: Mapping[str, Any], cell: Cell) -> bool:
-    every = [path for paths in members_files(spec, cell).values() for path in paths]
-    return all(Path(path).is_file() for path in [*every, texts_file(spec, cell)])
+def _is_there(spec: MergeSpec, cell: Cell) -> bool:
+    every = [path for paths in spec.members_files(cell).values() for path in paths]
+    return all(Path(path).is_file() for path in [*every, spec.texts_file(cell)])
 
 
 def _exactly(
-    spec: Mapping[str, Any], card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
+    spec: MergeSpec, card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
 ) -> Asked:
     """Return what is asked of the lists that are there, and is not in the store."""
     asked = {one.key: one for cell in cells for _, one in questions(spec, card, cell)}
     found = store.read(dict.fromkeys(asked, 1))
     missing = [one for key, one in asked.items() if (key, 0) not in found]
-    most = spec["ensembles"][judge]["max_tokens"]
+    most = int(spec.ensembles[judge].decoding["max_tokens"])
     length = sum(len(one.prompt) for one in missing) / max(1, len(missing))
     return Asked(
-        dataset=spec["dataset"],
+        dataset=spec.dataset,
         name=named(judge),
         model=card.model,
         wanted=len(asked),

@@ -8,7 +8,16 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.plan.annotators import check_annotator
 from judgescope.plan.generators import lowered, lowered_by
-from judgescope.prompts import SUFFIX, annotating, messages, rated, to_merge_names, to_write
+from judgescope.prompts import (
+    NO_CHANGE,
+    SUFFIX,
+    annotating,
+    change_of,
+    messages,
+    rated,
+    to_merge_names,
+    to_write,
+)
 from judgescope.schema.cards import (
     COMPARE,
     Analyses,
@@ -156,12 +165,12 @@ def _rehearse_supervisor(plan: "Plan", told: Supervisor) -> None:
 
 
 def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> None:
-    card = made.model_dump() | lowered(plan, dataset.dataset, made)
+    change = change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
     lacks = f"perturbations/{made.perturbation}.yaml, key instructions"
     for degree in made.degrees_for(dataset.dataset).values():
         for problem in (None, "a sample problem"):
             seen = {"source": "a sample source", "problem": problem}
-            values = to_write(dataset.task, degree.model_dump(), card, **seen)
+            values = to_write(dataset.task, degree.model_dump(), change, **seen)
             told = {"instructions": STEPS}
             fill = partial(_fill_with_steps, plan, made.form, TEXTS[:1], steps=told, lacks=lacks)
             try:
@@ -192,7 +201,7 @@ def lacks_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> bool:
     """Return whether only the parts of the aspect that it lowers keep a writer's form from use."""
     degree = next(iter(made.degrees_for(dataset.dataset).values()))
     card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
-    values = to_write(dataset.task, degree.model_dump(), card, source=SOURCE)
+    values = to_write(dataset.task, degree.model_dump(), change_of(card), source=SOURCE)
     return not _fills(plan, made.form, values) and _fills(
         plan, made.form, {"aspect": PARTED, **values}
     )
@@ -210,7 +219,7 @@ def _rehearse_new(plan: "Plan", dataset: Dataset) -> None:
     """Fill the form of texts to learn from: of the source alone are they made."""
     assert plan.distillation.write is not None
     form = plan.distillation.write.form
-    values = to_write(dataset.task, {}, {}, source=SOURCE, text="")
+    values = to_write(dataset.task, {}, NO_CHANGE, source=SOURCE, text="")
     [message] = messages(form, plan.templates[form], **values)
     if SOURCE not in message["content"].lower():
         raise UserError(
@@ -224,7 +233,7 @@ def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) ->
     """Fill a form that may show the source, the reference or both: what it writes is of them."""
     for problem in (None, "a sample problem"):
         seen = {"source": SOURCE, "text": TEXTS[0], "problem": problem}
-        values = to_write(dataset.task, Degree().model_dump(), {}, **seen)
+        values = to_write(dataset.task, Degree().model_dump(), NO_CHANGE, **seen)
         [message] = messages(improved.form, plan.templates[improved.form], **values)
         if not any(text in message["content"].lower() for text in (SOURCE, TEXTS[0])):
             raise UserError(

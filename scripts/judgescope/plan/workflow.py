@@ -3,7 +3,6 @@
 Only the Snakefile imports this module: it needs Snakemake.
 """
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.json import decode
 from snakemake.exceptions import WorkflowError
 
 from judgescope.core.errors import UserError, UserErrors
@@ -21,7 +21,7 @@ from judgescope.plan.dag import Dag, Machine
 from judgescope.plan.inputs import data_files
 from judgescope.plan.interpreters import check_interpreters
 from judgescope.plan.loading import load_plan
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import PreflightSpec, preflight
 from judgescope.plan.reading import read_all
 from judgescope.plan.specs import Specs
 from judgescope.schema.loading import load_yaml
@@ -96,7 +96,7 @@ def guard(jobs: Dag, *, conda: bool) -> None:
     So too, where anything is asked, if data cannot be read.
     """
     with refusing():
-        preflight(json.loads(jobs.specs.preflight()))
+        preflight(decode(jobs.specs.preflight(), type=PreflightSpec))
         if not conda:
             check_interpreters(jobs.plan, os.environ)
         read_all(jobs.plan, jobs.paths.results)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
+from msgspec import to_builtins
+from msgspec.json import decode
 
 from judgescope.core.sampling import share_of
 from judgescope.core.set_names import (
@@ -17,13 +18,13 @@ from judgescope.core.set_names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.plan.generators import Maker, graded, lowered, parts_of, writer_of
+from judgescope.plan.generators import Maker, graded, parts_of, writer_of
 from judgescope.plan.lengths import VERDICT
 from judgescope.plan.placeholders import Imagined, longest, unmade
 from judgescope.plan.specs import Specs
 from judgescope.plan.study import Plan
-from judgescope.prompts import messages, rated, to_write
-from judgescope.replies.analyses import Question
+from judgescope.prompts import NO_CHANGE, messages, rated, to_write
+from judgescope.replies.analyses import AnalyseSpec, Question
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.schema.cards import Anchoring, GradedPerturbation, References
 
@@ -79,7 +80,7 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     card = plan.distillation.write
     assert card is not None
     templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
-    seen = [to_write(task, {}, {}, source=one.source, text="") for one in texts.of(name)]
+    seen = [to_write(task, {}, NO_CHANGE, source=one.source, text="") for one in texts.of(name)]
     filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
     n = len(filled)
     counts = (n, n, n, sum(map(len, filled)))
@@ -91,7 +92,7 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
     plan = specs.plan
     templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
-    told = card.model_dump() | lowered(plan, texts.dataset, card)
+    change = specs.change(texts.dataset, card)
     if isinstance(card, References):
         seed, dataset = plan.study.seed, texts.dataset
         items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
@@ -102,7 +103,7 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
     seen = [
-        to_write(task, degree.model_dump(), told, source=source, text=text)
+        to_write(task, degree.model_dump(), change, source=source, text=text)
         for source, text in known
     ]
     filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
@@ -133,14 +134,14 @@ def _analysed(
     specs: Specs, model: str, dataset: str, left: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
     """Yield what a writer of analyses has to be asked at most, for each judge alone."""
-    spec = orjson.loads(specs.analyse(dataset, model))
+    spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
     for judge, questions in left.items():
-        told = spec["judges"][judge]
-        requests = len(questions) * told["attempts"]
+        attempts, decoding = spec.judges[judge].attempts, spec.judges[judge].decoding
+        requests = len(questions) * attempts
         prompts = (one.messages(spec)[0]["content"] for one in questions)
-        characters = sum(map(len, prompts)) * told["attempts"]
+        characters = sum(map(len, prompts)) * attempts
         counts = (requests, requests, requests, characters)
-        yield at_most(dataset, f"analyses for {judge}", model, counts, told["max_tokens"])
+        yield at_most(dataset, f"analyses for {judge}", model, counts, int(decoding["max_tokens"]))
 
 
 class _Graded:
@@ -179,13 +180,14 @@ class _Graded:
         """Return what a model is asked for a part's candidates, each in as many tries as it may."""
         card, dataset = self.card, self.texts.dataset
         share, each = self._each(part)
-        told = {**card.model_dump(), **lowered(self.plan, dataset, card)}
+        change = self.specs.change(dataset, card)
+        assert change.aspect is not None  # as is checked
+        errors = to_builtins(change.aspect.sub_aspects[:1])
         task, most = self.plan.datasets[dataset].task, self.plan.most_errors(dataset, self.name)
         characters = 0
         for one in self.texts.of(ORIGINAL, share):
             seen = {"source": one.source, "text": longest(one.text), "problem": None}
-            values = to_write(task, {"k": most}, told, **seen)
-            values["errors"] = told["aspect"]["sub_aspects"][:1] * most
+            values = to_write(task, {"k": most}, change, **seen) | {"errors": errors * most}
             [message] = messages(card.form, self.plan.templates[card.form], **values)
             characters += len(message["content"]) * each * card.attempts
         requests = len(self._items(share)) * each * card.attempts

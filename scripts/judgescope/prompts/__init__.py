@@ -21,6 +21,7 @@ from jinja2 import (
     nodes,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from msgspec import Struct, convert, to_builtins
 
 from judgescope.core.errors import UserError
 from judgescope.core.resource_limits import Clock, bounded_memory
@@ -261,26 +262,55 @@ def numbered(steps: Sequence[str]) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
 
 
+class SubAspect(Struct, frozen=True):
+    """A part of an aspect."""
+
+    name: str
+    definition: str
+
+
+class LoweredAspect(Struct, frozen=True):
+    """An aspect whose quality a change lowers, and its parts."""
+
+    name: str
+    definition: str
+    sub_aspects: list[SubAspect]
+
+
+class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the card of a writer tells of the change that it makes."""
+
+    reply: str = "whole"
+    """Whether the whole text is wanted, or (`appended`) what is put behind it."""
+    adjustment: str | None = None
+    instructions: list[str] = []
+    demonstrations: list[dict[str, str]] = []
+    aspect: LoweredAspect | None = None
+
+
+NO_CHANGE = Change()
+"""Of writers that make a text of its source alone, or a better one."""
+
+
+def change_of(card: Mapping[str, Any]) -> Change:
+    """Return what the keys of a writer's card tell of its change; other keys tell nothing."""
+    return convert(card, Change)
+
+
 def to_write(
-    task: str, degree: Mapping[str, Any], told: Mapping[str, Any], **seen: str | None
+    task: str, degree: Mapping[str, int | str | None], change: Change, **seen: str | None
 ) -> dict[str, Any]:
     """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
     `problem` (why an earlier attempt cannot be used).
 
-    What its card tells of the change, `adjustment`, the numbered `instructions`, the
-    `demonstrations` and the `aspect` to be lowered, is not there where the card is silent: a form
-    that shows it fails before anything is asked. `reply` says whether the whole text is wanted, or
-    what is put behind it.
+    What is not told of the change is no name: a form that shows it fails before anything is asked.
+    `instructions` are numbered.
     """
-    names: dict[str, Any] = {"source": None, "problem": None, "reply": told.get("reply", "whole")}
-    if told.get("adjustment"):
-        names["adjustment"] = told["adjustment"]
-    if told.get("instructions"):
-        names["instructions"] = numbered(told["instructions"])
-    for name in ("demonstrations", "aspect"):
-        if told.get(name):
-            names[name] = told[name]
-    return {"task": task, **degree, **names, **seen}
+    names: dict[str, Any] = {"source": None, "problem": None, "reply": change.reply}
+    told = {name: value for name, value in to_builtins(change).items() if value}
+    if change.instructions:
+        told["instructions"] = numbered(change.instructions)
+    return {"task": task, **degree, **names, **told, **seen}
 
 
 def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:

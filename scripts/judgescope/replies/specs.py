@@ -1,4 +1,4 @@
-"""The spec of the job that asks a model."""
+"""The spec of the job that asks a model, and what other jobs need to ask one."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from msgspec import field
 from msgspec.json import decode
 
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.job_spec import JobSpec, SpecPart
 
 
 class AskSpec(JobSpec, frozen=True, kw_only=True):
@@ -48,3 +48,30 @@ class AskSpec(JobSpec, frozen=True, kw_only=True):
 def ask_spec(text: str) -> AskSpec:
     """Decode a spec. Raises msgspec.ValidationError if a field is missing, unknown or mistyped."""
     return decode(text, type=AskSpec)
+
+
+class ModelSpec(SpecPart, frozen=True, kw_only=True):
+    """A model that a job asks."""
+
+    card: dict[str, Any]
+    """The keys of the model's card that its replies depend on."""
+    folder: str
+    """The folder of the model's card; the paths in the card are relative to it."""
+    data: str
+    """The folder that `{data}` stands for in paths."""
+
+
+class PromptSpec(SpecPart, frozen=True, kw_only=True):
+    """A prompt form, and how a model decodes its replies to it."""
+
+    form: str
+    decoding: dict[str, float | str]
+    """The keys of Decoding."""
+
+
+class WriterSpec(PromptSpec, frozen=True, kw_only=True):
+    """A model that a job asks to write texts, all with one prompt form."""
+
+    model: ModelSpec
+    templates: dict[str, str]
+    """File name -> template."""

@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from judgescope.perturb.edits import Edit
-from judgescope.perturb.graphemes import may_cut
+from judgescope.perturb.edits import Edit, may_cut
 from judgescope.report.html import UNWRITABLE
 from judgescope.report.numbers import plural
 

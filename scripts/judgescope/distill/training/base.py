@@ -11,6 +11,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.excepthook import print_exception
 from judgescope.distill.training.memory import Size
 from judgescope.engines.vllm.options import located
+from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards import VllmModel
 from judgescope.schema.loading import read_card
 
@@ -110,11 +111,11 @@ class Base:
         return _tried(self.card, lambda: load(place, dtype=dtype, **first, **told))
 
 
-def card_of(card: str, spec: dict[str, Any]) -> VllmModel:
-    """Return the card of a spec's base, with full paths and without an adapter."""
+def card_of(card: str, spec: ModelSpec) -> VllmModel:
+    """Return the card of a base, with full paths and without an adapter."""
     model: VllmModel = read_card("model", Path(card))
-    model = model.model_copy(update=spec["model"] | {"adapter": None})
-    return located(model, Path(spec["folder"]), Path(spec["data"]))
+    model = model.model_copy(update=spec.card | {"adapter": None})
+    return located(model, Path(spec.folder), Path(spec.data))
 
 
 def opened(card: VllmModel) -> Base:

@@ -9,14 +9,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
+from judgescope.distill.specs import TrainSpec
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 
 METHOD = 1
@@ -27,18 +27,18 @@ WHOLE = "whole"
 LOG, LOSSES = "training.parquet", "losses.parquet"
 
 
-def key_of(spec: Mapping[str, Any]) -> str:
+def key_of(spec: TrainSpec) -> str:
     """Return a hash of all that the result of a training depends on.
 
     Of the recipe that is everything: the sizes of batches change how sums are rounded, the device
     does, and the steps between checkpoints are those at which the log has what is held out. The
     file `student` has what was found of the base: its chat template, and its commit on the hub.
     """
-    known = json.loads(Path(spec["student"]).read_text(encoding="utf-8"))
+    known = json.loads(Path(spec.student).read_text(encoding="utf-8"))
     told = {
         "method": METHOD,
-        **{name: spec[name] for name in ("model", "seed", "recipe")},
-        **{name: _sha256(Path(spec[name])) for name in ("train", "held_out")},
+        **{"model": spec.model.card, "seed": spec.seed, "recipe": spec.recipe},
+        **{"train": _sha256(Path(spec.train)), "held_out": _sha256(Path(spec.held_out))},
         **{name: known[name] for name in ("chat_template", "commit")},
         "versions": {name: version(name) for name in PACKAGES},
     }

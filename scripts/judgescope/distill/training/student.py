@@ -10,6 +10,7 @@ from judgescope.distill.training.base import Base
 from judgescope.distill.training.examples import Chat
 from judgescope.distill.training.memory import GB, free, needed
 from judgescope.distill.training.train import adapted
+from judgescope.schema.cards import Recipe
 
 RECIPE = "study, key distill.recipe"
 NUMBERS = ("float32", "bfloat16", "float16")
@@ -78,23 +79,23 @@ def check_context(base: Base, prompt: Longest, replies: int) -> None:
         )
 
 
-def checked(base: Base, recipe: Mapping[str, Any], rows: Iterable[Row], replies: int) -> Row:
+def checked(base: Base, recipe: Recipe, rows: Iterable[Row], replies: int) -> Row:
     """Return what there is to know of a training beforehand, the same on every machine.
 
     `replies`: the most tokens that a reply may have. Raises UserError for what would fail.
     """
-    check_dtype(base, recipe["device"])
+    check_dtype(base, recipe.device)
     prompt = longest(rows, base)
     check_context(base, prompt, replies)
     size = base.size(lambda model: adapted(model, recipe))
     estimate = needed(
         size,
-        rank=recipe["rank"],
-        batch=recipe["device_batch"],
+        rank=recipe.rank,
+        batch=recipe.device_batch,
         tokens=prompt.tokens + replies,
         replies=replies,
     )
-    check_memory(base, recipe, estimate, free(recipe["device"]))
+    check_memory(base, recipe, estimate, free(recipe.device))
     return {
         "parameters": size.parameters,
         "trainable": size.trainable,
@@ -106,14 +107,14 @@ def checked(base: Base, recipe: Mapping[str, Any], rows: Iterable[Row], replies:
     }
 
 
-def check_memory(base: Base, recipe: Mapping[str, Any], estimate: int, room: int) -> None:
+def check_memory(base: Base, recipe: Recipe, estimate: int, room: int) -> None:
     """Raise UserError if a training takes more memory than its device has free."""
     if estimate > room:
         raise UserError(
             f"the training needs about {estimate / GB:.1f} GB, and the device has "
             f"{room / GB:.1f} GB free",
             where=f"{RECIPE}.device_batch; {base.where}, key name",
-            got=f"device_batch {recipe['device_batch']}, {base.card.name}",
+            got=f"device_batch {recipe.device_batch}, {base.card.name}",
             todo="make device_batch smaller, name a smaller base, or end what else runs there; "
             "quantized weights, which would be smaller, cannot be trained",
         )

@@ -8,7 +8,7 @@ import math
 import os
 import resource
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from math import fsum
 from pathlib import Path
@@ -22,6 +22,7 @@ from judgescope.distill.training.base import Base
 from judgescope.distill.training.examples import Example, surprise, tensors
 from judgescope.distill.training.memory import GB
 from judgescope.distill.training.place import LOG, LOSSES, Place
+from judgescope.schema.cards import Recipe
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
@@ -29,7 +30,6 @@ CLIPPED = 1.0
 """The most that the norm of a step's gradient may be."""
 HELD_OUT = "held_out_loss"
 """What the trainer notes at a checkpoint beside what it notes of every step."""
-Recipe = Mapping[str, Any]
 
 
 def prepare(device: str) -> None:
@@ -51,9 +51,9 @@ def adapted(model: Any, recipe: Recipe) -> Any:
     config = peft.LoraConfig(
         task_type="CAUSAL_LM",
         target_modules="all-linear",
-        r=recipe["rank"],
-        lora_alpha=recipe["alpha"],
-        lora_dropout=recipe["dropout"],
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
         bias="none",
     )
     return peft.get_peft_model(model, config)
@@ -73,8 +73,8 @@ class Training:
         self.base, self.recipe, self.held_out = base, recipe, held_out
         self.seed = stream_seed(seed, "training") % 2**32
         """As many bits as numpy takes."""
-        self.seen = [train[number] for number in course.order(seed, len(train), recipe["epochs"])]
-        self.last = course.steps(len(self.seen), recipe["batch"])
+        self.seen = [train[number] for number in course.order(seed, len(train), recipe.epochs)]
+        self.last = course.steps(len(self.seen), recipe.batch)
 
     def run(self, place: Place) -> None:
         """Go on from the last whole checkpoint to the end, and leave the result in its place."""
@@ -90,7 +90,7 @@ class Training:
             raise UserError(
                 f"the device's memory is full: {str(error).partition('. ')[0]}",
                 where="study, key distill.recipe.device_batch",
-                got=self.recipe["device_batch"],
+                got=self.recipe.device_batch,
                 todo="make it smaller, name a smaller base, or end what else runs on the device",
             ) from None
 
@@ -99,14 +99,12 @@ class Training:
         optim = import_module("torch.optim")
         recipe = self.recipe
         transformers.set_seed(self.seed)
-        model = adapted(self.base.weights(recipe["device"]), recipe)
+        model = adapted(self.base.weights(recipe.device), recipe)
         learning = [one for one in model.parameters() if one.requires_grad]
-        optimizer = optim.AdamW(
-            learning, lr=recipe["learning_rate"], weight_decay=recipe["weight_decay"]
-        )
+        optimizer = optim.AdamW(learning, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
         schedule = optim.lr_scheduler.LambdaLR(
             optimizer,
-            lambda step: course.rate(min(step, self.last - 1), self.last, recipe["warmup"]),
+            lambda step: course.rate(min(step, self.last - 1), self.last, recipe.warmup),
         )
         trainer = transformers.Trainer(
             model=model,
@@ -127,17 +125,17 @@ class Training:
             output_dir=str(place.steps),
             num_train_epochs=1,
             train_sampling_strategy="sequential",
-            per_device_train_batch_size=recipe["device_batch"],
-            gradient_accumulation_steps=recipe["batch"] // recipe["device_batch"],
+            per_device_train_batch_size=recipe.device_batch,
+            gradient_accumulation_steps=recipe.batch // recipe.device_batch,
             gradient_checkpointing=True,
             gradient_checkpointing_kwargs={"use_reentrant": False},
             max_grad_norm=CLIPPED,
             seed=self.seed,
             bf16=self.base.dtype == "bfloat16",
             fp16=self.base.dtype == "float16",
-            use_cpu=recipe["device"] == "cpu",
+            use_cpu=recipe.device == "cpu",
             save_strategy="steps",
-            save_steps=recipe["checkpoint_steps"],
+            save_steps=recipe.checkpoint_steps,
             save_total_limit=2,  # the one before stays until the last is whole
             logging_strategy="steps",
             logging_steps=1,
@@ -152,7 +150,7 @@ class Training:
 
         def on_step_end(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
             step = state.global_step
-            if step % self.recipe["checkpoint_steps"] == 0 and step < self.last and self.held_out:
+            if step % self.recipe.checkpoint_steps == 0 and step < self.last and self.held_out:
                 found = fsum(self._losses(told["model"]))
                 self._check(found, step)  # before a checkpoint of it is written
                 state.log_history.append({"step": step, HELD_OUT: found})
@@ -174,7 +172,7 @@ class Training:
             raise UserError(
                 f"the loss is no number any more at step {step}",
                 where="study, key distill.recipe.learning_rate",
-                got=self.recipe["learning_rate"],
+                got=self.recipe.learning_rate,
                 todo="make it smaller",
             )
 
@@ -204,7 +202,7 @@ class Training:
             before = self._losses(model)
         noted = trainer.state.log_history
         rows = course.learnt(
-            self.seen, self.recipe["batch"], (note for note in noted if "loss" in note)
+            self.seen, self.recipe.batch, (note for note in noted if "loss" in note)
         )
         if self.held_out:
             told = {note["step"]: note[HELD_OUT] for note in noted if HELD_OUT in note}
@@ -220,8 +218,8 @@ class Training:
 
     def _tell(self, start: int, seconds: float) -> None:
         """Print what differs between machines."""
-        tokens = sum(one.length for one in self.seen[start * self.recipe["batch"] :])
-        if self.recipe["device"] == "cuda":
+        tokens = sum(one.length for one in self.seen[start * self.recipe.batch :])
+        if self.recipe.device == "cuda":
             peak = import_module("torch").cuda.max_memory_allocated()
         else:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

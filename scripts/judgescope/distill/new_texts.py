@@ -1,0 +1,48 @@
+"""Texts that a model writes for a judge to learn from, where they are drawn."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from judgescope.core.set_names import new_target
+from judgescope.distill.specs import WriteNewSpec
+from judgescope.engines.requests import Reply
+from judgescope.perturb.made import checked
+from judgescope.prompts import NO_CHANGE, to_write
+from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.judging import reply_columns
+
+Row = dict[str, Any]
+
+
+def new_texts(
+    spec: WriteNewSpec,
+    items: Iterable[Row],
+    samples: Iterable[Row],
+    request_for: RequestFor,
+    obtain: Obtain,
+) -> tuple[list[Row], list[Row]]:
+    """Return the targets that a model writes about the items that are drawn, and the answers."""
+    place = (spec.dataset, spec.name)
+    drawn = {row["item"] for row in samples if (row["dataset"], row["perturbation"]) == place}
+    asked = {}
+    for row in sorted((row for row in items if row["item"] in drawn), key=lambda row: row["item"]):
+        names = to_write(spec.task, {}, NO_CHANGE, source=row["source"], text="")
+        asked[row["item"]] = request_for(f"a text about {row['item']}", names)
+    replies = obtain(asked.values())
+    written = {item: replies[request.key, 0] for item, request in asked.items()}
+    answers = [
+        {"judge": spec.name, "kind": "write", "target": new_target(item, spec.name)}
+        | reply_columns(reply)
+        for item, reply in written.items()
+    ]
+    return [_target(spec, item, reply) for item, reply in written.items()], answers
+
+
+def _target(spec: WriteNewSpec, item: str, reply: Reply) -> Row:
+    text, problem = checked(reply, "", ["not_refusal"])
+    name, _, model = spec.name.partition(".")
+    return {
+        **{"dataset": spec.dataset, "target": new_target(item, spec.name), "item": item},
+        **{"system": spec.name, "perturbation": name, "degree": model, "step": 0},
+        **{"text": text, "status": f"failed: {problem}" if problem else "ok", "edits": []},
+    }

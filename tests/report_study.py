@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
+from judgescope.report.report import Report
+from judgescope.report.specs import ReportSpec
 from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -181,18 +185,23 @@ def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: An
     return merged(spec(folder, list(rows)), changes)
 
 
+def loaded(spec: Row) -> Report:
+    """Return what the report of a spec knows."""
+    return Report.load(convert(spec, ReportSpec))
+
+
 def spec(folder: Path, tables: list[str]) -> Row:
     """Return the report's spec."""
     card = {"task": "summarization", "licence": "MIT", "citation": "none", "aspects": ASPECTS}
     return {
         "study": {
             **{"study": "tiny", "seed": 7, "datasets": list(DATASETS), "judges": list(JUDGES)},
-            **{"perturbations": ["typos", "cuts"], "methods": ["agreement"]},
+            "perturbations": ["typos", "cuts"],
         },
         "command": "judgescope run tiny.yaml",
         "texts": True,
         "annotated": {},
-        "versions": {"altair": "6"},
+        **{"code": "", "templates": "", "versions": {"altair": "6"}},
         "tables": {name: str(folder / f"{name}.parquet") for name in tables},
         "datasets": {
             name: {

@@ -32,7 +32,7 @@ def test_a_shade_per_step_of_the_score() -> None:
 
 @pytest.mark.heavy
 def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
-    report = Report.load(study.make(tmp_path))
+    report = study.loaded(study.make(tmp_path))
     seen: list[dict[str, Any]] = []
     draw = chart_spec
 
@@ -95,7 +95,7 @@ def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return Report.load(study.make(tmp_path_factory.mktemp("report")))
+    return study.loaded(study.make(tmp_path_factory.mktemp("report")))
 
 
 @pytest.mark.heavy
@@ -114,7 +114,7 @@ def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
 
 
 def test_without_the_table_there_are_no_styles(tmp_path: Path) -> None:
-    bare = Report.load(study.make(tmp_path, {"discernment": list(study.discernment())}))
+    bare = study.loaded(study.make(tmp_path, {"discernment": list(study.discernment())}))
     assert style_blocks(bare, bare.datasets[0], bare.judges) == []
 
 
@@ -167,7 +167,7 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     for row in rows:
         if row["judge"] == "alpha" and row["statistic"] == "D_avg":
             row["note"] = f"{BEYOND}: an artefact"
-    told = discernment.section(Report.load(study.make(tmp_path, {"discernment": rows})))
+    told = discernment.section(study.loaded(study.make(tmp_path, {"discernment": rows})))
     assert told is not None
     numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
     heat = next(block for block in told.blocks if isinstance(block, Table))
@@ -186,6 +186,6 @@ def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
     place = {"perturbation": "typos", "degree": "minor"}
     told = study.row("news", "alpha", "D_hmp_less_ew", -0.5, **place)
     rows = [*study.discernment(), told]
-    (table,) = folded(Report.load(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
+    (table,) = folded(study.loaded(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
     assert [column.text for column in table.columns] == ["typos, minor"]
     assert table.bodies[0].lines[0].cells[0].text == "−0.50"

@@ -61,7 +61,7 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
         {"training": rows(), "coverage": []},
         distilled={**named, "log": str(folder / "log.parquet")},
     )
-    return Report.load(spec)
+    return report_study.loaded(spec)
 
 
 def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
@@ -104,7 +104,8 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     write_table("training", table_of("training", LOG), Path(log))
     named = {"judge": "small", "teacher": "gamma", "model": "tiny", "recipe": RECIPE, "log": log}
     made = {"training": rows() + rows("other"), "coverage": []}
-    found = distilled.section(Report.load(report_study.make(tmp_path, made, distilled=named)))
+    spec = report_study.make(tmp_path, made, distilled=named)
+    found = distilled.section(report_study.loaded(spec))
     assert found is not None
     about, _, _, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
@@ -137,7 +138,7 @@ def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> 
 def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> None:
     for told in ({}, {"distilled": None}):
         spec = report_study.make(tmp_path, {"coverage": []}, **told)
-        assert distilled.section(Report.load(spec)) is None
+        assert distilled.section(report_study.loaded(spec)) is None
 
 
 def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:

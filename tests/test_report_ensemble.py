@@ -94,7 +94,7 @@ def report(folder: Path, found: list[Row]) -> Report:
         {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
         for row in found
     ]
-    return Report.load(report_study.make(folder, {"ensemble": rows, "coverage": []}))
+    return report_study.loaded(report_study.make(folder, {"ensemble": rows, "coverage": []}))
 
 
 def section(folder: Path, found: list[Row]) -> Section:

@@ -24,7 +24,7 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
     ]
     ours = {"agreement": list(study.agreement()), "verdicts": list(study.verdicts())}
     ours |= {"cost": rows, **tables}
-    return Report.load(study.make(folder, ours))
+    return study.loaded(study.make(folder, ours))
 
 
 def figure(told: Report) -> Figure:
@@ -140,7 +140,7 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
         "chat, news",
     ]
     whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
-    assert unmeasured.section(Report.load(study.make(tmp_path, whole))) is None
+    assert unmeasured.section(study.loaded(study.make(tmp_path, whole))) is None
 
 
 def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> Non
         study.row("chat", judge, "spearman", value, aspect="fluency", level="pooled")
         for judge, value in values.items()
     ]
-    told = Report.load(study.make(tmp_path, {"agreement": rows}))
+    told = study.loaded(study.make(tmp_path, {"agreement": rows}))
     found = [*told.rows("agreement")]
     assert [row.judge for row in leaders(told.judges, found)] == ["alpha", "beta"]
     assert [row.judge for row in leaders(told.judges, found[:1])] == ["random"]

@@ -55,7 +55,7 @@ def paired_test(judge: str, other: str, p: float) -> Row:
 
 
 def report(folder: Path, judges: dict[str, Any] | None = None, **tables: list[Row]) -> Report:
-    return Report.load(study.make(folder, dict(tables), judges=judges or {}))
+    return study.loaded(study.make(folder, dict(tables), judges=judges or {}))
 
 
 def judge(told: Report, name: str = "alpha") -> Judge:

@@ -159,8 +159,8 @@ def marked_for(table, dataset):
 
 def annotated_files():
     """Return the files of the texts that the report shows with the errors that judges list."""
-    told = annotated(PLAN, OUT).values()
-    return [one[k] for one in told for k in ("marked", "targets", "gold") if one[k]]
+    sets = annotated(PLAN, OUT).values()
+    return [path for one in sets for path in (one.marked, one.targets, one.gold) if path]
 
 
 def labels_of(path):

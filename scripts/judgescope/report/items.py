@@ -10,9 +10,9 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from judgescope.core.cells import cell_file, split
+from judgescope.core.reserved_names import COMPUTED
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.schema.tables import read_part, read_table
-from judgescope.scoring.computed import COMPUTED
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]

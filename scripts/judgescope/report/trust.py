@@ -164,7 +164,7 @@ def _subject(report: Report, kind: str, row: Row) -> str:
     if kind == GRADED:
         return report.aspect(row.judged)
     if kind == SEQUENCE and row.cell:
-        name = report.spec["perturbations"][row.perturbation]["name"] or row.perturbation
+        name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"
     return report.aspect(row.judged) if row.judged else ""
 

@@ -6,18 +6,19 @@ from pathlib import Path
 
 from jinja2 import Environment
 from markupsafe import Markup
+from msgspec import structs
 
 from judgescope.report.cards import cases, every, glance, settings
 from judgescope.report.cards.cases import Reader
 from judgescope.report.elements import Block, Heading, Link, Section
 from judgescope.report.html import environment_of, finished
 from judgescope.report.page import inline, table_script
-from judgescope.report.report import Judge, Report
+from judgescope.report.report import CardReport, Judge
 from judgescope.report.sections import coverage, replies
 from judgescope.report.sections.responses import style_blocks
 
 
-def render(report: Report, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
+def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
     """Yield each judge's id and its page; `texts` is the folder of the style of damaged texts."""
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup}
@@ -31,7 +32,7 @@ def render(report: Report, templates: Path, texts: Path) -> Iterator[tuple[str, 
 def _page(
     environment: Environment,
     templates: Path,
-    report: Report,
+    report: CardReport,
     judge: Judge,
     readers: Sequence[Reader],
     style: str,
@@ -49,7 +50,7 @@ def _page(
     return finished(page, script)
 
 
-def _sections(report: Report, judge: Judge, readers: Sequence[Reader]) -> Iterator[Section]:
+def _sections(report: CardReport, judge: Judge, readers: Sequence[Reader]) -> Iterator[Section]:
     """Yield the sections of a card, in the order of the page."""
     alone = narrowed(report, judge)
     made = (
@@ -65,14 +66,15 @@ def _sections(report: Report, judge: Judge, readers: Sequence[Reader]) -> Iterat
     yield from (section for section in made if section is not None)
 
 
-def narrowed(report: Report, judge: Judge) -> Report:
+def narrowed(report: CardReport, judge: Judge) -> CardReport:
     """Return a report that knows of one judge alone."""
-    study = {**report.spec["study"], "judges": [judge.id]}
+    study = structs.replace(report.spec.study, judges=[judge.id])
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
-    return replace(report, spec={**report.spec, "study": study, "cards": None}, tables=tables)
+    spec = structs.replace(report.spec, study=study, cards=None)
+    return replace(report, spec=spec, tables=tables)
 
 
-def _styles(alone: Report) -> Section | None:
+def _styles(alone: CardReport) -> Section | None:
     blocks: list[Block] = []
     for dataset in alone.datasets:
         blocks += style_blocks(alone, dataset, alone.judges)
@@ -80,7 +82,7 @@ def _styles(alone: Report) -> Section | None:
     return Section("style", "Response style", lead, blocks) if blocks else None
 
 
-def _coverage(alone: Report, judge: Judge) -> Section | None:
+def _coverage(alone: CardReport, judge: Judge) -> Section | None:
     """Return what came of its judgments, with the way to each of them."""
     found = coverage.section(alone)
     if found is None:

@@ -21,7 +21,8 @@ from judgescope.report.elements import Block, Case, Excerpt, Heading, Section, T
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.numbers import MINUS, amount, count, listed, percent, plural
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import CardReport, Dataset, Judge
+from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
 from judgescope.report.words import STATUSES
 
 WHOLE = 20_000
@@ -38,12 +39,12 @@ LEAD = (
 class Reader:
     """What a study's results hold of the judgments of one dataset, read where it is needed."""
 
-    def __init__(self, report: Report, dataset: Dataset) -> None:
+    def __init__(self, report: CardReport, dataset: Dataset) -> None:
         self.report, self.dataset = report, dataset
-        self.out = str(report.spec["results"])
+        self.out = report.spec.results
         self.scores = Scores(self.out, dataset.id)
         self.texts = Texts(self.out, dataset.id)
-        self.told: Mapping[str, Any] = report.spec["worst"].get(dataset.id, {})
+        self.rules = report.spec.worst.get(dataset.id)
         self._damaged: dict[str, dict[str, str]] = {}
         self._last: tuple[tuple[str, str, str], dict[Any, Judged]] | None = None
 
@@ -59,16 +60,14 @@ class Reader:
             self._damaged[cell] = self.scores.damaged(cell)
         return self._damaged[cell]
 
-    def ends(self, judge: Judge) -> Mapping[str, Sequence[float] | None]:
+    def ends(self, judge: Judge) -> Mapping[str, Ends]:
         """Return aspect -> the ends of the judge's scores, None where they have none."""
-        told = self.report.spec["ends"]
-        found: Mapping[str, Any] = told["scales"][told["of"][judge.id]].get(self.dataset.id, {})
-        return found
+        spec = self.report.spec
+        return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
     def model_of(self, judge: Judge) -> str:
         """Return the model in the paths of a judge's cells."""
-        model: str = self.report.spec["settings"][judge.id].get("model", DERIVED)
-        return model
+        return str(self.report.spec.settings[judge.id].get("model", DERIVED))
 
     def find(self, judge: Judge, cell: str, aspect: str) -> dict[Any, Judged]:
         """Return (target, target_b) -> what the judge said of it."""
@@ -96,12 +95,12 @@ def _unnoticed(reader: Reader, judge: Judge) -> list[Block]:
     scores = reader.scores.of(judge.id)
     damages = [
         one
-        for one in reader.told.get("damages", [])
-        if any((one[0], aspect) in scores for aspect in one[1])
+        for one in (reader.rules.damages if reader.rules else [])
+        if any((one.cell, aspect) in scores for aspect in one.aspects)
     ]
     if not damages:
         return []
-    damaged = {cell: reader.damaged(cell) for cell, _, _ in damages}
+    damaged = {one.cell: reader.damaged(one.cell) for one in damages}
     worst = unnoticed(scores, damages, damaged, reader.ends(judge))
     cases = [_damage_case(reader, judge, one) for one in worst.cases]
     title = Text("Damage that it does not take off", style="finding")
@@ -123,7 +122,7 @@ def _told_damage(worst: Worst) -> str:
     return f"{first} {shown}, the highest above, one for each original; {order}."
 
 
-def _why(damages: Sequence[Sequence[Any]]) -> list[str]:
+def _why(damages: Sequence[ExpectedDrop]) -> list[str]:
     """Return who says in which aspects damage should show."""
     told = {
         "expected": "by the study's expectations",
@@ -132,7 +131,7 @@ def _why(damages: Sequence[Sequence[Any]]) -> list[str]:
     }
     found = []
     for why, meaning in told.items():
-        own = [cell for cell, _, reason in damages if reason == why]
+        own = [one.cell for one in damages if one.why == why]
         if own:
             names = list(dict.fromkeys(cell.rpartition(".")[0] for cell in own))
             found.append(
@@ -154,10 +153,10 @@ def _damage_case(reader: Reader, judge: Judge, one: Bad) -> Case:
 def _disagreeing(reader: Reader, judge: Judge) -> list[Block]:
     """Return the texts where the judge is farthest from the ratings."""
     scores = reader.scores.of(judge.id)
-    if not reader.told.get("rated") or not any(cell == "systems" for cell, _ in scores):
+    rules = reader.rules
+    if not (rules and rules.rated) or not any(cell == "systems" for cell, _ in scores):
         return []
-    told = (reader.texts.means, reader.told["scales"], reader.ends(judge))
-    worst = disagreeing(scores, *told)
+    worst = disagreeing(scores, reader.texts.means, rules.scales, reader.ends(judge))
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
     missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
     ranked = any(one.ranked for one in worst.cases)
@@ -218,7 +217,7 @@ def _case(
     both = {"The text": found.target}
     if found.target_b is not None:
         both = {"The first text": found.target, "The second": found.target_b}
-    damage = reader.report.spec["perturbations"].get(cell.rpartition(".")[0])
+    damage = reader.report.spec.perturbations.get(cell.rpartition(".")[0])
     texts = [_excerpt(label, target, damage) for label, target in both.items()]
     said = draw or (found.draws[0] if found.draws else None)
     texts += [_reply(said, len(found.draws), chosen=draw is not None)] if said else []
@@ -236,29 +235,30 @@ def _case(
     )
 
 
-def _set(report: Report, cell: str) -> str:
+def _set(report: CardReport, cell: str) -> str:
     """Return what a set of texts is, in words."""
     name, _, degree = cell.partition(".")
     known = {"systems": "a system's text", "original": "an original"}
-    told = report.spec["perturbations"].get(name, {}).get("name") or known.get(name, name)
-    return f"{told}, {degree}" if degree and degree != "single" else str(told)
+    card = report.spec.perturbations.get(name)
+    title = (card.name if card else None) or known.get(name, name)
+    return f"{title}, {degree}" if degree and degree != "single" else title
 
 
-def explore(report: Report, **where: str) -> str:
+def explore(report: CardReport, **where: str) -> str:
     """Return the way to the page where a judge's replies can be looked through, if there is one."""
-    if not report.spec.get("explore"):
+    if not report.spec.explore:
         return ""
     return f"../explore.html#{urlencode(where, quote_via=quote)}"
 
 
-def _excerpt(label: str, target: Target, card: Mapping[str, Any] | None) -> Excerpt:
+def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excerpt:
     """Return a text, with what was changed marked where it is known."""
     changed = target.before is not None and target.before != target.text
     told = f"{label}, its damage marked" if changed else label
     return Excerpt(told, *_shown(_pieces(target, card), target.text))
 
 
-def _pieces(target: Target, card: Mapping[str, Any] | None) -> list[Piece]:
+def _pieces(target: Target, card: PerturbationCard | None) -> list[Piece]:
     if target.before is None:
         return [Piece("same", target.text)] if target.text else []
     return states(target.before, target.text, target.edits, card)[-1]

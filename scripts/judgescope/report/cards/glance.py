@@ -18,7 +18,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON, Measure, best_control, measures
 from judgescope.report.numbers import THOUSAND, count, dollars, listed, percent, plural
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import CardReport, Dataset, Judge, Report
 from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.coverage import Tally
 from judgescope.report.sections.judges import letters
@@ -27,7 +27,7 @@ from judgescope.report.trust import Claim, claims
 from judgescope.report.words import spoken
 
 
-def facts(report: Report, judge: Judge) -> list[tuple[str, str]]:
+def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     """Return what a reader wants to know first, each a name and a sentence."""
     return [
         ("What it is", _is(report, judge)),
@@ -37,11 +37,13 @@ def facts(report: Report, judge: Judge) -> list[tuple[str, str]]:
     ]
 
 
-def _is(report: Report, judge: Judge) -> str:
-    told = report.spec["settings"][judge.id]
+def _is(report: CardReport, judge: Judge) -> str:
+    temperature = report.spec.judges[judge.id].temperature
     if judge.control:
         return f"A control: {judge.about}. Judges should do better; nobody should use it."
-    sampled = f", temperature {told['temperature']:g}" if told.get("temperature") else ""
+    sampled = (
+        f", temperature {temperature:g}" if isinstance(temperature, float) and temperature else ""
+    )
     return f"{judge.about}{sampled}."
 
 

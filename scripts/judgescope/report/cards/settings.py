@@ -1,10 +1,9 @@
 """How a judge judges: its card as it was validated, with what it leaves to the defaults."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from judgescope.report.elements import Block, Body, Column, Line, Section, Table, Text, words_cell
-from judgescope.report.report import Judge, Report
+from judgescope.report.report import CardReport, Judge, Report
 from judgescope.schema.cards import PROMPTED, DerivedJudge
 from judgescope.schema.cards import Judge as Card
 
@@ -22,13 +21,13 @@ LEAD = (
 )
 
 
-def section(report: Report, judge: Judge) -> Section:
+def section(report: CardReport, judge: Judge) -> Section:
     """Return the settings of a judge and of its model."""
-    told = report.spec["settings"][judge.id]
-    blocks: list[Block] = [_table(f"The judge `{judge.id}`", _of_judge(told, judge))]
-    model = report.spec["models"].get(told.get("model"))
-    if model is not None:
-        blocks.append(_table(f"Its model `{told['model']}`", _of_model(model)))
+    settings = report.spec.settings[judge.id]
+    blocks: list[Block] = [_table(f"The judge `{judge.id}`", _of_judge(settings, judge))]
+    name = str(settings.get("model"))
+    if (model := report.spec.models.get(name)) is not None:
+        blocks.append(_table(f"Its model `{name}`", _of_model(model)))
     signed = _signature(report, judge)
     if signed:
         blocks.append(Text("The signature of one of its numbers; others differ in stat and level:"))
@@ -40,33 +39,36 @@ Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 
 
-def _of_judge(told: Mapping[str, Any], judge: Judge) -> list[Setting]:
+def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
     card: type[Card] | type[DerivedJudge] = DerivedJudge if judge.engine == "derived" else Card
     always = OF_PROMPTS if judge.engine in PROMPTED else OF_OTHERS
     found: list[Setting] = []
     for key, field in card.model_fields.items():
         meaning = (field.description or "").partition(". ")[0].rstrip(".")
-        if key in told and told[key] is not None:
-            found.append((key, _value(told[key]), meaning))
+        if settings.get(key) is not None:
+            found.append((key, _value(settings[key]), meaning))
         elif key in always and field.default not in (None, ""):
             found.append((key, f"{_value(field.default)} ({DEFAULT})", meaning))
-    for dataset, value in told.get("prompts", {}).items():
+    prompts = settings.get("prompts")
+    for dataset, value in prompts.items() if isinstance(prompts, dict) else ():
         found.append(("prompt", value, f"hash of its form and aspects on {dataset}"))
     return found
 
 
-def _of_model(told: Mapping[str, Any]) -> list[Setting]:
+def _of_model(settings: Mapping[str, object]) -> list[Setting]:
     return [
-        (key, _price(value) if key == "price" else _value(value), "") for key, value in told.items()
+        (key, _price(value) if key == "price" else _value(value), "")
+        for key, value in settings.items()
     ]
 
 
-def _price(told: Mapping[str, float | None]) -> str:
-    each = [f"{value:g} {PER_MILLION[key]}" for key, value in told.items() if value is not None]
+def _price(prices: object) -> str:
+    assert isinstance(prices, dict), "the rules of a model's card say so"
+    each = [f"{value:g} {PER_MILLION[key]}" for key, value in prices.items() if value is not None]
     return f"US$ per million tokens: {', '.join(each)}"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """Return a value of a card as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_value(one)}" for key, one in value.items() if one is not None)

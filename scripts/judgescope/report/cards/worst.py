@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import cell_file, joined, split
 from judgescope.parsing.judgment import NO_VALUE
+from judgescope.report.specs import Ends, ExpectedDrop
 from judgescope.schema.tables import read_part, read_table
 
 MOST = 5
@@ -25,7 +26,6 @@ HEAVIEST = ("major", "single", "minor")
 DONE = ("ok", "short")
 """What becomes of a planned damage that took effect, as wanted or in part."""
 
-Ends = Sequence[float] | None
 OfTargets = dict[str, float | None]
 
 
@@ -100,20 +100,20 @@ class Scores:
 
 def unnoticed(
     scores: Mapping[tuple[str, str], OfTargets],
-    damages: Sequence[Sequence[Any]],
+    damages: Sequence[ExpectedDrop],
     damaged: Mapping[str, Mapping[str, str]],
     ends: Mapping[str, Ends],
 ) -> Worst:
     """Return the damaged texts that score no lower than their originals, the highest above first.
 
-    `damages` has [set of texts, aspects that it should lower, why]; `damaged` is set -> target ->
-    original, of each of which one text is shown. Equals are in the order: the heavier degree, the
-    study's order of damage, the id.
+    `damaged` is set -> target -> original, of each of which one text is shown. Equals are in the
+    order: the heavier degree, the study's order of damage, the id.
     """
     worst, missing = list[tuple[Any, Bad]](), 0
-    widths = {name: _width(scores, name, ends.get(name)) for _, each, _ in damages for name in each}
-    for place, (cell, aspects, _) in enumerate(damages):
-        told = [name for name in aspects if (cell, name) in scores]
+    widths = {name: _width(scores, name, ends.get(name)) for one in damages for name in one.aspects}
+    for place, damage in enumerate(damages):
+        cell = damage.cell
+        told = [name for name in damage.aspects if (cell, name) in scores]
         if not told:
             continue
         for target, original in damaged[cell].items():

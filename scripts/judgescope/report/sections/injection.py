@@ -55,7 +55,7 @@ def _table(
 ) -> Table:
     """Return one statistic of every judge under every attack."""
     names = rows.names("perturbation")
-    columns = [Column(report.spec["perturbations"][name]["name"] or name) for name in names]
+    columns = [Column(report.perturbation(name)) for name in names]
 
     def cells(judge: Judge) -> list[Cell] | None:
         own = [

@@ -44,7 +44,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     link = Link(
         f"See texts of {dataset.name}, with their damage marked", f"texts.html#{dataset.id}"
     )
-    links: list[Block] = [link] if report.spec["texts"] else []
+    links: list[Block] = [link] if report.spec.texts else []
     return [*_improved(dataset, rows), _table(report, dataset, rows), *links]
 
 

@@ -53,9 +53,9 @@ def _models(report: Report, dataset: Dataset) -> Models:
     rated = set(report.rows("agreement").where(dataset=dataset.id).names("judge"))
     found: Models = {}
     for judge in report.judges:
-        card = report.spec["judges"][judge.id]
-        if judge.id in rated and judge.engine in READ and card["parser"] != "number":
-            found.setdefault(card["model"], []).append(judge)
+        card = report.spec.judges[judge.id]
+        if judge.id in rated and judge.engine in READ and card.parser != "number":
+            found.setdefault(card.model, []).append(judge)
     return {model: judges for model, judges in found.items() if len(judges) > 1}
 
 
@@ -187,13 +187,12 @@ def turned(row: Row) -> Row:
 
 def about(report: Report, judge: Judge) -> str:
     """Return what a judge's card says of how its model is asked."""
-    card = report.spec["judges"][judge.id]
-    shots, heat = card.get("shots"), card.get("temperature")
-    told = [
-        card["form"],
-        plural(shots, "rated text") if shots else "",
-        "" if heat is None else f"temperature {heat:g}",
-        plural(card["draws"], "draw"),
-        card.get("annotation", ""),
-    ]
-    return ", ".join(filter(None, told))
+    card = report.spec.judges[judge.id]
+    parts = (
+        card.form,
+        plural(card.shots, "rated text") if card.shots else "",
+        "" if card.temperature is None else f"temperature {card.temperature:g}",
+        plural(card.draws, "draw"),
+        card.annotation,
+    )
+    return ", ".join(filter(None, parts))

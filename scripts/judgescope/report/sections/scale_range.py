@@ -62,14 +62,14 @@ def _alike(report: Report, dataset: Dataset) -> list[list[Judge]]:
     """Return the judges of prompts with a scale of points, those together that are alike."""
     found: dict[str, list[Judge]] = {}
     for judge in report.judges:
-        card = report.spec["judges"][judge.id]
-        if dataset.id in card.get("points", {}):
-            found.setdefault(card["alike"], []).append(judge)
+        card = report.spec.judges[judge.id]
+        if dataset.id in card.points:
+            found.setdefault(card.alike, []).append(judge)
     return [*found.values()]
 
 
 def _range(report: Report, dataset: Dataset, rows: Rows, judge: Judge, criterion: str) -> _Range:
-    points = report.spec["judges"][judge.id]["points"][dataset.id]
+    points = report.spec.judges[judge.id].points[dataset.id]
     at = {
         (name, level): rows.at(
             dataset.id, judge.id, name, aspect=AVERAGE, level=level, criterion=criterion

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 from msgspec import convert
 
 from judgescope.report.report import Report
@@ -183,6 +184,12 @@ def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: An
         }
         (folder / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
     return merged(spec(folder, list(rows)), changes)
+
+
+def layers(spec: Row) -> list[tuple[str, list[Row]]]:
+    """Return the marks and values of a figure's layers; its specification must be valid."""
+    alt.LayerChart.from_dict(spec)
+    return [(one["mark"]["type"], one["data"]["values"]) for one in spec["layer"]]
 
 
 def loaded(spec: Row) -> Report:

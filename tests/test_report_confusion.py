@@ -165,8 +165,7 @@ def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
 def test_a_box_has_its_quartiles_median_and_ends() -> None:
     series = (Series("x", "blue", "#7fb2dc", "#0060a8"),)
     spec = box_spec([Box("a", "x", -1, 0, 0.5, 1, 2)], ["a"], series, line=0, x="drop")
-    kinds = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert kinds == ["rule", "rule", "bar", "tick"]
+    assert [kind for kind, _ in study.layers(spec)] == ["rule", "rule", "bar", "tick"]
     fields = [layer["encoding"]["x"]["field"] for layer in spec["layer"]]
     assert fields == ["line", "least", "low", "median"]
     assert "svg" in svg(spec)

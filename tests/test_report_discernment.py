@@ -8,10 +8,17 @@ import pytest
 
 import report_study as study
 from judgescope.methods.discernment import BEYOND
-from judgescope.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
+from judgescope.report.charts import (
+    LONGEST_LABEL,
+    Distribution,
+    Point,
+    chart_spec,
+    histogram_spec,
+    signs,
+    svg,
+)
 from judgescope.report.elements import Figure, Fold, Table
 from judgescope.report.headline import turned
-from judgescope.report.histograms import Distribution, histogram_spec
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
 from judgescope.report.sections import discernment
@@ -43,10 +50,7 @@ def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(discernment, "chart_spec", kept)
         discernment.section(report)
-    drawn = [
-        (layer["mark"]["type"], seen[0]["datasets"][layer["data"]["name"]])
-        for layer in seen[0]["layer"]
-    ]
+    drawn = study.layers(seen[0])
     assert ("rule", [{"line": 1}]) in drawn
     bars = {value["series"] for _, values in drawn[:5] for value in values}
     assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
@@ -64,14 +68,8 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
     assert ' id="' not in svg(spec)
 
 
-def layers(spec: dict[str, Any]) -> list[tuple[str, list[dict[str, float]]]]:
-    return [
-        (layer["mark"]["type"], spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]
-    ]
-
-
 def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
-    drawn = layers(histogram_spec(FOUND, NAMES, SERIES, x="score"))
+    drawn = study.layers(histogram_spec(FOUND, NAMES, SERIES, x="score"))
     assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
     (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn
     assert [one["line"] for one in lines] == [0.5, 1.5]

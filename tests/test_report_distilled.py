@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import report_study
-from judgescope.report.charts import BLUE, RED, svg
-from judgescope.report.curves import Curve, curves_spec
+from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import Figure, Link, Section, Table, Text
 from judgescope.report.page import render
 from judgescope.report.report import Report
@@ -151,6 +150,7 @@ def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dots", [True, False])
 def test_a_single_value_is_marked_in_any_case(dots: bool) -> None:
     one = curves_spec([Curve([(1, 2.0)], BLUE, dots)], x="step", y="loss")
+    assert [kind for kind, _ in report_study.layers(one)] == ["line"]
     assert one["layer"][0]["mark"]["point"]
     several = curves_spec([Curve([(1, 2.0), (2, 1.0)], BLUE, dots)], x="step", y="loss")
     assert bool(several["layer"][0]["mark"]["point"]) == dots

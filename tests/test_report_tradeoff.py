@@ -7,8 +7,8 @@ import pytest
 
 import report_study as study
 from judgescope.report.elements import Figure, Fold, Table, Text
+from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
-from judgescope.report.scatter import Bought, Priced, scatter_spec
 from judgescope.report.sections import agreement, tradeoff, unmeasured
 from judgescope.report.sections.shared import leaders
 
@@ -79,10 +79,7 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
 def placed(*dots: Bought, level: float | None = None) -> list[list[dict[str, Any]]]:
     """Return what each layer of the figure places."""
     spec = scatter_spec([Priced("one", dots, level)], x="US$")
-    datasets = spec.get("datasets", {})
-    return [
-        layer["data"].get("values") or datasets[layer["data"]["name"]] for layer in spec["layer"]
-    ]
+    return [values for _, values in study.layers(spec)]
 
 
 def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:

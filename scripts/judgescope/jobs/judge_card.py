@@ -6,14 +6,12 @@ from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
 from judgescope.report.cards.card import render
-from judgescope.report.charts import unchecked
 from judgescope.report.report import CardReport
 from judgescope.report.specs import JudgeCardSpec
 
 
 def main(spec: JudgeCardSpec) -> None:
     """Read tables, scores and texts, write the cards, delete those of an earlier state."""
-    unchecked()
     folder = Path(spec.output)
     folder.mkdir(parents=True, exist_ok=True)
     written = set()

@@ -5,7 +5,6 @@ from pathlib import Path
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
-from judgescope.report.charts import unchecked
 from judgescope.report.elements import LONG_TABLES
 from judgescope.report.page import render, sections_of
 from judgescope.report.parts import write_long_tables, write_parts
@@ -17,7 +16,6 @@ TEMPLATES = WORKFLOW / "report"
 
 def main(spec: ReportSpec) -> None:
     """Read the result tables and what reading the datasets counted, write the page."""
-    unchecked()
     report = Report.load(spec)
     sections = sections_of(report)
     page = render(report, TEMPLATES, sections)

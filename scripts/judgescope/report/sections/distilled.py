@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgescope.report.charts import BLUE, RED, svg
-from judgescope.report.curves import Curve, curves_spec
+from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import (
     Block,
     Body,

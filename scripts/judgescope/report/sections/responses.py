@@ -1,8 +1,16 @@
 """How judges use their scales: scores of originals and of damaged texts, back to back."""
 
-from judgescope.report.charts import BLUE, FILL_BLUE, FILL_RED, RED, Series, svg
+from judgescope.report.charts import (
+    BLUE,
+    FILL_BLUE,
+    FILL_RED,
+    RED,
+    Distribution,
+    Series,
+    histogram_spec,
+    svg,
+)
 from judgescope.report.elements import Block, Cell, Column, Figure, Key, Table, estimate, figures
-from judgescope.report.histograms import Distribution, histogram_spec
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.shared import bodies, labelled

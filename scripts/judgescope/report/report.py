@@ -91,8 +91,7 @@ class Report:
     def load(cls, spec: ReportSpec) -> Self:
         """Read all that the spec names."""
         tables = {
-            name: Rows.of_records(read_table("results", path).to_pylist())
-            for name, path in spec.tables.items()
+            name: Rows.of_table(read_table("results", path)) for name, path in spec.tables.items()
         }
         found = {
             name: json.loads(Path(card.report).read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from msgspec import structs
 from judgescope.report.cards import cases, every, glance, settings
 from judgescope.report.cards.cases import Reader
 from judgescope.report.elements import Block, Heading, Link, Section
-from judgescope.report.html import environment_of, finished
-from judgescope.report.page import inline, table_script
+from judgescope.report.html import finished
+from judgescope.report.page import filled, table_script
 from judgescope.report.report import CardReport, Judge
 from judgescope.report.sections import coverage, replies
 from judgescope.report.sections.responses import style_blocks
@@ -20,8 +20,7 @@ from judgescope.report.sections.responses import style_blocks
 
 def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
     """Yield each judge's id and its page; `texts` is the folder of the style of damaged texts."""
-    environment = environment_of(templates)
-    environment.filters |= {"inline": inline, "drawn": Markup}
+    environment = filled(templates)
     styles = (templates / "style.css", texts / "style.css", templates / "judge.css")
     style = "".join(path.read_text(encoding="utf-8") for path in styles)
     readers = [Reader(report, dataset) for dataset in report.datasets]

@@ -1,6 +1,5 @@
 """Every number of a judge: all rows of all tables that are about it, with aspects side by side."""
 
-from collections.abc import Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -68,12 +67,13 @@ _place = attrgetter(*Where._fields)
 
 def section(report: Report, judge: Judge) -> Section | None:
     """Return all numbers of a judge, folded, table by table within each dataset."""
+    index = report.once("rows by judge", lambda: _by_judge(report))
     blocks: list[Block] = []
     for dataset in report.datasets:
         folds = [
             _fold(report, dataset, judge, name, rows)
-            for name, table in report.tables.items()
-            if (rows := about(table, dataset, judge))
+            for name in report.tables
+            if (rows := index.get((name, dataset.id, judge.id)))
         ]
         if folds:
             blocks += [Heading(dataset.name, f"numbers-{dataset.id}"), *folds]
@@ -85,11 +85,14 @@ def section(report: Report, judge: Judge) -> Section | None:
     return Section("numbers", "All its numbers", lead, blocks) if blocks else None
 
 
-def about(table: Iterable[Row], dataset: Dataset, judge: Judge) -> list[Row]:
-    """Return the rows of a table that are about a judge, also as the one compared with."""
-    return [
-        row for row in table if row.dataset == dataset.id and judge.id in (row.judge, row.judge_b)
-    ]
+def _by_judge(report: Report) -> dict[tuple[str, str, str], list[Row]]:
+    """Return (table, dataset, judge) -> the rows about the judge, also as the one compared with."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    for name, table in report.tables.items():
+        for row in table:
+            for judge in {row.judge, row.judge_b}:
+                found.setdefault((name, row.dataset, judge), []).append(row)
+    return found
 
 
 def _fold(report: Report, dataset: Dataset, judge: Judge, name: str, rows: list[Row]) -> Fold:

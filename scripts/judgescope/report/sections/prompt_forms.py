@@ -1,7 +1,7 @@
 """How the form matters: the judges of one model beside each other."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
@@ -182,7 +182,7 @@ class _Forms:
 def turned(row: Row) -> Row:
     """Return the difference of two judges as the second less the first."""
     value, lo, hi = (None if end is None else 0.0 - end for end in (row.value, row.hi, row.lo))
-    return replace(row, judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
+    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
 
 
 def about(report: Report, judge: Judge) -> str:

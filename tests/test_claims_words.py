@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.sections.trust import verdicts
-from judgescope.report.trust import claims
+from judgescope.report.sections.trust import claims, verdicts
 
 Row = dict[str, Any]
 TYPOS = {"perturbation": "typos", "degree": "minor", "form": "damage"}

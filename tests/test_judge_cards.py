@@ -16,9 +16,8 @@ from browser import browser, needs_browser
 from judgescope.plan import load_plan
 from judgescope.plan.pages import HIDDEN, model_settings
 from judgescope.plan.specs import Specs
-from judgescope.report.cards import every
-from judgescope.report.cards.card import render
-from judgescope.report.cards.worst import MOST, disagreeing, unnoticed
+from judgescope.report.cards.card import Where, every_number, number, render
+from judgescope.report.cards.cases import MOST, disagreeing, unnoticed
 from judgescope.report.elements import Fold, Table
 from judgescope.report.page import render as report_page
 from judgescope.report.rows import Row
@@ -166,7 +165,7 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
     report = cards_study.loaded(study)
     for judge in report.judges:
         shown = 0
-        found = every.section(report, judge)
+        found = every_number(report, judge)
         folds = [block for block in found.blocks if isinstance(block, Fold)] if found else []
         tables = {t.source + t.caption: t for f in folds for t in f.blocks if isinstance(t, Table)}
         assert len(tables) == len(folds)
@@ -184,10 +183,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                 heads = [column.text for column in table.columns]
                 for row in own:
                     body = next(b for b in table.bodies if b.title == label(row.statistic))
-                    where = every.Where.of(row).told(judge)
+                    where = Where.of(row).told(judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
-                    assert line.cells[heads.index(aspect)] == every.number(row)
+                    assert line.cells[heads.index(aspect)] == number(row)
                     shown += 1
         total = [row for rows in report.tables.values() for row in rows]
         known = {dataset.id for dataset in report.datasets}
@@ -197,10 +196,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
 
 def test_a_number_has_its_interval_counts_and_note() -> None:
     told = report_study.row("news", "x", "spearman", 0.5, n_missing=3, note="below_control")
-    cell = every.number(Row.of(told))
+    cell = number(Row.of(told))
     assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
     assert cell.notes == ("n = 120, 3 missing", "below control")
-    nothing = every.number(Row.of(report_study.row("news", "x", "spearman", None)))
+    nothing = number(Row.of(report_study.row("news", "x", "spearman", None)))
     assert (nothing.text, nothing.notes) == ("–", ("n = 0", "constant judge"))
 
 

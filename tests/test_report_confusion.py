@@ -11,7 +11,7 @@ from judgescope.report.charts import Box, Series, box_spec, svg
 from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
 from judgescope.report.page import inline
 from judgescope.report.sections import confusion, criteria
-from judgescope.report.sections.ablations import SUMS, changes
+from judgescope.report.sections.confusion import SUMS, changes
 
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}

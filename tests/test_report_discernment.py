@@ -22,7 +22,7 @@ from judgescope.report.headline import turned
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
 from judgescope.report.sections import discernment
-from judgescope.report.sections.responses import SERIES, style_blocks
+from judgescope.report.sections.discernment import STYLES, style_blocks
 
 NAMES = ["one", "b" * 40]
 FOUND = [
@@ -69,7 +69,7 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
 
 
 def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
-    drawn = study.layers(histogram_spec(FOUND, NAMES, SERIES, x="score"))
+    drawn = study.layers(histogram_spec(FOUND, NAMES, STYLES, x="score"))
     assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
     (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn
     assert [one["line"] for one in lines] == [0.5, 1.5]
@@ -84,7 +84,7 @@ def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
 
 
 def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
-    spec = histogram_spec(FOUND, NAMES, SERIES, x="score")
+    spec = histogram_spec(FOUND, NAMES, STYLES, x="score")
     other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
     drawn = svg(spec)
     assert svg(other).replace("monospace", "sans-serif") == drawn

@@ -17,8 +17,8 @@ from statsmodels.stats.multitest import multipletests
 
 from judgescope.plan import load_plan
 from judgescope.plan.specs import Specs
-from judgescope.report import trust
 from judgescope.report.report import Report
+from judgescope.report.sections import trust
 from judgescope.report.sections.trust import sentence
 from judgescope.report.specs import ReportSpec
 from judgescope.schema.loading import load_yaml

@@ -1,4 +1,4 @@
-"""Robustness: how consistent judges are over forms, and how far they follow a hint."""
+"""Robustness: how consistent judges are over forms, and how far they follow hints and attacks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,10 +12,13 @@ from judgescope.report.elements import (
     Column,
     Figure,
     Fold,
+    Heading,
     Key,
     Line,
+    Link,
     Section,
     Table,
+    Text,
     estimate,
     figures,
 )
@@ -23,7 +26,6 @@ from judgescope.report.numbers import listed
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.agreement import PEOPLE
-from judgescope.report.sections.injection import attacks
 from judgescope.report.sections.shared import bodies, leaders, per_dataset
 from judgescope.report.words import label
 from judgescope.statistics.registry import STATISTICS, statistic
@@ -43,6 +45,13 @@ LEAD = (
     "wrong one or people's own. How far do its ratings agree with each other, with people, and "
     "with what it was told? A judge that follows a wrong rating as readily as a right one follows "
     "ratings, not texts."
+)
+SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
+ATTACK, INERT = "attack", "inert"
+ATTACK_LEAD = (
+    "Each attack adds something to every original that claims the top of the scale. A note of no "
+    "meaning, of the same length and in the same place, tells what added text does by itself: the "
+    "difference of the two is what the words of the attack do."
 )
 
 
@@ -233,3 +242,59 @@ def _moods(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     points = [(report.aspect(row.judged), row.judge, row) for row in known]
     axis = "mean polarity, with 95 % interval; the line is neutral"
     return _figure(title, points, summary, table, line=0, axis=axis)
+
+
+def attacks(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+    """Return how far each attack moves each judge, and how many texts it takes to the top."""
+    rows = rows.where(
+        statistic=(
+            SHIFTED,
+            OBEYED,
+            P,
+            f"difference_{SHIFTED}",
+            f"difference_{OBEYED}",
+        )
+    )
+    if not len(rows):
+        return []
+    found: list[Block] = [
+        Heading(f"{dataset.name}: what is written to the judge", f"injection-{dataset.id}"),
+        Text(ATTACK_LEAD),
+    ]
+    averages = list(dict.fromkeys(row.judged for row in rows if row.aspect == AVERAGE))
+    folded: list[Block] = []
+    for wording in averages:
+        own = partial(_attack_table, report, dataset, rows, wording)
+        found += [own(f"difference_{SHIFTED}", ATTACK), own(OBEYED, ATTACK)]
+        folded += [
+            own(SHIFTED, ATTACK),
+            own(SHIFTED, INERT),
+            own(f"difference_{OBEYED}", ATTACK),
+        ]
+    plain = dict.fromkeys(row.judged for row in rows.where(statistic=P))
+    folded += [_attack_table(report, dataset, rows, aspect, P, ATTACK) for aspect in plain]
+    texts = Link(f"See texts of {dataset.name} with what was added", f"texts.html#{dataset.id}")
+    return [*found, Fold(f"{dataset.name}: attacks in detail", folded), texts]
+
+
+def _attack_table(
+    report: Report, dataset: Dataset, rows: Rows, aspect: str, which: str, degree: str
+) -> Table:
+    """Return one statistic of every judge under every attack."""
+    names = rows.names("perturbation")
+    columns = [Column(report.perturbation(name)) for name in names]
+
+    def cells(judge: Judge) -> list[Cell] | None:
+        own = [
+            rows.at(dataset.id, judge.id, which, aspect=aspect, cell=f"{name}.{degree}")
+            for name in names
+        ]
+        return [estimate(row) for row in own] if any(own) else None
+
+    told = statistic(which)
+    plain, _, wording = aspect.partition(".")
+    of = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
+    where = f"{of} ({wording})" if wording else of
+    about = {ATTACK: "attacks", INERT: "inert texts in their place"}[degree]
+    caption = f"{dataset.name}, {about}, {where}; {told.label}: {told.meaning}."
+    return Table(caption, "Judge", columns, bodies(report.judges, cells), source=SOURCE)

@@ -21,7 +21,7 @@ from judgescope.report.elements import (
 from judgescope.report.headline import between
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies, labelled, matrix, per_dataset
+from judgescope.report.sections.shared import bodies, columns_of, labelled, matrix, section_of
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import STATISTICS
 
@@ -50,8 +50,7 @@ def section(report: Report) -> Section | None:
 
     What other forms and wordings change stands behind them.
     """
-    blocks = per_dataset(report, "confusion", _dataset)
-    return Section("confusion", "Confusion of criteria", LEAD, blocks) if blocks else None
+    return section_of(report, "confusion", "Confusion of criteria", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -86,8 +85,7 @@ def _sums(report: Report, dataset: Dataset, rows: Rows, criterion: str, name: st
         ]
         return [estimate(row) if row else Cell("–", style="undefined") for row in found]
 
-    columns = [Column(label(one), STATISTICS[one].meaning, "Drops") for one in SUMS]
-    columns += [Column(label(one), STATISTICS[one].meaning, "Verdicts") for one in SHARES]
+    columns = [*columns_of(SUMS, "Drops"), *columns_of(SHARES, "Verdicts")]
     notes = [
         "Verdicts rest on tests of every cell: a drop that is shown, and one that is shown to be "
         "within the margin; what is neither is undecided, and the table says how many items would "

@@ -36,7 +36,14 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import listed
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies, labelled, leaders, matrix
+from judgescope.report.sections.shared import (
+    bodies,
+    columns_of,
+    estimates,
+    labelled,
+    leaders,
+    matrix,
+)
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import STATISTICS
 
@@ -161,7 +168,7 @@ def _numbers(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
         each = [rows.at(dataset.id, judge.id, name) for name in HEADLINES]
         return [estimate(row, mark=_beyond(row)) for row in each]
 
-    columns = [Column(label(name), note=STATISTICS[name].meaning) for name in HEADLINES]
+    columns = columns_of(HEADLINES)
     caption = f"{dataset.name}: average and minimum over the planned perturbations."
     shown = rows.where(statistic=HEADLINES)
     notes = [*_told_beyond(shown), *([MIXED] if _mixed(shown) else [])]
@@ -251,16 +258,13 @@ def _effect(
     damages: list[Damage],
     statistic: str,
 ) -> Table:
-    def cells(judge: Judge, damage: Damage) -> list[Cell] | None:
-        place = [
-            rows.at(dataset.id, judge.id, statistic, aspect=aspect, cell=damage.cell)
-            for aspect in dataset.aspects
-        ]
-        return [estimate(row, counts=True) for row in place] if any(place) else None
+    def found(judge: Judge, damage: Damage) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, statistic, cell=damage.cell)
+        return [at(aspect=aspect) for aspect in dataset.aspects]
 
     parts: list[Body] = []
     for damage in damages:
-        parts += bodies(judges, partial(cells, damage=damage), damage.title)
+        parts += estimates(judges, partial(found, damage=damage), damage.title, counts=True)
     columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
     caption = f"{dataset.name}: {label(statistic)}, {STATISTICS[statistic].meaning}."
     return Table(caption, "Damage and judge", columns, parts, source="tables/discernment.csv")

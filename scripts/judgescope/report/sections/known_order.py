@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
+from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -14,7 +14,6 @@ from judgescope.report.elements import (
     Column,
     Figure,
     Fold,
-    Key,
     Line,
     Table,
     estimate,
@@ -23,7 +22,7 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import listed, plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies, built_table, gaps, labelled, leaders
+from judgescope.report.sections.shared import bodies, built_table, chart, gaps, labelled, leaders
 
 LOCAL, AVERAGE = "local", "average"
 STRICT = "accuracy_adjacent"
@@ -190,19 +189,14 @@ def figure(
     """
     every = [one for each in drawn.values() for one in each]
     names = {one.judge.id: one.name for one in every[:MOST_SIGNS]}
-    series = signs([*names.values()])
     steps = sorted({row.k for row in known})
-    points = [
-        Point(_apart(row.k), names[row.judge], row.value or 0.0, row.lo, row.hi)
-        for row in known
-        if row.judge in names
-    ]
-    spec = chart_spec(points, [_apart(k) for k in steps], series, line=0.5, x=AXIS)
     summary = f"{told} by the number of errors between two texts. {_best(drawn, known)}"
     if len(every) > MOST_SIGNS:
         summary += f" Drawn are the first {MOST_SIGNS} of {len(every)} judges; the table has all."
-    keys = [Key(one.sign, one.style, one.name) for one in series]
-    return Figure(title, svg(spec), summary, keys, _distance_table(caption, drawn, known, steps))
+    table = _distance_table(caption, drawn, known, steps)
+    values = [(_apart(row.k), names[row.judge], row) for row in known if row.judge in names]
+    order = {"groups": [_apart(k) for k in steps], "names": [*names.values()]}
+    return chart(title, summary, table, values, line=0.5, axis=AXIS, **order)
 
 
 def _best(drawn: Mapping[str, Sequence[Drawn]], known: Iterable[Row]) -> str:

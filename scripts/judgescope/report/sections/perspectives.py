@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,7 +12,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Key,
     Line,
     Section,
     Table,
@@ -28,7 +26,15 @@ from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.agreement import PEOPLE
 from judgescope.report.sections.construction import built_sets
 from judgescope.report.sections.known_order import in_a_row
-from judgescope.report.sections.shared import bodies, built_table, gaps, matrix, per_dataset
+from judgescope.report.sections.shared import (
+    built_table,
+    by_aspect,
+    chart,
+    estimates,
+    gaps,
+    matrix,
+    per_dataset,
+)
 from judgescope.report.words import label
 from judgescope.statistics.registry import STATISTICS
 
@@ -104,14 +110,9 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
 def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: str) -> list[Block]:
     """Return the table of averages over aspects, and that of the ranks by them."""
 
-    def cells(judge: Judge, prefix: str) -> list[Cell] | None:
-        place = [
-            rows.at(
-                dataset, judge.id, prefix + one, aspect=AVERAGE, level=level, criterion=criterion
-            )
-            for one, level in MEASURES.items()
-        ]
-        return [estimate(row) for row in place] if any(place) else None
+    def found(judge: Judge, prefix: str) -> list[Row | None]:
+        at = partial(rows.at, dataset, judge.id, aspect=AVERAGE, criterion=criterion)
+        return [at(prefix + one, level=level) for one, level in MEASURES.items()]
 
     captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
     return [
@@ -119,7 +120,7 @@ def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: st
             f"{name}: {told}.",
             "Judge",
             _view_columns(MEASURES, prefix),
-            bodies(report.judges, partial(cells, prefix=prefix)),
+            estimates(report.judges, partial(found, prefix=prefix)),
             source="tables/perspectives.csv",
         )
         for prefix, told in captions.items()
@@ -181,16 +182,11 @@ def _upto(most: int) -> range:
 def _aspects(report: Report, dataset: Dataset, rows: Rows, aspects: Iterable[str]) -> Table:
     """Return both views of every aspect, with the number of texts or pairs."""
 
-    def cells(judge: Judge, aspect: str) -> list[Cell] | None:
-        place = [
-            rows.at(dataset.id, judge.id, one, aspect=aspect, level=level)
-            for one, level in BESIDE.items()
-        ]
-        return [estimate(row, counts=True) for row in place] if any(place) else None
+    def found(judge: Judge, aspect: str) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, aspect=aspect)
+        return [at(one, level=level) for one, level in BESIDE.items()]
 
-    parts: list[Body] = []
-    for aspect in aspects:
-        parts += bodies(report.judges, partial(cells, aspect=aspect), report.aspect(aspect))
+    parts = by_aspect(report, aspects, found)
     caption = f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts."
     source = "tables/perspectives.csv"
     return Table(caption, "Aspect and judge", _view_columns(BESIDE), parts, source=source)
@@ -352,14 +348,6 @@ def _points(points: Sequence[int]) -> str:
 def _range_figure(dataset: Dataset, ranges: Sequence[_Range], criterion: str) -> Figure:
     shown = [place for place in RANGE_MEASURES if any(_defined(one.at[place]) for one in ranges)]
     names = {(name, level): label(name) + RANGE_MEASURES[name, level] for name, level in shown}
-    series = signs([*names.values()])
-    points = [
-        Point(one.name, names[place], row.value or 0.0, row.lo, row.hi)
-        for one in ranges
-        for place in shown
-        if (row := one.at[place]) is not None and row.value is not None
-    ]
-    spec = chart_spec(points, [one.name for one in ranges], series, line=0, x=RANGE_AXIS)
     of = f", criterion {criterion}" if criterion else ""
     title = f"{dataset.name}{of}: range of the scale, {ranges[0].judge.model}"
     summary = (
@@ -367,8 +355,15 @@ def _range_figure(dataset: Dataset, ranges: Sequence[_Range], criterion: str) ->
         f"{listed(list(dict.fromkeys(_points(one.points) for one in ranges)))} points. "
         + " ".join(_range_change(names[place], place, ranges) for place in shown)
     )
-    keys = [Key(one.sign, one.style, one.name) for one in series]
-    return Figure(title, svg(spec), summary, keys, _range_table(title, names, ranges))
+    values = [
+        (one.name, names[place], row)
+        for one in ranges
+        for place in shown
+        if (row := one.at[place]) is not None and row.value is not None
+    ]
+    table, groups = _range_table(title, names, ranges), [one.name for one in ranges]
+    order = {"groups": groups, "names": [*names.values()]}
+    return chart(title, summary, table, values, line=0, axis=RANGE_AXIS, **order)
 
 
 def _range_change(name: str, place: RangeMeasure, ranges: Sequence[_Range]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import compress
 
-from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
+from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,7 +13,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Key,
     Line,
     Section,
     Table,
@@ -22,6 +21,7 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
+from judgescope.report.sections.shared import chart
 from judgescope.report.words import LEVELS, label
 
 READ = {"openai", "vllm", "recorded"}
@@ -102,7 +102,6 @@ class _Forms:
         The table alone where none is defined.
         """
         others = [(judges, judge) for judges in self.models.values() for judge in judges[1:]]
-        series = signs([judge.id for _, judge in others[:MOST_SIGNS]])
         rows = [
             (name, judge, row)
             for judges, judge in others[:MOST_SIGNS]
@@ -111,11 +110,6 @@ class _Forms:
         ]
         if not rows:
             return gaps
-        points = [
-            Point(self.report.aspect(name), judge.id, row.value or 0.0, row.lo, row.hi)
-            for name, judge, row in rows
-        ]
-        groups = list(dict.fromkeys(point.group for point in points))
         axis = f"difference in {label(self.statistic)}"
         apart = sum(row.lo is not None and (row.lo > 0 or (row.hi or 0) < 0) for *_, row in rows)
         summary = (
@@ -124,10 +118,10 @@ class _Forms:
         )
         if len(others) > MOST_SIGNS:
             summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
-        keys = [Key(one.sign, one.style, one.name) for one in series]
         title = f"{self.dataset.name}: what the form changes"
-        spec = chart_spec(points, groups, series, line=0, x=axis)
-        return Figure(title, svg(spec), summary, keys, gaps)
+        values = [(self.report.aspect(name), judge.id, row) for name, judge, row in rows]
+        names = [judge.id for _, judge in others[:MOST_SIGNS]]
+        return chart(title, summary, gaps, values, line=0, axis=axis, names=names)
 
     def _table(
         self,

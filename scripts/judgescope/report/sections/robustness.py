@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from judgescope.parsing.judgment import NO_VALUE
-from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,7 +12,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Key,
     Line,
     Link,
     Section,
@@ -26,7 +24,13 @@ from judgescope.report.numbers import listed
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.agreement import PEOPLE
-from judgescope.report.sections.shared import bodies, leaders, per_dataset
+from judgescope.report.sections.shared import (
+    bodies,
+    chart,
+    estimates,
+    leaders,
+    section_of,
+)
 from judgescope.report.words import label
 from judgescope.statistics.registry import STATISTICS, statistic
 
@@ -57,8 +61,7 @@ ATTACK_LEAD = (
 
 def section(report: Report) -> Section | None:
     """Return per dataset the agreement over forms, what hints do, and what reasons are like."""
-    blocks = per_dataset(report, "robustness", _dataset)
-    return Section("robustness", "Robustness", LEAD, blocks) if blocks else None
+    return section_of(report, "robustness", "Robustness", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -114,15 +117,15 @@ def _per_judge(
     """Return one statistic of every judge on every aspect."""
     known = {(row.judge, row.judged): row for row in rows.where(statistic=which)}
 
-    def cells(judge: Judge) -> list[Cell] | None:
-        own = [known.get((judge.id, one)) for one in aspects]
-        return [estimate(row, counts=counts) for row in own] if any(own) else None
+    def found(judge: Judge) -> list[Row | None]:
+        return [known.get((judge.id, one)) for one in aspects]
 
     told = statistic(which)
     name = label(which) if which in STATISTICS else told.label
     caption = f"{dataset.name}; {name}: {told.meaning}."
     columns = [Column(report.aspect(one)) for one in aspects]
-    return Table(caption, "Judge", columns, bodies(report.judges, cells), source=SOURCE)
+    lines = estimates(report.judges, found, counts=counts)
+    return Table(caption, "Judge", columns, lines, source=SOURCE)
 
 
 def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figure | None:
@@ -141,30 +144,12 @@ def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figur
     axis = "α, ordinal, with 95 % interval; the line is people among themselves"
     table = _numbers(title, shown, {one.id: [own[one.id]] for one in shown}, ["α"])
     points = [(one.id, label("alpha_pair"), own[one.id]) for one in shown]
-    return _figure(title, points, summary, table, line=among.value, axis=axis)
+    return chart(title, summary, table, points, line=among.value, axis=axis)
 
 
 def _best(own: dict[str, Row], shown: Sequence[Judge]) -> str:
     best = leaders(shown, (own[one.id] for one in shown))
     return f"{listed([row.judge for row in best])}, {figures(best[0])}"
-
-
-def _figure(
-    title: str,
-    told: Sequence[tuple[str, str, Row]],
-    summary: str,
-    table: Table,
-    *,
-    line: float,
-    axis: str,
-) -> Figure:
-    """Return a figure of (group, series, row)."""
-    series = signs(list(dict.fromkeys(name for _, name, _ in told)))
-    points = [Point(group, name, row.value or 0.0, row.lo, row.hi) for group, name, row in told]
-    groups = list(dict.fromkeys(group for group, _, _ in told))
-    spec = chart_spec(points, groups, series, line=line, x=axis)
-    keys = [Key(one.sign, one.style, one.name) for one in series]
-    return Figure(title, svg(spec), summary, keys, table)
 
 
 def _numbers(
@@ -199,7 +184,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
         points = [(report.aspect(row.judged), row.judge, row) for row in known]
         axis = "points toward the hint, with 95 % interval; the line is no shift"
         table = _numbers(title, shown, cells, names)
-        found.append(_figure(title, points, summary, table, line=0, axis=axis))
+        found.append(chart(title, summary, table, points, line=0, axis=axis))
     rest = [tables[1], tables[2], tables[5], _per_judge(report, dataset, rows, aspects, SHIFT)]
     return [*found, Fold(f"{dataset.name}: hints in detail", rest)]
 
@@ -241,7 +226,7 @@ def _moods(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     table = _numbers(title, shown, cells, [report.aspect(one) for one in aspects])
     points = [(report.aspect(row.judged), row.judge, row) for row in known]
     axis = "mean polarity, with 95 % interval; the line is neutral"
-    return _figure(title, points, summary, table, line=0, axis=axis)
+    return chart(title, summary, table, points, line=0, axis=axis)
 
 
 def attacks(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -284,12 +269,9 @@ def _attack_table(
     names = rows.names("perturbation")
     columns = [Column(report.perturbation(name)) for name in names]
 
-    def cells(judge: Judge) -> list[Cell] | None:
-        own = [
-            rows.at(dataset.id, judge.id, which, aspect=aspect, cell=f"{name}.{degree}")
-            for name in names
-        ]
-        return [estimate(row) for row in own] if any(own) else None
+    def found(judge: Judge) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, which, aspect=aspect)
+        return [at(cell=f"{name}.{degree}") for name in names]
 
     told = statistic(which)
     plain, _, wording = aspect.partition(".")
@@ -297,4 +279,4 @@ def _attack_table(
     where = f"{of} ({wording})" if wording else of
     about = {ATTACK: "attacks", INERT: "inert texts in their place"}[degree]
     caption = f"{dataset.name}, {about}, {where}; {told.label}: {told.meaning}."
-    return Table(caption, "Judge", columns, bodies(report.judges, cells), source=SOURCE)
+    return Table(caption, "Judge", columns, estimates(report.judges, found), source=SOURCE)

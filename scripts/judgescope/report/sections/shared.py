@@ -3,14 +3,18 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
     Cell,
     Column,
+    Figure,
     Fold,
     Heading,
+    Key,
     Line,
+    Section,
     Table,
     estimate,
 )
@@ -55,6 +59,74 @@ def bodies(
         *([Body(real, title)] if real else []),
         *([Body(controls, "" if real else title, style="controls")] if controls else []),
     ]
+
+
+def estimates(
+    judges: Iterable[Judge],
+    rows: Callable[[Judge], Sequence[Row | None]],
+    title: str = "",
+    *,
+    counts: bool = False,
+) -> list[Body]:
+    """Return the judges' rows of estimates, as `bodies` does; none for a judge without any."""
+
+    def cells(judge: Judge) -> list[Cell] | None:
+        found = rows(judge)
+        return [estimate(row, counts=counts) for row in found] if any(found) else None
+
+    return bodies(judges, cells, title)
+
+
+def by_aspect(
+    report: Report, aspects: Iterable[str], rows: Callable[..., Sequence[Row | None]]
+) -> list[Body]:
+    """Return the judges' rows of estimates under each aspect, with their counts.
+
+    `rows` is called with a judge and `aspect`.
+    """
+    return [
+        body
+        for aspect in aspects
+        for own in [partial(rows, aspect=aspect)]
+        for body in estimates(report.judges, own, report.aspect(aspect), counts=True)
+    ]
+
+
+def columns_of(names: Iterable[str], group: str = "") -> list[Column]:
+    """Return a column for each statistic, with what it means."""
+    return [Column(label(name), STATISTICS[name].meaning, group) for name in names]
+
+
+def section_of(
+    report: Report,
+    table: str,
+    title: str,
+    lead: str,
+    blocks: Callable[[Report, Dataset, Rows], Iterable[Block]],
+) -> Section | None:
+    """Return the section of a result table, dataset by dataset; None without rows."""
+    found = per_dataset(report, table, blocks)
+    return Section(table, title, lead, found) if found else None
+
+
+def chart(
+    title: str,
+    summary: str,
+    table: Table,
+    values: Iterable[tuple[str, str, Row]],
+    *,
+    line: float,
+    axis: str,
+    groups: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> Figure:
+    """Return a figure of (group, series, estimate); without `groups` and `names` of all in them."""
+    points = [Point(at, name, row.value or 0.0, row.lo, row.hi) for at, name, row in values]
+    groups = groups or list(dict.fromkeys(point.group for point in points))
+    series = signs(names or list(dict.fromkeys(point.series for point in points)))
+    keys = [Key(one.sign, one.style, one.name) for one in series]
+    drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
+    return Figure(title, drawn, summary, keys, table)
 
 
 def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
@@ -148,10 +220,9 @@ def built_table(
     asked = [(judged, cell, "") for judged, cell in places]
     asked += [(AVERAGE, "", criterion) for criterion in means]
 
-    def cells(judge: Judge) -> list[Cell] | None:
+    def found(judge: Judge) -> list[Row | None]:
         at = partial(rows.at, dataset.id, judge.id, statistic, level=level)
-        found = [at(aspect=one, cell=cell, criterion=word) for one, cell, word in asked]
-        return [estimate(row) for row in found] if any(found) else None
+        return [at(aspect=one, cell=cell, criterion=word) for one, cell, word in asked]
 
     columns = [
         *(Column(judged, cell, group) for judged, cell in places),
@@ -159,5 +230,5 @@ def built_table(
     ]
     told = f"{label(statistic)}: {STATISTICS[statistic].meaning}"
     caption = f"{dataset.name}, {about}; {told}."
-    lines = bodies(report.judges, cells)
+    lines = estimates(report.judges, found)
     return Table(caption, "Judge", columns, lines, notes, source="tables/perspectives.csv")

@@ -106,7 +106,8 @@ class Rows:
     @classmethod
     def _fair(cls, rows: list[Row]) -> "Rows":
         fair = {row.place for row in rows if row.systems}
-        return cls(row for row in rows if row.systems or row.place not in fair)
+        kept = (row for row in rows if row.systems or row.place not in fair)
+        return cls(kept if fair else rows)
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""

@@ -57,6 +57,7 @@ SETTINGS_LEAD = (
     "The judge's card as the study read it, and what of its model's card changes a reply or a "
     "price. Keys, addresses, headers, programs and paths are never shown."
 )
+NO_NUMBER = Cell("", style="none")
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 OVERALL = ""
@@ -379,7 +380,7 @@ def _aspect(report: Report, aspect: str) -> str:
 def number(row: Row | None) -> Cell:
     """Return a number with all that belongs to it; an empty cell where there is none."""
     if row is None:
-        return Cell("", style="none")
+        return NO_NUMBER
     counts = [f"n = {count(row.n)}"] if row.n or row.value is None else []
     counts += [f"{count(row.n_missing)} missing"] if row.n_missing else []
     counts += [f"{count(row.n_tied)} tied"] if row.n_tied else []

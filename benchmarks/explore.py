@@ -20,9 +20,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from msgspec import convert
+
 from browser import Browser, browser
 from judgescope.core.cells import cell_file
 from judgescope.report.explore import render, write_shards
+from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_parts, write_table
 
 HOME = Path(__file__).resolve().parents[1]
@@ -78,7 +81,8 @@ def made(folder: Path) -> Row:
             write_parts("answers" if kind == "replies" else kind, tables, path)
     data: Row = {"id": "big", "name": "Big", "ratings": "none", "sets": [["systems", "systems"]]}
     data |= {"aspects": [[one, one] for one in aspects], "cells": [[["systems"], judges, aspects]]}
-    page = {"study": "big", "results": str(folder), "output": str(folder / "report/explore.html")}
+    page: Row = {"code": "", "versions": {}, "templates": ""}
+    page |= {"study": "big", "results": str(folder), "output": str(folder / "report/explore.html")}
     models = dict.fromkeys(judges, "m")
     own = {"judges": dict.fromkeys(judges, ""), "models": models, "perturbations": {}}
     return {**page, "datasets": [data], **own}
@@ -199,7 +203,7 @@ def main() -> None:
         spec = made(folder)
         page = Path(spec["output"])
         start = time.perf_counter()
-        write_shards(spec, page.with_suffix(""))
+        write_shards(convert(spec, ExploreSpec), page.with_suffix(""))
         looks = [HOME / "workflow" / one for one in ("report/style.css", "texts/style.css")]
         page.write_text(render("big", HOME / "workflow" / "explore", looks), encoding="utf-8")
         spent = time.perf_counter() - start

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 import report_study
 from cell_files import write_part
 from judgescope.core.cells import cell_file
+from judgescope.report.report import CardReport
+from judgescope.report.specs import JudgeCardSpec
 from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -97,12 +101,20 @@ def make(folder: Path, *, texts: Mapping[str, str] = ORIGINALS, reply: str = "Ra
         "models": {"m": {"engine": "openai", "price": {"input": 0.15, "output": 0.6}}},
         "worst": {
             "news": {
-                "damages": [[CELL, ["fluency", "coherence"], "all"]],
+                "damages": [
+                    {"cell": CELL, "aspects": ["fluency", "coherence"], "why": "all"},
+                ],
                 "rated": True,
                 "scales": {"fluency": [1, 5], "coherence": [1, 5]},
             }
         },
-        "ends": {"scales": [ends], "of": dict.fromkeys(spec["judges"], 0)},
+        "ends": [ends],
+        "ends_of": dict.fromkeys(spec["judges"], 0),
         "output": str(folder / "report" / "judges"),
     }
     return {**spec, **own}
+
+
+def loaded(spec: Row) -> CardReport:
+    """Return what the cards of a spec know."""
+    return CardReport.load(convert(spec, JudgeCardSpec))

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from cell_files import write_part
 from judgescope.core.cells import DERIVED, cell_file
 from judgescope.perturb import perturb_dataset
 from judgescope.report.explore import render, write_shards
+from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
@@ -33,6 +36,7 @@ class ExploreStudy:
         self.sets = {"original": "originals", "typos.minor": "typos, minor", "systems": "systems"}
         card = {"name": "typos", "level": "character", "issue": "Mistyped.", "method": "rule"}
         self.spec: Row = {
+            **{"code": "", "versions": {}, "templates": ""},
             **{"study": "tiny", "results": str(folder), "output": str(self.page)},
             "datasets": [
                 {
@@ -153,7 +157,7 @@ class ExploreStudy:
 
     def write(self) -> Path:
         """Write the page and its shards; return the page."""
-        write_shards(self.spec, self.page.with_suffix(""))
+        write_shards(convert(self.spec, ExploreSpec), self.page.with_suffix(""))
         html = render(self.spec["study"], HOME / "workflow" / "explore", LOOKS)
         self.page.write_text(html, encoding="utf-8", newline="\n")
         return self.page

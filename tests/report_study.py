@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import altair as alt
+from msgspec import convert
+
+from judgescope.report.report import Report
+from judgescope.report.specs import ReportSpec
 from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -181,18 +186,29 @@ def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: An
     return merged(spec(folder, list(rows)), changes)
 
 
+def layers(spec: Row) -> list[tuple[str, list[Row]]]:
+    """Return the marks and values of a figure's layers; its specification must be valid."""
+    alt.LayerChart.from_dict(spec)
+    return [(one["mark"]["type"], one["data"]["values"]) for one in spec["layer"]]
+
+
+def loaded(spec: Row) -> Report:
+    """Return what the report of a spec knows."""
+    return Report.load(convert(spec, ReportSpec))
+
+
 def spec(folder: Path, tables: list[str]) -> Row:
     """Return the report's spec."""
     card = {"task": "summarization", "licence": "MIT", "citation": "none", "aspects": ASPECTS}
     return {
         "study": {
             **{"study": "tiny", "seed": 7, "datasets": list(DATASETS), "judges": list(JUDGES)},
-            **{"perturbations": ["typos", "cuts"], "methods": ["agreement"]},
+            "perturbations": ["typos", "cuts"],
         },
         "command": "judgescope run tiny.yaml",
         "texts": True,
         "annotated": {},
-        "versions": {"altair": "6"},
+        **{"code": "", "templates": "", "versions": {"altair": "6"}},
         "tables": {name: str(folder / f"{name}.parquet") for name in tables},
         "datasets": {
             name: {

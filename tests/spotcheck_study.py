@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from judgescope.perturb import perturb_dataset
 from judgescope.perturb.edits import edit_between
+from judgescope.report.specs import SpotcheckSpec
 from judgescope.report.spotcheck import render
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
@@ -21,8 +24,9 @@ class Study:
     def __init__(self, folder: Path, originals: Texts) -> None:
         self.folder, self.originals = folder, originals
         self.spec: Row = {
+            **{"code": "", "versions": {}, "templates": ""},
             **{"study": "tiny", "seed": 7, "results": str(folder)},
-            **{"order": ["news"], "datasets": {"news": {"name": "The news", "cells": []}}},
+            **{"order": ["news"], "datasets": {"news": {"name": "The news", "sets": []}}},
             **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
         }
         rows = [self.row(item, item, text) for item, text in originals.items()]
@@ -42,8 +46,9 @@ class Study:
         """Add a damage with its texts; with `replies` (target, text) a model made them."""
         told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "kind": "once"}
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
-        cells = self.spec["datasets"]["news"]["cells"]
-        cells.append([name, "minor", {"k": 3, "least": None}])
+        amount = {"k": 3, "least": None}
+        damage = {"perturbation": name, "degree": "minor", "amount": amount}
+        self.spec["datasets"]["news"]["sets"].append(damage)
         self.write(f"{name}.minor", rows)
         answers = [
             {"judge": name, "kind": "edit", "target": target, "hint": f"{at}", "text": text}
@@ -78,4 +83,4 @@ class Study:
         self.add("lie", rows, replies, method="llm")
 
     def page(self) -> str:
-        return render(self.spec, TEMPLATES / "texts", TEMPLATES / "report")
+        return render(convert(self.spec, SpotcheckSpec), TEMPLATES / "texts", TEMPLATES / "report")

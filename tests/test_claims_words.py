@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.report import Report
-from judgescope.report.sections.trust import verdicts
-from judgescope.report.trust import claims
+from judgescope.report.sections.trust import claims, verdicts
 
 Row = dict[str, Any]
 TYPOS = {"perturbation": "typos", "degree": "minor", "form": "damage"}
@@ -29,7 +27,7 @@ def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
 
 def said(folder: Path, told: list[Row]) -> str:
     damages = list(study.discernment())
-    report = Report.load(study.make(folder, {"verdicts": told, "discernment": damages}))
+    report = study.loaded(study.make(folder, {"verdicts": told, "discernment": damages}))
     alpha = next(one for one in report.judges if one.id == "alpha")
     return " ".join(f"{title} {text}." for title, text in verdicts(report, claims(report, alpha)))
 

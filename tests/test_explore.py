@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from explore_study import DOUBLED, ExploreStudy
 from judgescope.core.cells import DERIVED
@@ -21,6 +22,7 @@ from judgescope.report.explore import errors, render, view
 from judgescope.report.html import script_hash
 from judgescope.report.items import Target, Texts, judged
 from judgescope.report.shards import CALL, Shelf, call, literal
+from judgescope.report.specs import PerturbationCard
 from running import HOME
 from test_report import Page
 
@@ -205,16 +207,16 @@ def target(before: str | None, text: str, *edits: Edit) -> Target:
 
 
 def test_a_text_is_told_once_with_its_changes() -> None:
-    rule = {"method": "rule", "kind": "once", "level": "word"}
+    rule = PerturbationCard(name="", level="word", method="rule", kind="once")
     assert view(target(None, "As it is."), None) == "As it is."
     damaged = target("One cat.", "One dog.", Edit(4, "cat", "dog"))
     assert view(damaged, rule) == [["One ", [1, "cat", 0], [2, "dog", 0], "."]]
     one = target("A b c d e f.", "A x c d y f.", Edit(2, "b c d e", "x c d y"))
-    assert view(one, rule | {"method": "llm"}) == [
+    assert view(one, replace(rule, method="llm")) == [
         ["A ", [1, "b", 0], [2, "x", 0], " c d ", [1, "e", 0], [2, "y", 0], " f."]
     ]
     moved = target("A. B.", "B. A.", Edit(0, "A.", "B."), Edit(3, "B.", "A."))
-    assert view(moved, rule | {"level": "sentence"}) == [
+    assert view(moved, replace(rule, level="sentence")) == [
         [[3, "A.", 1], " ", [3, "B.", 2]],
         [[3, "B.", 2], " ", [3, "A.", 1]],
     ]

@@ -11,13 +11,12 @@ from judgescope.cli.export.card import card
 from judgescope.cli.export.markdown import WRITERS, blocks, code, escaped, inline
 from judgescope.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Fold, Line, Table, Text
 from judgescope.report.page import sections_of
-from judgescope.report.report import Report
 
 NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"
 
 
 def card_of(folder: Path, **changes: Any) -> str:
-    return card(Report.load(study.make(folder, **changes)))
+    return card(study.loaded(study.make(folder, **changes)))
 
 
 def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
@@ -99,6 +98,6 @@ def test_an_interval_without_width_is_explained_below_its_table() -> None:
 
 @pytest.mark.heavy
 def test_every_block_of_the_report_can_be_written(tmp_path: Path) -> None:
-    sections = sections_of(Report.load(study.make(tmp_path)))
+    sections = sections_of(study.loaded(study.make(tmp_path)))
     kinds = {block.kind for section in sections for block in section.blocks}
     assert kinds <= set(WRITERS) and all(blocks(section.blocks) for section in sections)

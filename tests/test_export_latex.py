@@ -36,7 +36,7 @@ def rows(*told: tuple[str, str, float | None], **more: Any) -> list[Row]:
 
 
 def report_of(folder: Path, tables: dict[str, list[Row]], **changes: Any) -> Report:
-    return Report.load(study.make(folder, tables, **changes))
+    return study.loaded(study.make(folder, tables, **changes))
 
 
 def table_rows(text: str) -> list[list[str]]:
@@ -145,7 +145,7 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_damage_stands_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
-    found = Report.load(study.make(tmp_path))
+    found = study.loaded(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
     [grid] = grids(found, "discernment", wanted)
     assert list(grid.columns.values()) == ["typos minor", "typos major", "cuts"]
@@ -154,7 +154,7 @@ def test_damage_stands_across_where_all_numbers_have_one_aspect(tmp_path: Path) 
 
 
 def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(tmp_path: Path) -> None:
-    found = Report.load(study.make(tmp_path))
+    found = study.loaded(study.make(tmp_path))
     wanted = {"statistic": ["spearman", "kendall_b"], "dataset": ["news"], "aspect": ["fluency"]}
 
     def places(told: list[Grid]) -> list[tuple[str, str]]:
@@ -171,7 +171,7 @@ def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(tmp_
 
 
 def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
-    found = Report.load(study.make(tmp_path))
+    found = study.loaded(study.make(tmp_path))
     for table, wanted, where, nearest in (
         ("agrement", {}, "table", "agreement"),
         ("agreement", {"statistic": ["spermann"]}, "--statistic", "spearman"),
@@ -206,7 +206,7 @@ def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Pat
 
 
 def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
-    found = Report.load(study.make(tmp_path))
+    found = study.loaded(study.make(tmp_path))
     with pytest.raises(UserError, match="in one cell") as caught:
         grids(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
     assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,14 @@ import cards_study
 import report_study
 from browser import browser, needs_browser
 from judgescope.plan import load_plan
-from judgescope.plan.cards import HIDDEN, model_settings
+from judgescope.plan.pages import HIDDEN, model_settings
 from judgescope.plan.specs import Specs
-from judgescope.report.cards import every
-from judgescope.report.cards.card import render
-from judgescope.report.cards.worst import MOST, disagreeing, unnoticed
+from judgescope.report.cards.card import Where, every_number, number, render
+from judgescope.report.cards.cases import MOST, disagreeing, unnoticed
 from judgescope.report.elements import Fold, Table
 from judgescope.report.page import render as report_page
-from judgescope.report.report import Report
 from judgescope.report.rows import Row
+from judgescope.report.specs import ExpectedDrop
 from judgescope.report.words import label
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml
@@ -34,7 +34,7 @@ REPORT, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
 
 
 def cards(spec: dict[str, Any]) -> dict[str, str]:
-    return dict(render(Report.load(spec), REPORT, TEXTS))
+    return dict(render(cards_study.loaded(spec), REPORT, TEXTS))
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,10 @@ def scores_of(values: dict[str, dict[str, float | None]]) -> dict[tuple[str, str
     return {(cell, "fluency"): told for cell, told in values.items()}
 
 
+def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDrop]:
+    return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
+
+
 def test_the_worst_damage_is_the_highest_above_its_original_then_the_heavier_one() -> None:
     scores = scores_of(
         {
@@ -66,8 +70,7 @@ def test_the_worst_damage_is_the_highest_above_its_original_then_the_heavier_one
         "typos.minor": {"b-": "b", "a-": "a", "c-": "c", "d-": "d"},
         "cuts.major": {"e-": "e", "a+": "a"},
     }
-    damages = [["typos.minor", ["fluency"], "all"], ["cuts.major", ["fluency"], "all"]]
-    worst = unnoticed(scores, damages, damaged, {"fluency": [1, 5]})
+    worst = unnoticed(scores, drops("typos.minor", "cuts.major"), damaged, {"fluency": (1, 5)})
     # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before d; c fell
     assert [(one.target, one.by) for one in worst.cases] == [
         ("b-", 0.5),
@@ -85,7 +88,7 @@ def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judge
         ("original", "coherence"): {"a": 1.0, "b": 1.0},
         ("typos.major", "coherence"): {"a-": 2.0, "b-": 0.0},
     }
-    damages = [["typos.major", ["fluency", "coherence"], "all"]]
+    damages = drops("typos.major", aspects=["fluency", "coherence"])
     worst = unnoticed(scores, damages, {"typos.major": {"a-": "a", "b-": "b"}}, {})
     # fluency goes from 0 to 20, coherence from 0 to 2
     assert [(one.target, one.aspect, one.by) for one in worst.cases] == [
@@ -107,8 +110,7 @@ def test_no_more_than_a_few_are_shown_and_each_original_once() -> None:
         "typos.minor": {f"{name}-": name for name in names},
         "typos.major": {f"{name}+": name for name in names},
     }
-    damages = [[cell, ["fluency"], "all"] for cell in damaged]
-    worst = unnoticed(scores, damages, damaged, {"fluency": [1, 5]})
+    worst = unnoticed(scores, drops(*damaged), damaged, {"fluency": (1, 5)})
     assert [one.target for one in worst.cases] == [f"{name}+" for name in names[:MOST]]
     assert (worst.n, worst.equal) == (40, 40)
 
@@ -117,7 +119,7 @@ def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None
     told = scores_of({"systems": {"a": 100.0, "b": 0.0, "c": 50.0, "d": None}})
     people = {"fluency": {"a": 1.0, "b": 2.0, "c": 3.0, "d": 5.0}}
     scales = {"fluency": [1.0, 5.0]}
-    on_scale = disagreeing(told, people, scales, {"fluency": [0, 100]})
+    on_scale = disagreeing(told, people, scales, {"fluency": (0, 100)})
     # places 1, 0, .5 against 0, .25, .5
     assert [(one.target, one.by) for one in on_scale.cases] == [("a", 1.0), ("b", -0.25)]
     assert (on_scale.n, on_scale.n_missing) == (3, 1)
@@ -160,16 +162,20 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
 
 
 def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[str, Any]) -> None:
-    report = Report.load(study)
+    report = cards_study.loaded(study)
     for judge in report.judges:
         shown = 0
-        found = every.section(report, judge)
+        found = every_number(report, judge)
         folds = [block for block in found.blocks if isinstance(block, Fold)] if found else []
         tables = {t.source + t.caption: t for f in folds for t in f.blocks if isinstance(t, Table)}
         assert len(tables) == len(folds)
         for name, rows in report.tables.items():
             for dataset in report.datasets:
-                own = every.about(rows, dataset, judge)
+                own = [
+                    row
+                    for row in rows
+                    if row.dataset == dataset.id and judge.id in (row.judge, row.judge_b)
+                ]
                 if not own:
                     continue
                 caption = f"{dataset.name}: {name}."
@@ -177,10 +183,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                 heads = [column.text for column in table.columns]
                 for row in own:
                     body = next(b for b in table.bodies if b.title == label(row.statistic))
-                    where = every.Where.of(row).told(judge)
+                    where = Where.of(row).told(judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
-                    assert line.cells[heads.index(aspect)] == every.number(row)
+                    assert line.cells[heads.index(aspect)] == number(row)
                     shown += 1
         total = [row for rows in report.tables.values() for row in rows]
         known = {dataset.id for dataset in report.datasets}
@@ -190,10 +196,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
 
 def test_a_number_has_its_interval_counts_and_note() -> None:
     told = report_study.row("news", "x", "spearman", 0.5, n_missing=3, note="below_control")
-    cell = every.number(Row.of(told))
+    cell = number(Row.of(told))
     assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
     assert cell.notes == ("n = 120, 3 missing", "below control")
-    nothing = every.number(Row.of(report_study.row("news", "x", "spearman", None)))
+    nothing = number(Row.of(report_study.row("news", "x", "spearman", None)))
     assert (nothing.text, nothing.notes) == ("–", ("n = 0", "constant judge"))
 
 
@@ -217,7 +223,7 @@ def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
         "api_key": HIDDEN,
         "nested": {"auth_token": HIDDEN, "top_k": 5},
     }
-    assert told["revision"] == "r7" and told["price"]["output"] == 2
+    assert told["revision"] == "r7" and told["price"] == {"input": 1, "output": 2}
 
 
 def specs(folder: Path, **keys: Any) -> Specs:
@@ -266,8 +272,9 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
     plain = json.loads(specs(tmp_path).judge_cards())["worst"]["demo-dialogue"]["damages"]
     every_aspect = ["naturalness", "groundedness"]
     sets = {f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH}
-    assert {one[0] for one in plain} == sets
-    assert all(sorted(one[1]) == sorted(every_aspect) and one[2] == "all" for one in plain)
+    assert {one["cell"] for one in plain} == sets
+    assert all(sorted(one["aspects"]) == sorted(every_aspect) for one in plain)
+    assert all(one["why"] == "all" for one in plain)
     card = {
         "weights": "w",
         "name": "ours",
@@ -277,8 +284,9 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
     folder.mkdir(parents=True)
     (folder / "w.yaml").write_text(json.dumps(card))
     told = specs(tmp_path, weights="w").judge_cards()
-    found = {one[0]: one[1:] for one in json.loads(told)["worst"]["demo-dialogue"]["damages"]}
-    assert found["reordering.minor"] == [["naturalness"], "weighted"]
+    damages = json.loads(told)["worst"]["demo-dialogue"]["damages"]
+    found = {one["cell"]: (one["aspects"], one["why"]) for one in damages}
+    assert found["reordering.minor"] == (["naturalness"], "weighted")
     assert found["random-typos.minor"][1] == "all"
 
 
@@ -288,7 +296,7 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
 def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
     pages: dict[str, str], study: dict[str, Any]
 ) -> None:
-    assert list(pages) == [judge.id for judge in Report.load(study).judges]
+    assert list(pages) == [judge.id for judge in cards_study.loaded(study).judges]
     for html in pages.values():
         page = Page(html)
         assert not page.wrong and not page.open
@@ -304,10 +312,10 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
 
 
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
-    html = report_page(Report.load({**study, "cards": "judges/"}), REPORT)
+    html = report_page(cards_study.loaded({**study, "cards": "judges/"}), REPORT)
     ways = {told.get("href") for told in Page(html).named("a")}
     assert {f"judges/{name}.html" for name in study["judges"]} <= ways
-    plain = report_page(Report.load({**study, "cards": None}), REPORT)
+    plain = report_page(cards_study.loaded({**study, "cards": None}), REPORT)
     assert "judges/" not in plain
 
 

@@ -21,7 +21,6 @@ from judgescope.people.pairs.answers import CHOSEN
 from judgescope.people.pairs.answers import read as read_votes
 from judgescope.report.cards import card as cards
 from judgescope.report.page import render
-from judgescope.report.report import Report
 from running import HOME
 from spotcheck_study import Study
 from test_survey import PAGES as SURVEY
@@ -39,7 +38,7 @@ def report(folder: Path, **changes: Any) -> Path:
     spec = report_study.make(folder, **changes)
     page = Path(spec["output"])
     page.parent.mkdir()
-    page.write_text(render(Report.load(spec), TEMPLATES), encoding="utf-8")
+    page.write_text(render(report_study.loaded(spec), TEMPLATES), encoding="utf-8")
     return page
 
 
@@ -59,7 +58,8 @@ def card(folder: Path) -> Path:
     folder.mkdir(parents=True)
     spec = cards_study.make(folder)
     page = folder / "gamma.html"
-    page.write_text(dict(cards.render(Report.load(spec), TEMPLATES, TEXTS))["gamma"], "utf-8")
+    pages = dict(cards.render(cards_study.loaded(spec), TEMPLATES, TEXTS))
+    page.write_text(pages["gamma"], "utf-8")
     return page
 
 

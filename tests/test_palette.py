@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judgescope.report.charts import MOST_SIGNS, signs
-from judgescope.report.sections import confusion, discernment, responses
+from judgescope.report.sections import confusion, discernment
 from running import HOME
 
 STYLE = (HOME / "workflow" / "report" / "style.css").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def test_distances_are_those_known_of_black_and_white_and_red_and_green() -> Non
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_bars_that_stand_together_are_told_apart(sight: str, theme: Theme) -> None:
     """The page gives a bar's fill, written in the light page's colour, its own: by the style."""
-    for together in (discernment.SERIES, responses.SERIES, confusion.SERIES):
+    for together in (discernment.SERIES, discernment.STYLES, confusion.SERIES):
         bars = [one for one in together if not one.shape]
         for one, other in combinations(bars, 2):
             assert one.style != other.style or one.sign != other.sign

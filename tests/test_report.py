@@ -18,7 +18,6 @@ from judgescope.report import elements, headline
 from judgescope.report.charts import Series, signs
 from judgescope.report.page import render, sections_of
 from judgescope.report.parts import write_long_tables
-from judgescope.report.report import Report
 
 HOME = Path(__file__).resolve().parents[1]
 TEMPLATES = HOME / "workflow" / "report"
@@ -67,7 +66,7 @@ class Page(HTMLParser):
 
 
 def page(spec: dict[str, Any]) -> str:
-    return render(Report.load(spec), TEMPLATES)
+    return render(study.loaded(spec), TEMPLATES)
 
 
 def visible(html: str) -> str:
@@ -357,7 +356,7 @@ def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
 def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     systems = next(study.coverage())
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
-    report = Report.load(study.make(tmp_path, {"coverage": rows}))
+    report = study.loaded(study.make(tmp_path, {"coverage": rows}))
     sections = sections_of(report)
     html = render(report, TEMPLATES, sections)
     told = visible(html).replace(" ,", ",")
@@ -378,7 +377,7 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
     for one in rows:
         if one["judge"] in ("random", "length"):
             one["value"], one["lo"], one["hi"] = 0.4, None, None
-    report = Report.load(study.make(tmp_path, {"agreement": rows}))
+    report = study.loaded(study.make(tmp_path, {"agreement": rows}))
     measure = headline.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
     best = headline.best_control(report, report.datasets[0], measure)
     assert best is not None

@@ -10,9 +10,8 @@ import report_study as study
 from judgescope.report.charts import Box, Series, box_spec, svg
 from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
 from judgescope.report.page import inline
-from judgescope.report.report import Report
 from judgescope.report.sections import confusion, criteria
-from judgescope.report.sections.ablations import SUMS, changes
+from judgescope.report.sections.confusion import SUMS, changes
 
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}
@@ -67,7 +66,7 @@ def correlations() -> Iterator[Row]:
 @pytest.fixture(scope="module")
 def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     tables = {"confusion": list(drops()), "criteria": list(correlations())}
-    report = Report.load(study.make(tmp_path_factory.mktemp("report"), tables))
+    report = study.loaded(study.make(tmp_path_factory.mktemp("report"), tables))
     parts = [each.section(report) for each in (confusion, criteria)]
     blocks = [block for part in parts if part for block in part.blocks]
     return Section("both", "Both", "", blocks)
@@ -131,7 +130,7 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
 def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Path) -> None:
     models = {"engine": "openai", "model": "loop"}
     judges = {"gamma": models, "beta": models}
-    report = Report.load(study.make(tmp_path, {"confusion": list(changed())}, judges=judges))
+    report = study.loaded(study.make(tmp_path, {"confusion": list(changed())}, judges=judges))
     (table,) = changes(report, report.datasets[0], report.rows("confusion"))
     shown = {
         (body.title, line.head): [cell.text for cell in line.cells]
@@ -154,20 +153,19 @@ def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Pa
 
 
 def test_without_forms_and_wordings_there_is_no_table_of_changes(tmp_path: Path) -> None:
-    report = Report.load(study.make(tmp_path, {"confusion": list(drops())}))
+    report = study.loaded(study.make(tmp_path, {"confusion": list(drops())}))
     assert changes(report, report.datasets[0], report.rows("confusion")) == []
 
 
 def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
-    report = Report.load(study.make(tmp_path))
+    report = study.loaded(study.make(tmp_path))
     assert confusion.section(report) is None and criteria.section(report) is None
 
 
 def test_a_box_has_its_quartiles_median_and_ends() -> None:
     series = (Series("x", "blue", "#7fb2dc", "#0060a8"),)
     spec = box_spec([Box("a", "x", -1, 0, 0.5, 1, 2)], ["a"], series, line=0, x="drop")
-    kinds = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert kinds == ["rule", "rule", "bar", "tick"]
+    assert [kind for kind, _ in study.layers(spec)] == ["rule", "rule", "bar", "tick"]
     fields = [layer["encoding"]["x"]["field"] for layer in spec["layer"]]
     assert fields == ["line", "least", "low", "median"]
     assert "svg" in svg(spec)

@@ -8,14 +8,21 @@ import pytest
 
 import report_study as study
 from judgescope.methods.discernment import BEYOND
-from judgescope.report.charts import LONGEST_LABEL, Point, chart_spec, signs, svg
+from judgescope.report.charts import (
+    LONGEST_LABEL,
+    Distribution,
+    Point,
+    chart_spec,
+    histogram_spec,
+    signs,
+    svg,
+)
 from judgescope.report.elements import Figure, Fold, Table
 from judgescope.report.headline import turned
-from judgescope.report.histograms import Distribution, histogram_spec
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
 from judgescope.report.sections import discernment
-from judgescope.report.sections.responses import SERIES, style_blocks
+from judgescope.report.sections.discernment import STYLES, style_blocks
 
 NAMES = ["one", "b" * 40]
 FOUND = [
@@ -32,7 +39,7 @@ def test_a_shade_per_step_of_the_score() -> None:
 
 @pytest.mark.heavy
 def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
-    report = Report.load(study.make(tmp_path))
+    report = study.loaded(study.make(tmp_path))
     seen: list[dict[str, Any]] = []
     draw = chart_spec
 
@@ -43,10 +50,7 @@ def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(discernment, "chart_spec", kept)
         discernment.section(report)
-    drawn = [
-        (layer["mark"]["type"], seen[0]["datasets"][layer["data"]["name"]])
-        for layer in seen[0]["layer"]
-    ]
+    drawn = study.layers(seen[0])
     assert ("rule", [{"line": 1}]) in drawn
     bars = {value["series"] for _, values in drawn[:5] for value in values}
     assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
@@ -64,14 +68,8 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
     assert ' id="' not in svg(spec)
 
 
-def layers(spec: dict[str, Any]) -> list[tuple[str, list[dict[str, float]]]]:
-    return [
-        (layer["mark"]["type"], spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]
-    ]
-
-
 def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
-    drawn = layers(histogram_spec(FOUND, NAMES, SERIES, x="score"))
+    drawn = study.layers(histogram_spec(FOUND, NAMES, STYLES, x="score"))
     assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
     (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn
     assert [one["line"] for one in lines] == [0.5, 1.5]
@@ -86,7 +84,7 @@ def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
 
 
 def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
-    spec = histogram_spec(FOUND, NAMES, SERIES, x="score")
+    spec = histogram_spec(FOUND, NAMES, STYLES, x="score")
     other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
     drawn = svg(spec)
     assert svg(other).replace("monospace", "sans-serif") == drawn
@@ -95,7 +93,7 @@ def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return Report.load(study.make(tmp_path_factory.mktemp("report")))
+    return study.loaded(study.make(tmp_path_factory.mktemp("report")))
 
 
 @pytest.mark.heavy
@@ -114,7 +112,7 @@ def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
 
 
 def test_without_the_table_there_are_no_styles(tmp_path: Path) -> None:
-    bare = Report.load(study.make(tmp_path, {"discernment": list(study.discernment())}))
+    bare = study.loaded(study.make(tmp_path, {"discernment": list(study.discernment())}))
     assert style_blocks(bare, bare.datasets[0], bare.judges) == []
 
 
@@ -167,7 +165,7 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     for row in rows:
         if row["judge"] == "alpha" and row["statistic"] == "D_avg":
             row["note"] = f"{BEYOND}: an artefact"
-    told = discernment.section(Report.load(study.make(tmp_path, {"discernment": rows})))
+    told = discernment.section(study.loaded(study.make(tmp_path, {"discernment": rows})))
     assert told is not None
     numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
     heat = next(block for block in told.blocks if isinstance(block, Table))
@@ -186,6 +184,6 @@ def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
     place = {"perturbation": "typos", "degree": "minor"}
     told = study.row("news", "alpha", "D_hmp_less_ew", -0.5, **place)
     rows = [*study.discernment(), told]
-    (table,) = folded(Report.load(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
+    (table,) = folded(study.loaded(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
     assert [column.text for column in table.columns] == ["typos, minor"]
     assert table.bodies[0].lines[0].cells[0].text == "−0.50"

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import report_study
-from judgescope.report.charts import BLUE, RED, svg
-from judgescope.report.curves import Curve, curves_spec
+from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import Figure, Link, Section, Table, Text
 from judgescope.report.page import render
 from judgescope.report.report import Report
@@ -61,7 +60,7 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
         {"training": rows(), "coverage": []},
         distilled={**named, "log": str(folder / "log.parquet")},
     )
-    return Report.load(spec)
+    return report_study.loaded(spec)
 
 
 def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
@@ -104,7 +103,8 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     write_table("training", table_of("training", LOG), Path(log))
     named = {"judge": "small", "teacher": "gamma", "model": "tiny", "recipe": RECIPE, "log": log}
     made = {"training": rows() + rows("other"), "coverage": []}
-    found = distilled.section(Report.load(report_study.make(tmp_path, made, distilled=named)))
+    spec = report_study.make(tmp_path, made, distilled=named)
+    found = distilled.section(report_study.loaded(spec))
     assert found is not None
     about, _, _, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
@@ -137,7 +137,7 @@ def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> 
 def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> None:
     for told in ({}, {"distilled": None}):
         spec = report_study.make(tmp_path, {"coverage": []}, **told)
-        assert distilled.section(Report.load(spec)) is None
+        assert distilled.section(report_study.loaded(spec)) is None
 
 
 def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
@@ -150,6 +150,7 @@ def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dots", [True, False])
 def test_a_single_value_is_marked_in_any_case(dots: bool) -> None:
     one = curves_spec([Curve([(1, 2.0)], BLUE, dots)], x="step", y="loss")
+    assert [kind for kind, _ in report_study.layers(one)] == ["line"]
     assert one["layer"][0]["mark"]["point"]
     several = curves_spec([Curve([(1, 2.0), (2, 1.0)], BLUE, dots)], x="step", y="loss")
     assert bool(several["layer"][0]["mark"]["point"]) == dots

@@ -15,6 +15,7 @@ from judgescope.report.elements import Figure, Fold, Section, Table, Text
 from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
 from judgescope.report.report import Report
 from judgescope.report.sections import ensemble, judges
+from report_study import layers
 from test_methods import ASPECTS, CONSTANT, one
 
 Row = dict[str, Any]
@@ -22,10 +23,6 @@ DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
 MEANS = [(1, 0.3), (2, 0.5)]
 SPREAD, ENDS = [(1, 0.1, 0.45), (2, 0.35, 0.62)], [(2, 0.35, 0.62)]
 PANELS = [TargetSet(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
-
-
-def layers(spec: Row) -> list[tuple[str, list[Row]]]:
-    return [(one["mark"]["type"], spec["datasets"][one["data"]["name"]]) for one in spec["layer"]]
 
 
 def test_every_dot_has_its_place_in_its_own_panel() -> None:
@@ -94,7 +91,7 @@ def report(folder: Path, found: list[Row]) -> Report:
         {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
         for row in found
     ]
-    return Report.load(report_study.make(folder, {"ensemble": rows, "coverage": []}))
+    return report_study.loaded(report_study.make(folder, {"ensemble": rows, "coverage": []}))
 
 
 def section(folder: Path, found: list[Row]) -> Section:

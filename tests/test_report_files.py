@@ -27,7 +27,7 @@ def figure(title: str = "T", *keys: Key) -> Figure:
 
 
 def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
-    report = Report.load(study.make(folder, **changes))
+    report = study.loaded(study.make(folder, **changes))
     figures, pages = folder / "figures", folder / "sections"
     write_parts(report, TEMPLATES, sections_of(report), figures, pages)
     return report, figures, pages

@@ -5,7 +5,6 @@ from typing import Any
 
 import report_study as study
 from judgescope.report.elements import Table, Text
-from judgescope.report.report import Report
 from judgescope.report.sections import judges
 
 Row = dict[str, Any]
@@ -13,7 +12,7 @@ Row = dict[str, Any]
 
 def screen(folder: Path, table: str, *rows: Row) -> tuple[Table, list[Text]]:
     """Return the table of the first dataset with a value, and the warnings beside it."""
-    section = judges.section(Report.load(study.make(folder, {table: list(rows)})))
+    section = judges.section(study.loaded(study.make(folder, {table: list(rows)})))
     (found,) = (block for block in section.blocks if isinstance(block, Table))
     warned = [b for b in section.blocks if isinstance(b, Text) and b.style == "warning"]
     return found, warned

@@ -52,7 +52,7 @@ def made(folder: Path, **tables: list[study.Row]) -> Report:
     aspects = {"chat": {"aspects": [*study.ASPECTS, "depth"]}}
     spec = study.make(folder, tables, judges=cards, datasets=aspects)
     spec["study"]["judges"] = [*OWN, "random"]
-    return Report.load(spec)
+    return study.loaded(spec)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 import report_study as study
 from judgescope.methods.views import BESIDE, MEASURES
 from judgescope.report.elements import Figure, Fold, Heading, Section, Table
-from judgescope.report.report import Report
 from judgescope.report.sections import perspectives
 
 Row = dict[str, Any]
@@ -45,7 +44,7 @@ def counts() -> Iterator[Row]:
 
 def sectioned(folder: Path, *rows: Row, **changes: Any) -> Section:
     spec = study.make(folder, {"perspectives": list(rows)}, **changes)
-    found = perspectives.section(Report.load(spec))
+    found = perspectives.section(study.loaded(spec))
     assert found is not None
     return found
 
@@ -160,4 +159,4 @@ def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) ->
 
 
 def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:
-    assert perspectives.section(Report.load(study.make(tmp_path))) is None
+    assert perspectives.section(study.loaded(study.make(tmp_path))) is None

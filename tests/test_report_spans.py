@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
@@ -26,6 +27,7 @@ from judgescope.report.headline import measures
 from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
+from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import table_of, write_table
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "workflow" / "report"
@@ -114,6 +116,10 @@ def files(folder: Path, rows: list[study.Row], names: Sequence[str], gold: bool)
     return {"set": "systems", **places, **({} if gold else {"gold": None})}
 
 
+def drawn_of(source: dict[str, Any], seed: int, dataset: str) -> list[Judged]:
+    return sample(convert(source, AnnotatedTexts), seed, dataset)
+
+
 ROWS = [
     judged("t1", "gamma", mark(4, 12, 5), mark(9, 16, 2), mark(None, None, 3)),
     judged("t1", "beta", mark(0, 3)),
@@ -128,12 +134,12 @@ def test_the_sample_depends_on_names_and_seed_alone(tmp_path: Path) -> None:
     rows += [judged("t1", "gamma", draw=1), judged("u1", "gamma", status="not_applicable")]
     rows += [{**judged("v1", "gamma"), "perturbation": "original"}]
     told = files(tmp_path, rows, names, gold=False)
-    found = [one.target for one in sample(told, 3, "chat")]
+    found = [one.target for one in drawn_of(told, 3, "chat")]
     assert len(found) == DRAWN and found == sorted(found) and set(found) < set(names)
     again = files(tmp_path, rows[::-1], names[::-1], gold=False)
-    assert [one.target for one in sample(again, 3, "chat")] == found
-    assert [one.target for one in sample(told, 4, "chat")] != found
-    assert {len(one.readings["fluency"]) for one in sample(told, 3, "chat")} == {1}
+    assert [one.target for one in drawn_of(again, 3, "chat")] == found
+    assert [one.target for one in drawn_of(told, 4, "chat")] != found
+    assert {len(one.readings["fluency"]) for one in drawn_of(told, 3, "chat")} == {1}
 
 
 def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
@@ -142,7 +148,7 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
     def drawn(*aspects: str) -> list[list[str]]:
         """Return the texts of each aspect."""
         rows = [judged(name, "gamma") | {"aspect": one} for name in names for one in aspects]
-        texts = sample(files(tmp_path, rows, names, gold=False), 3, "chat")
+        texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
         return [[text.target for text in texts if one in text.readings] for one in aspects]
 
     three, many = drawn("a", "b", "c"), drawn(*"abcdefgh")
@@ -152,7 +158,7 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
     # an aspect in which few texts are judged has those, and no other one has fewer for it
     rows = [judged(name, "gamma") for name in names]
     rows += [judged("t7", "gamma") | {"aspect": "coherence"}]
-    texts = sample(files(tmp_path, rows, names, gold=False), 3, "chat")
+    texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
     assert [text.target for text in texts if "coherence" in text.readings] == ["t7"]
     assert sum("fluency" in text.readings for text in texts) == DRAWN // 2
 
@@ -160,7 +166,7 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
 def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
     long = mark(0, 3, 9.4) | {"explanation": "x" * 5000}
     told = files(tmp_path, [judged("t1", "gamma", long)], ["t1"], gold=True)
-    [text] = sample(told, 3, "chat")
+    [text] = drawn_of(told, 3, "chat")
     [one] = text.readings["fluency"][0].errors or []
     assert one.severity == 5 and len(one.explanation) < LONGEST + 5
     assert text.gold is not None
@@ -187,7 +193,7 @@ def table() -> list[study.Row]:
 @pytest.fixture
 def report(tmp_path: Path) -> Report:
     told = files(tmp_path, ROWS, ["t1", "t2"], gold=True)
-    return Report.load(study.make(tmp_path, {"spans": table()}, annotated={"chat": told}))
+    return study.loaded(study.make(tmp_path, {"spans": table()}, annotated={"chat": told}))
 
 
 def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
@@ -242,7 +248,7 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
     rows = [judged("t1", "gamma") | {"spans": None}, judged("t1", "beta")]
     told = files(tmp_path, rows, ["t1"], gold=False)
     made = study.make(tmp_path, {"spans": table()}, annotated={"chat": told})
-    [text] = views(Report.load(made))
+    [text] = views(study.loaded(made))
     assert [(one.who, one.about) for one in text.markings] == [
         ("beta", "0 errors; verdict 2"),
         ("gamma", "no list; verdict 2"),
@@ -361,7 +367,7 @@ def test_texts_and_errors_are_escaped(report: Report) -> None:
 
 
 def test_a_study_without_such_judges_has_no_section(tmp_path: Path) -> None:
-    assert spans.section(Report.load(study.make(tmp_path))) is None
+    assert spans.section(study.loaded(study.make(tmp_path))) is None
 
 
 def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> None:
@@ -371,12 +377,12 @@ def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> 
         else row
         for row in table()
     ]
-    report = Report.load(study.make(tmp_path, {"spans": rows}))
+    report = study.loaded(study.make(tmp_path, {"spans": rows}))
     [dataset] = [one for one in report.datasets if one.id == "chat"]
     [measure] = [one for one in measures(report, dataset) if one.table == "spans"]
     assert (measure.name(report), measure.group) == ("Fluency", "Error spans: F1, same words")
     values = {one.id: measure.row(report, dataset, one) for one in report.judges}
     found = {name: row.value for name, row in values.items() if row}
     assert found == {"gamma": 0.25, "beta": 0.25}
-    unmarked = Report.load(study.make(tmp_path, {"spans": [rows[0]]}))
+    unmarked = study.loaded(study.make(tmp_path, {"spans": [rows[0]]}))
     assert not measures(unmarked, dataset)

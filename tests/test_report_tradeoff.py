@@ -7,8 +7,8 @@ import pytest
 
 import report_study as study
 from judgescope.report.elements import Figure, Fold, Table, Text
+from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
-from judgescope.report.scatter import Bought, Priced, scatter_spec
 from judgescope.report.sections import agreement, tradeoff, unmeasured
 from judgescope.report.sections.shared import leaders
 
@@ -24,7 +24,7 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
     ]
     ours = {"agreement": list(study.agreement()), "verdicts": list(study.verdicts())}
     ours |= {"cost": rows, **tables}
-    return Report.load(study.make(folder, ours))
+    return study.loaded(study.make(folder, ours))
 
 
 def figure(told: Report) -> Figure:
@@ -79,10 +79,7 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
 def placed(*dots: Bought, level: float | None = None) -> list[list[dict[str, Any]]]:
     """Return what each layer of the figure places."""
     spec = scatter_spec([Priced("one", dots, level)], x="US$")
-    datasets = spec.get("datasets", {})
-    return [
-        layer["data"].get("values") or datasets[layer["data"]["name"]] for layer in spec["layer"]
-    ]
+    return [values for _, values in study.layers(spec)]
 
 
 def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
@@ -140,7 +137,7 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
         "chat, news",
     ]
     whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
-    assert unmeasured.section(Report.load(study.make(tmp_path, whole))) is None
+    assert unmeasured.section(study.loaded(study.make(tmp_path, whole))) is None
 
 
 def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:
@@ -149,7 +146,7 @@ def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> Non
         study.row("chat", judge, "spearman", value, aspect="fluency", level="pooled")
         for judge, value in values.items()
     ]
-    told = Report.load(study.make(tmp_path, {"agreement": rows}))
+    told = study.loaded(study.make(tmp_path, {"agreement": rows}))
     found = [*told.rows("agreement")]
     assert [row.judge for row in leaders(told.judges, found)] == ["alpha", "beta"]
     assert [row.judge for row in leaders(told.judges, found[:1])] == ["random"]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import report_study
 from judgescope.perturb import perturb_dataset
@@ -19,6 +20,7 @@ from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.report import marked as marking
 from judgescope.report.html import CLOSED, script_hash
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened, states
+from judgescope.report.specs import PerturbationCard
 from judgescope.report.spotcheck import DRAWN, UNDONE, drawn
 from judgescope.schema.tables import read_table, write_table
 from running import HOME
@@ -395,14 +397,14 @@ def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
     """Sentences move, words are put out and in; of a model only the two texts are known."""
     before, edits = "b, a.", [Edit(0, "b", "a"), Edit(3, "a", "b")]
     after = apply_edits(before, edits)
-    rule = {"method": "rule", "kind": "once", "level": "sentence"}
+    rule = PerturbationCard(name="", level="sentence", method="rule", kind="once")
 
-    def kinds(card: dict[str, str] | None, own: list[Edit] = edits) -> list[list[str]]:
+    def kinds(card: PerturbationCard | None, own: list[Edit] = edits) -> list[list[str]]:
         return [[piece.kind for piece in one] for one in states(before, after, own, card)]
 
     change = ["del", "ins", "same"]
     assert kinds(rule) == [["moved", "same"] * 2] * 2
-    assert kinds(rule | {"level": "word"}) == [2 * change]
+    assert kinds(replace(rule, level="word")) == [2 * change]
     whole = [Edit(0, before, after)]
-    for card in (None, rule | {"method": "llm"}, rule | {"kind": "graded"}):
+    for card in (None, replace(rule, method="llm"), replace(rule, kind="graded")):
         assert kinds(card, whole) == kinds(rule, []) == [change]

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report import trust
-from judgescope.report.cards import glance
+from judgescope.report.cards import card as cards
 from judgescope.report.elements import Table
 from judgescope.report.report import Judge, Report
-from judgescope.report.sections import judges
-from judgescope.report.sections.trust import evidence, sentence
-from judgescope.report.trust import Claim
+from judgescope.report.sections import judges, trust
+from judgescope.report.sections.trust import Claim, evidence, sentence
 from judgescope.statistics.verdict import Outcome
 
 Row = dict[str, Any]
@@ -55,7 +53,7 @@ def paired_test(judge: str, other: str, p: float) -> Row:
 
 
 def report(folder: Path, judges: dict[str, Any] | None = None, **tables: list[Row]) -> Report:
-    return Report.load(study.make(folder, dict(tables), judges=judges or {}))
+    return study.loaded(study.make(folder, dict(tables), judges=judges or {}))
 
 
 def judge(told: Report, name: str = "alpha") -> Judge:
@@ -142,7 +140,7 @@ def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Pat
         if line.head == "people"
     ]
     assert "0.550" in [cell.text for cell in people.cells]
-    card = glance.section(told, judge(told))
+    card = cards.standing(told, judge(told))
     assert card is not None
     [table] = [block for block in card.blocks if isinstance(block, Table)][:1]
     at = [column.text for column in table.columns].index("One rater")

@@ -4,7 +4,6 @@ For every shipped study that a test runs, whole or in part, with a model that is
 """
 
 import contextlib
-import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from msgspec.json import decode
+from msgspec.structs import replace
 from statsmodels.stats.multitest import multipletests
 
 from judgescope.plan import load_plan
 from judgescope.plan.specs import Specs
-from judgescope.report import trust
 from judgescope.report.report import Report
+from judgescope.report.sections import trust
 from judgescope.report.sections.trust import sentence
+from judgescope.report.specs import ReportSpec
 from judgescope.schema.loading import load_yaml
 from running import HOME
 
@@ -40,12 +42,14 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     with contextlib.chdir(folder):
         told = load_yaml(Path(study))[0] | config
         plan = load_plan(told, HOME, source=str(study))
-        spec = json.loads(Specs(plan, HOME, f"results/{told['study']}").report("judgescope run"))
-        spec["tables"] = {n: path for n, path in spec["tables"].items() if Path(path).exists()}
+        made = Specs(plan, HOME, f"results/{told['study']}").report("judgescope run")
+        spec = decode(made, type=ReportSpec)
+        tables = {name: path for name, path in spec.tables.items() if Path(path).exists()}
+        spec = replace(spec, tables=tables)
         report = Report.load(spec)
         rows = [
             row
-            for path in spec["tables"].values()
+            for path in tables.values()
             for row in pq.read_table(Path(path).with_suffix(".parquet")).to_pylist()
         ]
     rows = [row for row in rows if row["statistic"].startswith(("verdict", "p_")) and row["form"]]

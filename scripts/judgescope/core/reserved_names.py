@@ -8,6 +8,8 @@ ASKED = (*PROMPTED, "command")
 """Engines that are asked: requests, replies, a store. All others compute or replay."""
 ORACLE = "oracle"
 """The control that knows the errors."""
+COMPUTED: Final = "computed"
+"""Stands for the parser of what was never a reply."""
 INJECT_ERRORS: Final = "inject_errors"
 """The rule that puts one error after the other into a text."""
 WRONG_ENDING = "wrong_ending"

@@ -1,23 +1,21 @@
 """Write the card of every judge of a study: one offline HTML file each."""
 
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
 from judgescope.report.cards.card import render
-from judgescope.report.charts import unchecked
-from judgescope.report.report import Report
+from judgescope.report.report import CardReport
+from judgescope.report.specs import JudgeCardSpec
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: JudgeCardSpec) -> None:
     """Read tables, scores and texts, write the cards, delete those of an earlier state."""
-    unchecked()
-    folder = Path(spec["output"])
+    folder = Path(spec.output)
     folder.mkdir(parents=True, exist_ok=True)
     written = set()
-    for judge, page in render(Report.load(spec), WORKFLOW / "report", WORKFLOW / "texts"):
+    for judge, page in render(CardReport.load(spec), WORKFLOW / "report", WORKFLOW / "texts"):
         path = folder / f"{judge}.html"
         write_text(path, page)
         written.add(path)

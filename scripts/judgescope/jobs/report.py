@@ -1,33 +1,31 @@
 """Write the report of a study: one offline HTML file, and its figures and sections apart."""
 
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
-from judgescope.report.charts import unchecked
 from judgescope.report.elements import LONG_TABLES
 from judgescope.report.page import render, sections_of
 from judgescope.report.parts import write_long_tables, write_parts
 from judgescope.report.report import Report
+from judgescope.report.specs import ReportSpec
 
 TEMPLATES = WORKFLOW / "report"
 
 
-def main(spec: dict[str, Any]) -> None:
+def main(spec: ReportSpec) -> None:
     """Read the result tables and what reading the datasets counted, write the page."""
-    unchecked()
     report = Report.load(spec)
     sections = sections_of(report)
     page = render(report, TEMPLATES, sections)
-    drop_stale(spec["tables"])
-    output = Path(spec["output"])
-    if not spec["texts"]:  # of an earlier state of the study, too
+    drop_stale(spec.tables)
+    output = Path(spec.output)
+    if not spec.texts:  # of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
     write_text(output, page)
     write_long_tables(report, TEMPLATES, sections, output.with_name(LONG_TABLES))
-    write_parts(report, TEMPLATES, sections, Path(spec["figures"]), Path(spec["sections"]))
+    write_parts(report, TEMPLATES, sections, Path(spec.figures), Path(spec.sections))
 
 
 def drop_stale(tables: dict[str, str]) -> None:

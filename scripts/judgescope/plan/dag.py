@@ -455,7 +455,7 @@ class Dag:
         plan, out = self.plan, self.paths.results
         found = [path for dataset in plan.datasets for path in self.specs.joins(dataset)]
         for files in annotated(plan, out).values():
-            found += [path for key in ("marked", "targets", "gold") if (path := files[key])]
+            found += [path for path in (files.marked, files.targets, files.gold) if path]
         return found + ([self.paths.distill("training.parquet")] if plan.taught else [])
 
     @property

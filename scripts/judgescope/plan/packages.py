@@ -26,9 +26,9 @@ PACKAGES: dict[str, list[str]] = {
 }
 """Job, engine, table or what some jobs do -> the packages whose behaviour shows in the output."""
 PACKAGES["report"] = sorted(
-    {"altair", "jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
+    {"jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
 )
-PACKAGES["judge_card"] = sorted({"altair", "jinja2", "rapidfuzz", "vl-convert-python"})
+PACKAGES["judge_card"] = sorted({"jinja2", "rapidfuzz", "vl-convert-python"})
 
 
 def versions_of(*names: str) -> dict[str, str]:

@@ -1,14 +1,42 @@
-"""What the pages of a study are told: what they look like, and which texts they show."""
+"""The fields of the specs of pages: what they look like, and which cards and texts they show."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from msgspec.structs import replace
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import pack, split
+from judgescope.core.paths import Paths
+from judgescope.core.secrets import is_secret
 from judgescope.plan.applicability import ALONE
 from judgescope.plan.distilling import student_of
-from judgescope.plan.judges import annotators, card_hash, engine_of, parser_of, scale_of
-from judgescope.plan.study import Plan
+from judgescope.plan.judges import (
+    annotators,
+    card_hash,
+    engine_of,
+    facts_of,
+    parser_of,
+    prompt_hash,
+    scale_of,
+)
+from judgescope.plan.study import CellAspect, Plan
+from judgescope.report.specs import (
+    AnnotatedTexts,
+    DamagedDataset,
+    DamagedSet,
+    DatasetCard,
+    Distilled,
+    Ends,
+    ExpectedDrop,
+    ExploredDataset,
+    JudgeCard,
+    PerturbationCard,
+    StudyFacts,
+    WorstCases,
+)
 from judgescope.schema.cards import (
     AnyPerturbation,
     AttackPerturbation,
@@ -17,15 +45,25 @@ from judgescope.schema.cards import (
     GradedPerturbation,
     Judge,
     MadePerturbation,
+    Model,
 )
 from judgescope.schema.cards.perturbations import Degree
 
-UNDAMAGED = {"original", "systems"}
+UNDAMAGED = {"original": "originals", "systems": "texts by systems"}
+"""Sets of texts that nobody damaged, and what the page of all judgments calls them."""
 FEW = 3
 """So many members of an ensemble are named beside it."""
 ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
 """Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
 depends on them."""
+SHOWN = {
+    *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
+    *("extra_body", "model_args", "spelling", "max_model_len", "sees", "dataset", "price"),
+}
+"""Keys of a model's card that its judges' cards show: no address, header, program or path."""
+READS = {"form", "pairs", "against", "scale", "share", "parser", "family", "aspects"}
+"""Keys of a judge's card that mean something where no prompt is read."""
+HIDDEN = "not shown"
 
 
 def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
@@ -36,9 +74,9 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
     found = {
         dataset: [
             (name, degree)
-            for one in plan.target_sets(dataset)
-            if one not in UNDAMAGED
-            for name, _, degree in [one.partition(".")]
+            for cell in plan.target_sets(dataset)
+            if cell not in UNDAMAGED
+            for name, _, degree in [cell.partition(".")]
         ]
         for dataset in plan.evaluated
         if not plan.datasets[dataset].gives_texts
@@ -46,68 +84,66 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
     return {dataset: cells for dataset, cells in found.items() if cells}
 
 
-def annotated(plan: Plan, out: str) -> dict[str, dict[str, str | None]]:
+def annotated(plan: Plan, out: str) -> dict[str, AnnotatedTexts]:
     """Return dataset -> the files of the errors that judges list in its texts, and of these.
 
     The texts are those of systems where these are judged, else the originals.
     """
-    names, found = set(annotators(plan)), dict[str, dict[str, str | None]]()
+    names, found = set(annotators(plan)), dict[str, AnnotatedTexts]()
     for dataset in plan.evaluated:
-        card = plan.datasets[dataset]
-        judged = {
-            cell.perturbation for cell in plan.cell_aspects_of(dataset) if cell.judge in names
-        }
-        one = next((name for name in ("systems", "original") if name in judged), None)
-        gold = f"{out}/spans/{dataset}.parquet" if card.gives_spans and one == "systems" else None
-        if one is not None:
-            found[dataset] = {
-                "set": one,
-                "marked": f"{out}/collected/{dataset}/marked.parquet",
-                "targets": f"{out}/targets/{dataset}/{one}.parquet",
-                "gold": gold,
-            }
+        cells = plan.cell_aspects_of(dataset)
+        judged = {cell.perturbation for cell in cells if cell.judge in names}
+        for name in [name for name in ("systems", "original") if name in judged][:1]:
+            marked = plan.datasets[dataset].gives_spans and name == "systems"
+            found[dataset] = AnnotatedTexts(
+                set=name,
+                marked=f"{out}/collected/{dataset}/marked.parquet",
+                targets=f"{out}/targets/{dataset}/{name}.parquet",
+                gold=f"{out}/spans/{dataset}.parquet" if marked else None,
+            )
     return found
 
 
 def look_of(workflow: Path, *patterns: str) -> str:
     """Return a hash of templates and style sheets."""
     paths = [path for pattern in patterns for path in sorted(workflow.glob(pattern))]
-    paths = [path for path in paths if path.is_file()]
-    look = "".join(path.read_text(encoding="utf-8") for path in paths)
+    look = "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
 
-def texts_page(plan: Plan, home: Path, out: str) -> dict[str, Any]:
+def texts_page(plan: Plan, workflow: Path, out: str) -> dict[str, Any]:
     """Return the fields of the spec of the page of damaged texts."""
     cells = damaged(plan)
     names = {name for each in cells.values() for name, _ in each}
     return {
         "study": plan.study.study,
         "seed": plan.study.seed,
-        "templates": look_of(home / "workflow", "texts/*", "report/style.css"),
+        "templates": look_of(workflow, "texts/*", "report/style.css"),
         "order": list(cells),
         "datasets": {
-            dataset: {"name": plan.datasets[dataset].name, "cells": _amounts(plan, dataset, each)}
+            dataset: DamagedDataset(
+                name=plan.datasets[dataset].name,
+                sets=[_damaged_set(plan, dataset, *one) for one in each],
+            )
             for dataset, each in cells.items()
         },
         "perturbations": {
-            name: told_of(card) for name, card in plan.perturbations.items() if name in names
+            name: perturbation_card(card)
+            for name, card in plan.perturbations.items()
+            if name in names
         },
         "results": out,
         "output": f"{out}/report/texts.html",
     }
 
 
-def _amounts(plan: Plan, dataset: str, cells: list[tuple[str, str]]) -> list[list[Any]]:
-    """Return each damage with how much of it its card asks for."""
-    found: list[list[Any]] = []
-    for name, degree in cells:
-        degrees: dict[Any, Degree] = plan.perturbations[name].degrees_for(dataset)
-        found.append([name, degree, degrees[degree].model_dump()])
-    return found
+def _damaged_set(plan: Plan, dataset: str, name: str, degree: str) -> DamagedSet:
+    """Return a perturbation in a degree with how much of it its card asks for."""
+    degrees: dict[Any, Degree] = plan.perturbations[name].degrees_for(dataset)
+    return DamagedSet(perturbation=name, degree=degree, amount=degrees[degree].model_dump())
 
 
-def told_of(card: AnyPerturbation) -> dict[str, Any]:
+def perturbation_card(card: AnyPerturbation) -> PerturbationCard:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
@@ -120,31 +156,42 @@ def told_of(card: AnyPerturbation) -> dict[str, Any]:
         by = f"by adding a text at the {card.place}"
     else:
         by = f"by the rule {card.rule}"
-    told = {"name": card.name, "level": card.level, "issue": card.issue, "method": card.method}
-    return {**told, "kind": card.kind, "by": by}
+    return PerturbationCard(
+        name=card.name,
+        level=card.level,
+        issue=card.issue,
+        method=card.method,
+        kind=card.kind,
+        by=by,
+    )
 
 
-def _asked_so(plan: Plan, judge: Judge) -> dict[str, Any]:
-    """Return how the model behind a judge is asked, if it reads prompts.
-
-    Judges that are `alike` differ in nothing but their scale.
-    """
+def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
+    """Return what the report says of a judge."""
+    card = JudgeCard(
+        engine=engine_of(plan, name),
+        form=judge.form,
+        against=None if judge.form in ALONE else judge.against,
+        parser=parser_of(plan, name),
+        draws=judge.draws,
+        model=judge.model,
+        hint=judge.hint.tells if judge.hint else "",
+    )
     if not plan.is_prompted(judge.model):
-        return {}
-    shots: dict[str, Any] = {"shots": judge.shots.n} if judge.shots else {}
-    if (told := judge.annotation) is not None:
-        rules = "" if told.rules else ", no rules"
-        shots["annotation"] = f"score in {told.score}, severity in {told.severity}{rules}"
-    alike = card_hash(judge.model_copy(update={"judge": "", "scale": None}))
-    points = {name: sizes for name in plan.evaluated if (sizes := _points(plan, name, judge.judge))}
-    limits = {"temperature": judge.temperature, "max_tokens": judge.max_tokens}
-    return {**limits, **shots, "alike": alike, "points": points}
-
-
-def _hinted(plan: Plan, members: Iterable[str]) -> dict[str, str]:
-    """Return which rating of the very text a member of an ensemble is given, if one is."""
-    told = [hint.tells for name in members if (hint := plan.judges[name].hint)]
-    return {"hint": told[0]} if told else {}
+        return card
+    annotation = ""
+    if (listed := judge.annotation) is not None:
+        rules = "" if listed.rules else ", no rules"
+        annotation = f"score in {listed.score}, severity in {listed.severity}{rules}"
+    return replace(
+        card,
+        temperature=judge.temperature,
+        max_tokens=judge.max_tokens,
+        shots=judge.shots.n if judge.shots else 0,
+        annotation=annotation,
+        alike=card_hash(judge.model_copy(update={"judge": "", "scale": None})),
+        points={each: points for each in plan.evaluated if (points := _points(plan, each, name))},
+    )
 
 
 def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
@@ -154,48 +201,25 @@ def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
     return [] if None in values else sorted({len(each) for each in values if each})
 
 
-def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
+def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
+    """Return what a judge is made of, in words, and the rating that a member is given, if any."""
+    few = len(card.members) <= FEW
+    form = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
+    form += f"; errors merged by {card.supervisor.model}" if card.supervisor else ""
+    hints = [hint.tells for name in card.members if (hint := plan.judges[name].hint)]
+    return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
+
+
+def report_page(plan: Plan, workflow: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
     """Return the fields of the spec of the report, but for the command that reproduces it."""
     return {
-        "study": plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY | {"judges"})
-        | {"judges": [*plan.judges, *plan.derived]},
-        "templates": look_of(home / "workflow", "report/*"),
+        **_shared(plan, out, tables),
+        "templates": look_of(workflow, "report/*"),
         "texts": bool(damaged(plan)),
         "annotated": annotated(plan, out),
         "distilled": _distilled(plan, out),
-        "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
-        "datasets": {
-            name: {
-                "name": card.name,
-                "task": card.task,
-                "ratings": card.ratings,
-                "licence": card.licence,
-                "citation": card.citation,
-                "aspects": plan.aspects_of(name),
-                "report": f"{out}/items/{name}.json",
-            }
-            for name, card in plan.datasets.items()
-        },
-        "judges": {
-            name: {
-                "engine": engine_of(plan, name),
-                "form": judge.form,
-                "against": None if judge.form in ALONE else judge.against,
-                "parser": parser_of(plan, name),
-                "draws": judge.draws,
-                "model": judge.model,
-                **({"hint": judge.hint.tells} if judge.hint else {}),
-                **_asked_so(plan, judge),
-            }
-            for name, judge in plan.judges.items()
-        }
-        | {
-            name: {"engine": "derived", "form": _made_of(card), **_hinted(plan, card.members)}
-            for name, card in plan.derived.items()
-        },
-        "aspects": {name: card.name for name, card in plan.aspects.items()},
         "perturbations": {
-            name: {"name": card.name, "level": card.level}
+            name: PerturbationCard(name=card.name, level=card.level)
             for name, card in plan.perturbations.items()
         },
         "cards": "judges/",
@@ -205,20 +229,201 @@ def report_page(plan: Plan, home: Path, out: str, tables: Sequence[str]) -> dict
     }
 
 
-def _distilled(plan: Plan, out: str) -> dict[str, Any] | None:
-    """Return which judge learnt from which, how, and where the course of its training is told."""
-    if plan.study.distill is None:
-        return None
-    told, (_, model) = plan.study.distill, student_of(plan)
+def _shared(plan: Plan, out: str, tables: Sequence[str]) -> dict[str, Any]:
+    """Return the fields that the report and the judges' cards share."""
+    study = plan.study
     return {
-        **told.model_dump(mode="json", exclude={"checkpoints"}),
-        "model": model.name,
-        "log": f"{out}/distill/training.parquet",
+        "study": StudyFacts(
+            study=study.study,
+            seed=study.seed,
+            datasets=study.datasets,
+            judges=[*plan.judges, *plan.derived],
+            perturbations=study.perturbations,
+            share=study.share,
+            allow_missing=study.allow_missing,
+        ),
+        "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
+        "datasets": {
+            name: DatasetCard(
+                name=card.name,
+                task=card.task,
+                ratings=card.ratings,
+                licence=card.licence,
+                citation=card.citation,
+                aspects=plan.aspects_of(name),
+                report=f"{out}/items/{name}.json",
+            )
+            for name, card in plan.datasets.items()
+        },
+        "judges": {name: _judge_card(plan, name, card) for name, card in plan.judges.items()}
+        | {name: _derived_card(plan, card) for name, card in plan.derived.items()},
+        "aspects": {name: card.name for name, card in plan.aspects.items()},
     }
 
 
-def _made_of(card: DerivedJudge) -> str:
-    """Return what a judge is made of, in words: a few members by name, more by number."""
-    few = len(card.members) <= FEW
-    told = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
-    return f"{told}; errors merged by {card.supervisor.model}" if card.supervisor else told
+def _distilled(plan: Plan, out: str) -> Distilled | None:
+    """Return which judge learnt from which, how, and where the course of its training is told."""
+    if (card := plan.study.distill) is None:
+        return None
+    return Distilled(
+        judge=card.judge,
+        teacher=card.teacher,
+        model=student_of(plan)[1].name,
+        recipe=card.recipe.model_dump(mode="json"),
+        log=f"{out}/distill/training.parquet",
+    )
+
+
+def judge_cards(plan: Plan, workflow: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of the spec of the judges' cards, one job for all of them."""
+    ends, ends_of = _ends(plan)
+    return {
+        **_shared(plan, out, tables),
+        "templates": look_of(workflow, "report/*", "texts/style.css"),
+        "cards": "",
+        "results": out,
+        "explore": True,
+        "settings": {name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
+        "perturbations": _perturbations(plan),
+        "models": {name: model_settings(card) for name, card in plan.models.items()},
+        "worst": {dataset: _worst(plan, dataset) for dataset in plan.evaluated},
+        "ends": ends,
+        "ends_of": ends_of,
+        "output": f"{out}/report/judges",
+    }
+
+
+def _perturbations(plan: Plan) -> dict[str, PerturbationCard]:
+    return {name: perturbation_card(card) for name, card in plan.perturbations.items()}
+
+
+def settings_of(plan: Plan, judge: str) -> dict[str, object]:
+    """Return a judge's card, only what its file says beside the defaults."""
+    if judge in plan.derived:
+        return plan.derived[judge].model_dump(mode="json", exclude={"judge"})
+    card = plan.judges[judge]
+    read = None if plan.is_prompted(card.model) else READS
+    settings: dict[str, object] = card.model_dump(
+        mode="json", include=read, exclude={"judge"}, exclude_defaults=True
+    )
+    settings |= {"model": card.model, "parser": parser_of(plan, judge)}
+    hashes = {name: prompt_hash(plan, name, card) for name in plan.evaluated}
+    prompts = {name: value for name, value in hashes.items() if value}
+    return {**settings, **({"prompts": prompts} if prompts else {})}
+
+
+def model_settings(card: Model) -> dict[str, object]:
+    """Return what of a model's card anybody may see."""
+    shown = card.model_dump(mode="json", include=SHOWN, exclude_none=True)
+    return {key: _masked(value) for key, value in shown.items() if value not in ({}, [])}
+
+
+def _masked(value: object) -> object:
+    """Return a value without those of its entries whose names say that they are secret."""
+    if isinstance(value, dict):
+        return {
+            name: HIDDEN if is_secret(name) and not isinstance(one, int | float) else _masked(one)
+            for name, one in value.items()
+            if name != "path"
+        }
+    return [_masked(one) for one in value] if isinstance(value, list) else value
+
+
+def _worst(plan: Plan, dataset: str) -> WorstCases:
+    """Return what decides which judgments of a dataset are the worst.
+
+    Texts of every rating are left out: each is made of any reference, which nobody scored.
+    """
+    sets = plan.target_sets(dataset)
+    scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
+    return WorstCases(
+        damages=[
+            _lowered(plan, dataset, name, degree)
+            for name, degree in plan.perturbed(dataset, "once", "row")
+            if f"{name}.{degree}" in sets and "original" in sets
+        ],
+        rated="systems" in sets and plan.datasets[dataset].ratings != "none",
+        scales={name: (scale.min, scale.max) for name, scale in scales.items()},
+    )
+
+
+def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> ExpectedDrop:
+    """Return the aspects in which damage should show, and who says so."""
+    plain = set(plan.judged_on(dataset, perturbation))
+    expected = plan.expectations.perturbations.get(perturbation) if plan.expectations else None
+    task = plan.datasets[dataset].task
+    weights = plan.weights.tasks.get(task, {}).get(perturbation) if plan.weights else None
+    why: Literal["expected", "weighted", "all"] = "all"
+    if expected is not None:
+        plain, why = plain & set(expected.drop), "expected"
+    elif weights is not None:
+        plain &= {name for name, weight in weights.items() if weight > 0}
+        why = "weighted"
+    aspects = [name for name in plan.aspects_of(dataset) if split(name)[0] in plain]
+    return ExpectedDrop(cell=f"{perturbation}.{degree}", aspects=aspects, why=why)
+
+
+def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]:
+    """Return what the ends of judges' scores are, once where several share them, and of whom."""
+    found, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
+    for judge in [*plan.judges, *plan.derived]:
+        names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
+        ends = {name: facts_of(plan, name, judge).ends for name in names}
+        found.setdefault(canonical(ends), ends)
+        which[judge] = list(found).index(canonical(ends))
+    return list(found.values()), which
+
+
+def explore_page(plan: Plan, workflow: Path, out: str) -> dict[str, Any]:
+    """Return the fields of the spec of the page on which every judgment can be looked at."""
+    names = [*plan.judges, *plan.derived]
+    return {
+        "study": plan.study.study,
+        "templates": look_of(workflow, "explore/*", "texts/style.css", "report/style.css"),
+        "datasets": [
+            _explored(plan, name, cells)
+            for name in plan.datasets
+            if (cells := plan.cell_aspects_of(name))
+        ],
+        "judges": {name: _answers(plan, name) for name in names},
+        "models": {name: plan.model_of(name) for name in names},
+        "perturbations": _perturbations(plan),
+        "results": out,
+        "output": Paths(out).report("explore.html"),
+    }
+
+
+def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> ExploredDataset:
+    """Return a dataset with its sets of texts, aspects and cells, each in the study's order."""
+    card = plan.datasets[name]
+    judged = {cell.perturbation for cell in cells}
+    return ExploredDataset(
+        id=name,
+        name=card.name,
+        ratings=card.ratings,
+        sets=[(each, _set_name(plan, each)) for each in plan.target_sets(name) if each in judged],
+        aspects=[(each, _aspect_name(plan, each)) for each in plan.aspects_of(name)],
+        cells=pack(cell[1:] for cell in cells),
+    )
+
+
+def _set_name(plan: Plan, perturbation: str) -> str:
+    if perturbation in UNDAMAGED:
+        return UNDAMAGED[perturbation]
+    name, _, degree = perturbation.partition(".")
+    card = plan.perturbations.get(name)  # none where a model writes what another learns from
+    title = card.name if card else perturbation
+    return title if degree in {"", "single"} else f"{title}, {degree}"
+
+
+def _aspect_name(plan: Plan, aspect: str) -> str:
+    name, criterion = split(aspect)
+    title = plan.aspects[name].name
+    return f"{title}, criterion {criterion}" if criterion else title
+
+
+def _answers(plan: Plan, judge: str) -> str:
+    """Return what answers for a judge, and how it is asked."""
+    if judge in plan.derived:
+        return f"made from {len(plan.derived[judge].members)} judges"
+    return f"{engine_of(plan, judge)}, form {plan.judges[judge].form}"

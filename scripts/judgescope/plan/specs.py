@@ -6,6 +6,7 @@ of the code that the job reaches and the versions of packages whose behaviour sh
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -26,9 +27,7 @@ from judgescope.methods.specs import (
     Turned,
 )
 from judgescope.parsing.judgment import Scale
-from judgescope.plan.cards import judge_cards
 from judgescope.plan.distilled import DistilledSpecs
-from judgescope.plan.explorer import explore_page
 from judgescope.plan.generators import analyses_of, graded, made_of, spender
 from judgescope.plan.judges import (
     annotators,
@@ -40,12 +39,19 @@ from judgescope.plan.judges import (
     scales_told,
     turned,
 )
-from judgescope.plan.pages import ACCESS_OF_STUDY, report_page, texts_page
+from judgescope.plan.pages import (
+    ACCESS_OF_STUDY,
+    explore_page,
+    judge_cards,
+    report_page,
+    texts_page,
+)
 from judgescope.plan.preflight import CheckSpec, FileOwner, PreflightSpec
 from judgescope.plan.result_tables import datasets_of, part_of, tables_of
 from judgescope.plan.spending_limits import caps_of
 from judgescope.plan.study import Cell, CellAspect, is_selected
 from judgescope.replies.specs import AskSpec
+from judgescope.report.specs import ExploreSpec, JudgeCardSpec, ReportSpec, SpotcheckSpec
 from judgescope.schema.cards import (
     COMPARE,
     FOLDERS,
@@ -402,26 +408,33 @@ class Specs(DistilledSpecs):
         across = [METHODS[table].across for table in self.tables if METHODS[table].across]
         return self._record(TablesSpec, "tables", *across, tables=tables)
 
+    @property
+    def _workflow(self) -> Path:
+        """Return the folder of the templates."""
+        return self.scripts.parent / "workflow"
+
     def report(self, command: str) -> str:
         """Return the spec of the report; `command` is what reproduces the study."""
-        joined = {name: self.joins(name) for name in self.plan.datasets}
-        fields = report_page(self.plan, self.scripts.parent, self.out, self.tables)
-        fields |= {"joined": {name: paths for name, paths in joined.items() if paths}}
-        return _plain(self._spec("report", {**fields, "command": command}))
+        joins = {name: self.joins(name) for name in self.plan.datasets}
+        joined = {name: paths for name, paths in joins.items() if paths}
+        fields = report_page(self.plan, self._workflow, self.out, self.tables)
+        spec = self._record(ReportSpec, "report", command=command, joined=joined, **fields)
+        return _plain(spec)
 
     def judge_cards(self) -> str:
         """Return the spec of the judges' cards."""
-        fields = judge_cards(self.plan, self.scripts.parent, self.out, self.tables)
-        return self._spec("judge_card", fields)
+        fields = judge_cards(self.plan, self._workflow, self.out, self.tables)
+        return self._record(JudgeCardSpec, "judge_card", **fields)
 
     def spotcheck(self) -> str:
         """Return the spec of the page that shows a sample of the damaged texts."""
-        told = texts_page(self.plan, self.scripts.parent, self.out)
-        return _plain(self._spec("spotcheck", told))
+        fields = texts_page(self.plan, self._workflow, self.out)
+        return _plain(self._record(SpotcheckSpec, "spotcheck", **fields))
 
     def explore(self) -> str:
         """Return the spec of the page on which every judgment can be looked at."""
-        return self._spec("explore", explore_page(self.plan, self.scripts.parent, self.out))
+        fields = explore_page(self.plan, self._workflow, self.out)
+        return self._record(ExploreSpec, "explore", **fields)
 
     @property
     def _explained(self) -> list[str]:

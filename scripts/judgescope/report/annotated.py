@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from judgescope.core.rng import stream
 from judgescope.report.marked import Piece, shortened
+from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import read_table
 
 DRAWN, LEAST = 6, 2
@@ -60,15 +61,14 @@ class Judged(NamedTuple):
     readings: Mapping[str, Sequence[Reading]]
 
 
-def sample(told: Mapping[str, Any], seed: int, dataset: str) -> list[Judged]:
+def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[Judged]:
     """Return some texts of a set with the first draw of every judge, by the id of the text.
 
-    `told` has `set`, and the files `marked`, `targets` and `gold` (None without one). Drawn among
-    the texts that a judge was asked about; which ones they are, and in which aspects they are
-    shown, depends on nothing but their ids and the aspects'.
+    Drawn among the texts that a judge was asked about; which ones they are, and in which aspects
+    they are shown, depends on nothing but their ids and the aspects'.
     """
-    marked = read_table("marked", told["marked"])
-    here = pc.equal(marked["perturbation"], told["set"])
+    marked = read_table("marked", source.marked)
+    here = pc.equal(marked["perturbation"], source.set)
     marked = marked.filter(pc.and_(here, pc.equal(marked["draw"], 0)))
     marked = marked.filter(pc.not_equal(marked["status"], "not_applicable"))
     chosen = _drawn(marked, seed, dataset)
@@ -77,8 +77,8 @@ def sample(told: Mapping[str, Any], seed: int, dataset: str) -> list[Judged]:
     for row in _of(marked, names).to_pylist():
         if (row["target"], row["aspect"]) in chosen:
             readings[row["target"]][row["aspect"]].append(_reading(row))
-    gold = _gold(told["gold"], names) if told["gold"] else None
-    table = _of(read_table("targets", told["targets"], ["target", "text"]), names)
+    gold = _gold(source.gold, names) if source.gold else None
+    table = _of(read_table("targets", source.targets, ["target", "text"]), names)
     columns = (table[name].to_pylist() for name in ("target", "text"))
     texts = dict(zip(*columns, strict=True))
     return [

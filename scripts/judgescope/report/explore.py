@@ -23,6 +23,7 @@ from judgescope.report.html import environment_of, script_hash, writable
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, states
 from judgescope.report.shards import Shelf, append, call, literal
+from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
 
 DIGITS = 7
@@ -53,19 +54,19 @@ def render(study: str, templates: Path, looks: Sequence[Path]) -> str:
     )
 
 
-def write_shards(spec: Mapping[str, Any], folder: Path) -> None:
+def write_shards(spec: ExploreSpec, folder: Path) -> None:
     """Write all shards into a folder; those of an earlier state of the study are deleted."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.js"):
         path.unlink()
-    judges = list(spec["judges"])
+    judges = list(spec.judges)
     datasets = [
-        Writer(spec, number, judges, folder).write() for number in range(len(spec["datasets"]))
+        Writer(spec, number, judges, folder).write() for number in range(len(spec.datasets))
     ]
     index = {
-        "study": spec["study"],
+        "study": spec.study,
         "statuses": [[name, STATUSES[name]] for name in NAMES],
-        "judges": list(spec["judges"].items()),
+        "judges": list(spec.judges.items()),
         "datasets": datasets,
     }
     append(folder / "index.js", call("index", [], literal(index)))
@@ -74,13 +75,11 @@ def write_shards(spec: Mapping[str, Any], folder: Path) -> None:
 class Writer:
     """What writes the shards of one dataset, the set of texts that it is at in memory."""
 
-    def __init__(
-        self, spec: Mapping[str, Any], number: int, judges: Sequence[str], folder: Path
-    ) -> None:
-        self.spec, self.told, self.number = spec, spec["datasets"][number], number
-        self.dataset: str = self.told["id"]
+    def __init__(self, spec: ExploreSpec, number: int, judges: Sequence[str], folder: Path) -> None:
+        self.spec, self.card, self.number = spec, spec.datasets[number], number
+        self.dataset = self.card.id
         self.judges = {name: at for at, name in enumerate(judges)}
-        self.texts = Texts(spec["results"], self.dataset)
+        self.texts = Texts(spec.results, self.dataset)
         self.folder = folder
         self.sources = Shelf(folder, f"sources.{self.dataset}", "sources")
         self.shown = Shelf(folder, f"texts.{self.dataset}", "texts")
@@ -89,24 +88,24 @@ class Writer:
     def write(self) -> Row:
         """Write them; return what the index tells of the dataset."""
         items, found = self._items(), list[list[int]]()
-        sets = [name for name, _ in self.told["sets"]]
-        aspects = {name: at for at, (name, _) in enumerate(self.told["aspects"])}
-        cells = list(unpack(self.told["cells"]))
+        sets = [name for name, _ in self.card.sets]
+        aspects = {name: at for at, (name, _) in enumerate(self.card.aspects)}
+        cells = list(unpack(self.card.cells))
         for at, name in enumerate(sets):
             own = [cell for cell in cells if cell[0] == name]
             places = self._set(at, name, items, aspects)
             for _, judge, aspect in own:
                 place = [at, self.judges[judge], aspects[aspect]]
-                shown = judged(self.texts, (name, judge, aspect), self.spec["models"][judge])
+                shown = judged(self.texts, (name, judge, aspect), self.spec.models[judge])
                 found.append([*place, self._cell(len(found), judge, shown, places)])
-        plain = {key: self.told[key] for key in ("id", "name", "ratings", "aspects")}
-        about = [[*one, self._about(one[0])] for one in self.told["sets"]]
+        plain = {key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")}
+        about = [[*one, self._about(one[0])] for one in self.card.sets]
         return {**plain, "sets": about, "cells": found}
 
     def _about(self, name: str) -> str:
         """Return what the card of a damage says of it, "" of texts that nobody damaged."""
-        card = self.spec["perturbations"].get(name.partition(".")[0])
-        return f"{card['issue'] or ''} Made {card['by']}.".strip() if card else ""
+        card = self.spec.perturbations.get(name.partition(".")[0])
+        return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
 
     def _items(self) -> dict[str, int]:
         """Write sources and references; return item -> number."""
@@ -130,7 +129,7 @@ class Writer:
     ) -> dict[str, int]:
         """Write a set of texts and what the dataset's raters say of it; return text -> number."""
         own = list(self.texts.of(name).values())
-        card = self.spec["perturbations"].get(name.partition(".")[0])
+        card = self.spec.perturbations.get(name.partition(".")[0])
         parts = self.shown.put([self.number, at], (view(one, card) for one in own))
         rated = {aspect: self.texts.ratings(aspect.partition(".")[0]) for aspect in aspects}
         ratings = {
@@ -141,7 +140,7 @@ class Writer:
             "ids": [one.target for one in own],
             "items": [items[one.item] for one in own],
             "systems": [one.system for one in own],
-            "steps": [one.step for one in own] if card and card["kind"] in IN_STEPS else None,
+            "steps": [one.step for one in own] if card and card.kind in IN_STEPS else None,
             "ratings": {aspect: told for aspect, told in ratings.items() if any(told)},
             "parts": parts,
         }
@@ -218,7 +217,7 @@ def short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def view(one: Target, card: Mapping[str, Any] | None) -> object:
+def view(one: Target, card: PerturbationCard | None) -> object:
     """Return a text, or the pieces of both its states in one, or beside each other if moved."""
     if one.before is None:
         return one.text

@@ -4,7 +4,7 @@ A judge is called better than another only where their 95 % intervals do not cro
 study tested the pair, the test says so too: nobody can hold a point estimate against a sentence.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from judgescope.methods.claims.base import AGREEMENT
@@ -176,7 +176,7 @@ def turned(row: Row | None) -> Row | None:
     if row is None or row.value is None:
         return row
     ends = (None, None) if row.lo is None or row.hi is None else (-row.hi, -row.lo)
-    return replace(row, value=-row.value, lo=ends[0], hi=ends[1])
+    return row._replace(value=-row.value, lo=ends[0], hi=ends[1])
 
 
 def measures(report: Report, dataset: Dataset) -> list[Measure]:

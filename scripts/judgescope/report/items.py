@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from judgescope.core.cells import cell_file, split
+from judgescope.core.reserved_names import COMPUTED
 from judgescope.perturb.edits import Edit, undone_edits
-from judgescope.schema.tables import read_part, read_table
-from judgescope.scoring.computed import COMPUTED
+from judgescope.schema.tables import read_table
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]
@@ -95,12 +96,23 @@ class Judged(NamedTuple):
         return list(dict.fromkeys(draw.status for draw in self.draws))
 
 
+Part = tuple[str, str | None]
+"""An aspect and a criterion."""
+Draws = dict[tuple[str, str | None, str, str | None], list[Draw]]
+"""(aspect, criterion, target, target_b) -> its judgments."""
+Cell = tuple[dict[Part, list[Row]], Draws]
+_ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
+_SCORED = [*_ASKED[:4], "value", "n_draws", "n_missing", "estimator"]
+_READ = [*_ASKED, "kind", "status", "value", "label", "rule", "parser", "rationale", "spans"]
+
+
 class Texts:
     """The items, texts and ratings of a dataset in a study's results `out`."""
 
     def __init__(self, out: str, dataset: str) -> None:
         self.out, self.dataset = out, dataset
         self._last: tuple[str, dict[str, Target]] = "", {}
+        self._cell: tuple[str, Cell] = "", ({}, {})
 
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of their table."""
@@ -116,6 +128,23 @@ class Texts:
             rows = read_table("targets", path).to_pylist()
             self._last = perturbation, {row["target"]: _target(row) for row in rows}
         return self._last[1]
+
+    def cell(self, perturbation: str, judge: str, model: str) -> Cell:
+        """Return a cell's scores by aspect and criterion, and its draws; the last one is kept."""
+        scores, judgments, replies = (
+            cell_file(self.out, kind, self.dataset, model, perturbation, judge)
+            for kind in ("scores", "judgments", "replies")
+        )
+        if self._cell[0] != scores:
+            parts: dict[Part, list[Row]] = {}
+            for row in read_table("scores", scores, _SCORED).to_pylist():
+                parts.setdefault((row["aspect"], row["criterion"]), []).append(row)
+            rows = read_table("judgments", judgments, _READ).to_pylist()
+            replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows)
+            columns = [*_ASKED, "text"]
+            said = read_table("answers", replies, columns).to_pylist() if replied else []
+            self._cell = scores, (parts, _draws(rows, said))
+        return self._cell[1]
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
         """Return (target, target_b) -> ratings on an aspect, in the order of the raters."""
@@ -152,18 +181,10 @@ def _target(row: Row) -> Target:
 def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
     """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
     perturbation, judge, aspect = cell
-    name, criterion = split(aspect)
-
-    def rows(table: str, kind: str, columns: list[str] | None = None) -> list[Row]:
-        path = cell_file(texts.out, kind, texts.dataset, model, perturbation, judge)
-        found: list[Row] = read_part(table, path, name, criterion, columns).to_pylist()
-        return found
-
-    scores, judgments = rows("scores", "scores"), rows("judgments", "judgments")
-    replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in judgments)
-    draws = _draws(judgments, rows("answers", "replies", [*_ASKED, "text"]) if replied else [])
-    told, ratings = texts.of(perturbation), texts.ratings(name)
-    for row in scores:
+    part = name, criterion = split(aspect)
+    scores, draws = texts.cell(perturbation, judge, model)
+    targets, ratings = texts.of(perturbation), texts.ratings(name)
+    for row in scores.get(part, ()):
         pair = row["target"], row["target_b"]
         yield Judged(
             texts.dataset,
@@ -171,30 +192,40 @@ def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
             judge,
             name,
             criterion,
-            told[row["target"]],
-            told[row["target_b"]] if row["target_b"] is not None else None,
+            targets[row["target"]],
+            targets[row["target_b"]] if row["target_b"] is not None else None,
             row["value"],
             row["n_draws"],
             row["n_missing"],
             row["estimator"],
             ratings.get(pair, []),
-            draws[(*pair, row["criterion"])],
+            draws[(*part, *pair)],
         )
 
 
-_ASKED = ("target", "target_b", "criterion", "hint", "draw")
-
-
-def _draws(rows: list[Row], replies: list[Row]) -> dict[tuple[Any, ...], list[Draw]]:
-    """Return (target, target_b, criterion) -> its judgments, each beside the reply it was read of.
+def _draws(rows: Sequence[Row], replies: Sequence[Row]) -> Draws:
+    """Return (aspect, criterion, target, target_b) -> its judgments, each beside its reply.
 
     A judge that is made from others, or computes, has judgments, and nothing that it replied.
     """
-    replied = {tuple(row[name] for name in _ASKED): row["text"] for row in replies}
-    found: dict[tuple[Any, ...], list[Draw]] = defaultdict(list)
+    asked_of = itemgetter(*_ASKED)
+    replied = {asked_of(row): row["text"] for row in replies}
+    found: Draws = defaultdict(list)
     for row in rows:
-        asked = tuple(row[name] for name in _ASKED)
-        plain = {name: row[name] for name in Draw._fields if name in row}
-        plain["value"] = row["value"] if row["status"] == "ok" else None
-        found[asked[:3]].append(Draw(**plain, reply=replied.get(asked)))
-    return dict(found)
+        asked = asked_of(row)
+        ok, reply = row["status"] == "ok", replied.get(asked)
+        found[asked[:4]].append(
+            Draw(
+                row["draw"],
+                row["hint"],
+                row["status"],
+                row["value"] if ok else None,
+                row["label"],
+                row["rule"],
+                row["parser"],
+                reply,
+                row["rationale"],
+                row["spans"],
+            )
+        )
+    return found

@@ -4,15 +4,16 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from judgescope.perturb.edits import Edit, may_cut
 from judgescope.report.html import UNWRITABLE
 from judgescope.report.numbers import plural
+from judgescope.report.specs import PerturbationCard
 
 LONGEST = 2_000
 """Up to so many characters, marks included, a text is shown whole."""
@@ -142,17 +143,17 @@ def reordered(text: str, edits: Sequence[Edit]) -> tuple[list[Piece], list[Piece
 
 
 def states(
-    before: str, after: str, edits: Sequence[Edit], card: Mapping[str, Any] | None
+    before: str, after: str, edits: Sequence[Edit], card: PerturbationCard | None
 ) -> list[list[Piece]]:
     """Return the pieces of a text's two states in one, or beside each other if sentences moved.
 
     `card` is what a report knows of the perturbation. Only the edits of a rule are known to the
     letter: one of a model, or the last of several, spans all that differs.
     """
-    by_rule = card is not None and card["method"] == "rule" and card["kind"] != "graded"
+    by_rule = card is not None and card.method == "rule" and card.kind != "graded"
     if not (by_rule and edits):
         return [marked(compared(before, after))]
-    moved = reordered(before, edits) if card and card["level"] == "sentence" else None
+    moved = reordered(before, edits) if card and card.level == "sentence" else None
     return [marked(edited(before, edits))] if moved is None else list(moved)
 
 

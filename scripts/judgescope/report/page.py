@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from judgescope.report.elements import Section
+from judgescope.report.elements import Cell, Section
 from judgescope.report.html import environment_of, finished
 from judgescope.report.report import Report
 from judgescope.report.sections import SECTIONS
@@ -34,7 +34,7 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
     """
     told = sections_of(report) if sections is None else sections
     # a section by itself lies elsewhere than the pages of tables
-    environment = _environment(templates, long_tables=len(told) > 1)
+    environment = filled(templates, long_tables=len(told) > 1)
     style = (templates / "style.css").read_text(encoding="utf-8")
     script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
@@ -49,10 +49,10 @@ def render(report: Report, templates: Path, sections: Sequence[Section] | None =
 
 
 @cache
-def _environment(templates: Path, *, long_tables: bool) -> Environment:
+def filled(templates: Path, *, long_tables: bool = False) -> Environment:
     """Return what fills the report's templates: each is compiled once for all pages."""
     environment = environment_of(templates)
-    environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.filters |= {"inline": inline, "drawn": Markup, "table_cell": table_cell}
     if long_tables:
         environment.globals["long_tables"] = True
     return environment
@@ -61,6 +61,20 @@ def _environment(templates: Path, *, long_tables: bool) -> Environment:
 def table_script(templates: Path) -> str:
     """Return the one script of a page with tables: they are sorted, saved, and tell their notes."""
     return "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+def table_cell(cell: Cell) -> Markup:
+    """Return a cell of a table as HTML; pages have tens of thousands."""
+    parts = [f'<td class="{escape(cell.style)}"']
+    parts += [f' data-{name}="{escape(number)}"' for name, number in cell.exact]
+    parts.append(f' title="{escape(cell.title)}">' if cell.title else ">")
+    parts.append(escape(cell.text))
+    parts.append(f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
+    parts += [
+        f"<small>{escape(small)}</small>"
+        for small in (cell.interval, *cell.notes)[not cell.interval :]
+    ]
+    return Markup("".join([*parts, "</td>"]))
 
 
 def inline(text: str) -> Markup:

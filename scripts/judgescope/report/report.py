@@ -5,11 +5,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from judgescope.core.reserved_names import ORACLE, PROMPTED
 from judgescope.report.annotated import Judged, sample
 from judgescope.report.rows import Rows
+from judgescope.report.specs import JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS
 from judgescope.schema.tables import read_table
 
@@ -77,7 +78,7 @@ class Damage:
 class Report:
     """The inputs of all sections, in the order in which the study names things."""
 
-    spec: Mapping[str, Any]
+    spec: ReportSpec
     tables: Mapping[str, Rows]
     found: Mapping[str, Mapping[str, Any]]
     annotated: Mapping[str, Sequence[Judged]] = field(default_factory=dict)
@@ -87,28 +88,26 @@ class Report:
     _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def load(cls, spec: Mapping[str, Any]) -> "Report":
+    def load(cls, spec: ReportSpec) -> Self:
         """Read all that the spec names."""
         tables = {
-            name: Rows.of_records(read_table("results", path).to_pylist())
-            for name, path in spec["tables"].items()
+            name: Rows.of_table(read_table("results", path)) for name, path in spec.tables.items()
         }
         found = {
-            name: json.loads(Path(card["report"]).read_text(encoding="utf-8"))
-            for name, card in spec["datasets"].items()
+            name: json.loads(Path(card.report).read_text(encoding="utf-8"))
+            for name, card in spec.datasets.items()
         }
-        for name, paths in spec.get("joined", {}).items():
+        for name, paths in spec.joined.items():
             from judgescope.engines.recorded.joins import (
                 join_lines,
             )  # here only: it reads files of all kinds
 
-            told = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
-            joins = [join for each in told for join in each]
+            counts = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
+            joins = [join for each in counts for join in each]
             found[name]["problems"] = [*found[name]["problems"], *join_lines(joins, poor=True)]
-        seed = spec["study"]["seed"]
-        annotated = {name: sample(told, seed, name) for name, told in spec["annotated"].items()}
-        taught = spec.get("distilled")
-        log = read_table("training", taught["log"]).to_pylist() if taught else []
+        seed = spec.study.seed
+        annotated = {name: sample(texts, seed, name) for name, texts in spec.annotated.items()}
+        log = read_table("training", spec.distilled.log).to_pylist() if spec.distilled else []
         return cls(spec, tables, found, annotated, log)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -124,23 +123,23 @@ class Report:
     @property
     def study(self) -> str:
         """Return the study's id."""
-        return str(self.spec["study"]["study"])
+        return self.spec.study.study
 
     @cached_property
     def datasets(self) -> list[Dataset]:
         """Return the datasets."""
-        return [self._dataset(name) for name in self.spec["study"]["datasets"]]
+        return [self._dataset(name) for name in self.spec.study.datasets]
 
     @cached_property
     def judges(self) -> list[Judge]:
         """Return the judges that are no controls, then the controls."""
-        judges = [self._judge(name) for name in self.spec["study"]["judges"]]
+        judges = [self._judge(name) for name in self.spec.study.judges]
         return sorted(judges, key=lambda judge: judge.control)
 
     @cached_property
     def damages(self) -> list[Damage]:
         """Return the study's perturbations in every degree that a table has."""
-        order = self.spec["study"]["perturbations"]
+        order = self.spec.study.perturbations
         found = {
             (row.perturbation, row.degree)
             for table in ("discernment", "confusion", "perturbations")
@@ -153,39 +152,52 @@ class Report:
     def aspect(self, name: str) -> str:
         """Return an aspect's name, and its criterion where it has one."""
         plain, _, criterion = name.partition(".")
-        told = str(self.spec["aspects"].get(plain, plain))
-        return f"{told} ({criterion})" if criterion else told
+        title = self.spec.aspects.get(plain, plain)
+        return f"{title} ({criterion})" if criterion else title
 
     def _dataset(self, name: str) -> Dataset:
-        card = self.spec["datasets"][name]
-        keys = ("name", "task", "ratings", "licence", "citation", "aspects")
-        known = {key: card[key] for key in keys}
-        return Dataset(id=name, found=self.found[name], **{**known, "name": known["name"] or name})
+        card = self.spec.datasets[name]
+        return Dataset(
+            id=name,
+            name=card.name or name,
+            task=card.task,
+            ratings=card.ratings,
+            licence=card.licence,
+            citation=card.citation,
+            aspects=card.aspects,
+            found=self.found[name],
+        )
 
     def _judge(self, name: str) -> Judge:
-        card, folder = self.spec["judges"][name], self.spec.get("cards")
+        card, folder = self.spec.judges[name], self.spec.cards
         page = "" if folder is None else f"{folder}{name}.html"
-        hint = card.get("hint", "")
-        if card["engine"] == "derived":
-            return Judge(name, "derived", card["form"], card=page, hint=hint)
-        if card["engine"] == "control":
-            engine = ORACLE if card["form"] == ORACLE else "control"
-            return Judge(name, engine, CONTROLS.get(card["form"], card["form"]), card=page)
-        compared = card.get("against")
-        against = f"against the {card['against']}" if compared else ""
-        draws = f"{card['draws']} draws" if card["draws"] > 1 else ""
-        form = "" if _letters(card["form"]) in _letters(name) else card["form"]
-        named = (card["model"] if card["model"] != card["engine"] else "", form, against, draws)
-        about = ", ".join(part for part in (card["engine"], *named) if part)
-        model = card["model"] if card["engine"] in PROMPTED else ""
-        return Judge(name, card["engine"], about, model, page, hint, card.get("max_tokens", 0))
+        if card.engine == "derived":
+            return Judge(name, "derived", card.form, card=page, hint=card.hint)
+        if card.engine == "control":
+            engine = ORACLE if card.form == ORACLE else "control"
+            return Judge(name, engine, CONTROLS.get(card.form, card.form), card=page)
+        against = f"against the {card.against}" if card.against else ""
+        draws = f"{card.draws} draws" if card.draws > 1 else ""
+        form = "" if _letters(card.form) in _letters(name) else card.form
+        named = (card.model if card.model != card.engine else "", form, against, draws)
+        about = ", ".join(part for part in (card.engine, *named) if part)
+        model = card.model if card.engine in PROMPTED else ""
+        return Judge(name, card.engine, about, model, page, card.hint, card.max_tokens)
+
+    def perturbation(self, name: str) -> str:
+        """Return a perturbation's name, its id where it has none."""
+        return self.spec.perturbations[name].name or name
 
     def _damage(self, name: str, degree: str) -> Damage:
-        card = self.spec["perturbations"][name]
-        cell = f"{name}.{degree}" if degree else name
-        return Damage(
-            cell, card["name"] or name, "" if degree == "single" else degree, card["level"]
-        )
+        cell, level = f"{name}.{degree}" if degree else name, self.spec.perturbations[name].level
+        return Damage(cell, self.perturbation(name), "" if degree == "single" else degree, level)
+
+
+@dataclass(frozen=True)
+class CardReport(Report):
+    """What the judges' cards know beside: settings, and which judgments are the worst."""
+
+    spec: JudgeCardSpec
 
 
 def _letters(name: str) -> str:

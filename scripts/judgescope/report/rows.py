@@ -1,9 +1,10 @@
 """Typed access to the rows of result tables."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 Place = tuple[str | int, ...]
 GROUP = "group "
@@ -14,8 +15,7 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of a result table: a statistic, where it holds, and its estimate."""
 
     dataset: str
@@ -74,7 +74,7 @@ class Row:
         return told[0].removeprefix(GROUP) if told else ""
 
 
-_COLUMNS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row.__slots__]
+_COLUMNS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row._fields]
 """Each column of a row with what stands for null."""
 
 
@@ -92,9 +92,22 @@ class Rows:
         Where a number stands with and without the texts that are the references, the report shows
         the one without: with them a judge is measured against itself.
         """
-        rows = [Row.of(record) for record in records]
+        return cls._fair([Row.of(record) for record in records])
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> "Rows":
+        """Return the rows of a result table, as `of_records` does."""
+        columns = []
+        for name, empty in _COLUMNS:
+            values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
+            columns.append(values if empty is None else [value or empty for value in values])
+        return cls._fair([Row(*values) for values in zip(*columns, strict=True)])
+
+    @classmethod
+    def _fair(cls, rows: list[Row]) -> "Rows":
         fair = {row.place for row in rows if row.systems}
-        return cls(row for row in rows if row.systems or row.place not in fair)
+        kept = (row for row in rows if row.systems or row.place not in fair)
+        return cls(kept if fair else rows)
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""

@@ -17,6 +17,7 @@ from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.html import environment_of, finished
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
 from judgescope.report.numbers import count
+from judgescope.report.specs import DamagedSet, PerturbationCard, SpotcheckSpec
 from judgescope.schema.tables import read_table
 
 DRAWN, UNDONE = 10, 3
@@ -52,7 +53,7 @@ class Sample:
     """What is shown of one damage of a dataset: a perturbation in one degree."""
 
     id: str
-    card: Mapping[str, Any]
+    card: PerturbationCard
     degree: str
     asked: str
     counts: Mapping[str, int]
@@ -60,16 +61,16 @@ class Sample:
     undone: Sequence[Example]
 
 
-def render(spec: Mapping[str, Any], templates: Path, look: Path) -> str:
+def render(spec: SpotcheckSpec, templates: Path, look: Path) -> str:
     """Return the page; `look` is the folder of the report's own style sheet."""
     environment = environment_of(templates)
     environment.filters["counted"] = count
     styles = [look / "style.css", templates / "style.css"]
     page = environment.get_template("page.html.jinja").render(
-        study=spec["study"],
+        study=spec.study,
         datasets=[
-            (name, spec["datasets"][name]["name"] or name, list(samples(spec, name)))
-            for name in spec["order"]
+            (name, spec.datasets[name].name or name, list(samples(spec, name)))
+            for name in spec.order
         ],
         style=Markup("".join(path.read_text(encoding="utf-8") for path in styles)),
         drawn=DRAWN,
@@ -78,42 +79,44 @@ def render(spec: Mapping[str, Any], templates: Path, look: Path) -> str:
     return finished(page)
 
 
-def samples(spec: Mapping[str, Any], dataset: str) -> Iterator[Sample]:
+def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
     """Yield the samples of a dataset, in the order in which the study names its damage."""
-    path = f"{spec['results']}/targets/{dataset}/original.parquet"
+    path = f"{spec.results}/targets/{dataset}/original.parquet"
     originals = _texts(read_table("targets", path, ["target", "text"]))
-    for name, degree, amount in spec["datasets"][dataset]["cells"]:
-        yield _sample(spec, originals, (dataset, name, degree), amount)
+    for one in spec.datasets[dataset].sets:
+        yield _sample(spec, originals, dataset, one)
 
 
 def _sample(
-    spec: Mapping[str, Any],
+    spec: SpotcheckSpec,
     originals: Mapping[str, str],
-    place: tuple[str, str, str],
-    amount: Mapping[str, Any],
+    dataset: str,
+    damage: DamagedSet,
 ) -> Sample:
-    dataset, name, degree = place
-    card, file = spec["perturbations"][name], f"{dataset}/{name}.{degree}.parquet"
-    table = read_table("targets", f"{spec['results']}/targets/{file}")
-    done, undone = drawn(table, spec["seed"], *place)
-    made = undone and card["method"] != "rule"
-    replies = _last_replies(f"{spec['results']}/made/{file}") if made else {}
+    name, degree = damage.perturbation, damage.degree
+    card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
+    table = read_table("targets", f"{spec.results}/targets/{file}")
+    done, undone = drawn(table, spec.seed, dataset, name, degree)
+    made = undone and card.method != "rule"
+    replies = _last_replies(f"{spec.results}/made/{file}") if made else {}
     # a text of a chain was made from the one before
-    before = {**originals, **_texts(table)} if card["kind"] == "row" else originals
+    before = {**originals, **_texts(table)} if card.kind == "row" else originals
 
     def shown(row: Row) -> Example:
-        graded = card["kind"] == "graded"  # made from any reference of the item
+        graded = card.kind == "graded"  # made from any reference of the item
         text = undone_edits(row["text"], _edits(row)) if graded else before[row["parent"]]
         was_done = _outcome(row["status"]) in DONE
         reply = replies.get(row["target"])
         views = _damaged(row, text, card) if was_done else _undamaged(text, reply)
-        return _example(row, views, card["kind"])
+        return _example(row, views, card.kind)
 
     return Sample(
-        id=".".join(place),
+        id=f"{dataset}.{name}.{degree}",
         card=card,
         degree="" if degree == "single" else degree,
-        asked=", ".join(f"{key} = {value}" for key, value in amount.items() if value is not None),
+        asked=", ".join(
+            f"{key} = {value}" for key, value in damage.amount.items() if value is not None
+        ),
         counts=Counter(map(_outcome, table["status"].to_pylist())),
         done=[shown(row) for row in done],
         undone=[shown(row) for row in undone],
@@ -161,12 +164,12 @@ def _example(row: Row, views: Sequence[View], kind: str) -> Example:
     return Example(row["item"], step + cut, views)
 
 
-def _damaged(row: Row, before: str, card: Mapping[str, Any]) -> list[View]:
+def _damaged(row: Row, before: str, card: PerturbationCard) -> list[View]:
     """Return both states of a text in one, or beside each other where sentences moved."""
-    if card["method"] != "rule":  # its edit spans all that differs
+    if card.method != "rule":  # its edit spans all that differs
         return [View(shortened(marked(compared(before, row["text"]))))]
     edits = _edits(row)
-    moved = reordered(before, edits) if card["level"] == "sentence" else None
+    moved = reordered(before, edits) if card.level == "sentence" else None
     if moved is None:
         return [View(shortened(marked(edited(before, edits))))]
     labels = ("Original", "Damaged")

@@ -5,14 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from judgescope.core.reserved_names import COMPUTED
 from judgescope.engines.base import Answer
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
 from judgescope.scoring.specs import Missing
 
-COMPUTED = "computed"
-"""Stands for the parser of what was never a reply."""
 NUMBER = "number"
 """The rule by which a computed value counts."""
 

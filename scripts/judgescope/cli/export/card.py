@@ -75,10 +75,10 @@ def _of_judges(report: Report) -> list[str]:
 
 
 def _of_study(report: Report) -> list[str]:
-    study, told = report.spec["study"], []
-    if study.get("share", 1) < 1:
-        told.append(f"Judges that are asked saw {study['share']:g} of the items.")
-    if study.get("allow_missing"):
+    study, told = report.spec.study, []
+    if study.share < 1:
+        told.append(f"Judges that are asked saw {study.share:g} of the items.")
+    if study.allow_missing:
         told.append("The study allows that answers are missing: see what lacks above.")
     told.append(
         "The numbers hold for these texts, aspects and wordings; another kind of text needs a "

@@ -1,7 +1,6 @@
 """The command `judgescope export`: a study's results for a paper, a repository, other programs."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,17 +101,20 @@ def report_of(study: Path) -> "Report":
 
     Raises UserError, which says how to make them.
     """
+    from msgspec.json import decode
+
     from judgescope.cli.context import plan_of_study
     from judgescope.core.paths import HOME
     from judgescope.plan.inputs import without_folders
     from judgescope.plan.specs import Specs
     from judgescope.report.report import Report
+    from judgescope.report.specs import ReportSpec
 
     plan = plan_of_study(study)
     out = f"results/{plan.study.study}"
     command = f"judgescope run {without_folders(study, HOME)}"
-    spec = json.loads(Specs(plan, HOME, out).report(command))
-    needed = [*spec["tables"].values(), *(card["report"] for card in spec["datasets"].values())]
+    spec = decode(Specs(plan, HOME, out).report(command), type=ReportSpec)
+    needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:
         raise UserError(

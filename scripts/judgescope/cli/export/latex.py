@@ -61,7 +61,7 @@ def escaped(text: str) -> str:
 
 def document(report: Report, grids: Sequence[Grid]) -> str:
     """Return the tables as a file to be \\input; its document needs the package booktabs."""
-    head = f"% \\usepackage{{booktabs}}   study {report.study}, seed {report.spec['study']['seed']}"
+    head = f"% \\usepackage{{booktabs}}   study {report.study}, seed {report.spec.study.seed}"
     return "\n\n".join([head, *(_table(report, grid) for grid in grids)]) + "\n"
 
 

@@ -1,29 +1,34 @@
-"""The worst judgments as a reader sees them: text, score, rating and reply, all of it escaped."""
+"""The worst judgments of a judge, chosen by rules, as a reader sees them: all of it escaped."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from math import isfinite
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from judgescope.core.cells import DERIVED
-from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
-from judgescope.report.cards.worst import (
-    MOST,
-    Bad,
-    Failure,
-    Scores,
-    Worst,
-    disagreeing,
-    failures,
-    unnoticed,
-)
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judgescope.core.cells import DERIVED, cell_file, joined, split
+from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY
 from judgescope.report.elements import Block, Case, Excerpt, Heading, Section, Text
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.numbers import MINUS, amount, count, listed, percent, plural
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import CardReport, Dataset, Judge
+from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
 from judgescope.report.words import STATUSES
+from judgescope.schema.tables import read_part, read_table
 
+MOST = 5
+"""So many are shown of each kind, dataset by dataset."""
+SYSTEMS, ORIGINAL = "systems", "original"
+HEAVIEST = ("major", "single", "minor")
+DONE = ("ok", "short")
+"""What becomes of a planned damage that took effect, as wanted or in part."""
+
+OfTargets = dict[str, float | None]
 WHOLE = 20_000
 """Characters of a long text that can be unfolded."""
 SMALL = 500
@@ -35,15 +40,265 @@ LEAD = (
 )
 
 
+class Bad(NamedTuple):
+    """A text that a judge misjudged: `score` where `other` was to be expected, `by` how much.
+
+    `other` is the score of the text's original, or the mean rating of the text itself; `by` is a
+    share of the range, above 0 where the score is too high.
+    """
+
+    cell: str
+    aspect: str
+    target: str
+    score: float
+    other: float
+    by: float
+    ranked: bool = False
+    """Whether `by` is a difference of ranks: the scores have no scale."""
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst of a dataset's texts, and of how many: `higher` and `equal` count damaged ones."""
+
+    cases: Sequence[Bad]
+    n: int
+    n_missing: int
+    higher: int = 0
+    equal: int = 0
+
+
+class Scores:
+    """The scores of a dataset, read once for all judges."""
+
+    def __init__(self, out: str, dataset: str) -> None:
+        self.out, self.dataset = out, dataset
+
+    @cached_property
+    def _table(self) -> pa.Table:
+        names = ["perturbation", "judge", "aspect", "criterion", "target", "target_b", "value"]
+        path = f"{self.out}/collected/{self.dataset}/scores.parquet"
+        table = read_table("scores", path, names)
+        return table.filter(pc.is_null(table["target_b"]))
+
+    def of(self, judge: str) -> dict[tuple[str, str], OfTargets]:
+        """Return (set of texts, aspect) -> target -> score, None where there is none."""
+        own = self._table.filter(pc.equal(self._table["judge"], judge))
+        found: dict[tuple[str, str], OfTargets] = {}
+        names = ("perturbation", "aspect", "criterion", "target", "value")
+        for cell, aspect, word, target, value in zip(
+            *(own[name].to_pylist() for name in names), strict=True
+        ):
+            known = value if value is not None and isfinite(value) else None
+            found.setdefault((cell, joined(aspect, word)), {})[target] = known
+        return found
+
+    def damaged(self, cell: str) -> dict[str, str]:
+        """Return target -> the original of its item, for the texts that were damaged."""
+        rows = self._targets(cell)
+        originals = {item: target for target, item, _ in self._targets(ORIGINAL)}
+        return {
+            target: originals[item]
+            for target, item, status in rows
+            if status.partition(":")[0] in DONE and item in originals
+        }
+
+    def _targets(self, cell: str) -> list[tuple[str, str, str]]:
+        names = ["target", "item", "status"]
+        table = read_table("targets", f"{self.out}/targets/{self.dataset}/{cell}.parquet", names)
+        return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+
+
+def unnoticed(
+    scores: Mapping[tuple[str, str], OfTargets],
+    damages: Sequence[ExpectedDrop],
+    damaged: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, Ends],
+) -> Worst:
+    """Return the damaged texts that score no lower than their originals, the highest above first.
+
+    `damaged` is set -> target -> original, of each of which one text is shown. Equals are in the
+    order: the heavier degree, the study's order of damage, the id.
+    """
+    worst, missing = list[tuple[Any, Bad]](), 0
+    widths = {name: _width(scores, name, ends.get(name)) for one in damages for name in one.aspects}
+    for place, damage in enumerate(damages):
+        cell = damage.cell
+        told = [name for name in damage.aspects if (cell, name) in scores]
+        if not told:
+            continue
+        for target, original in damaged[cell].items():
+            each = [
+                Bad(cell, name, target, after, before, _share(after - before, widths[name]))
+                for name in told
+                for after in [scores[cell, name].get(target)]
+                for before in [scores.get((ORIGINAL, name), {}).get(original)]
+                if after is not None and before is not None
+            ]
+            if not each:
+                missing += 1
+                continue
+            one = max(each, key=lambda bad: bad.by)  # the first of equals
+            heavy = HEAVIEST.index(cell.rpartition(".")[2])
+            worst.append(((-one.by, heavy, place, target), one))
+    ordered = [one for _, one in sorted(worst, key=lambda found: found[0])]
+    higher, equal = (sum(map(test, ordered)) for test in (_is_higher, _is_equal))
+    return Worst(_once_each(ordered, damaged), len(ordered), missing, higher, equal)
+
+
+def _once_each(ordered: Iterable[Bad], damaged: Mapping[str, Mapping[str, str]]) -> list[Bad]:
+    """Return the first ones that are no lower than their originals, of each original one."""
+    found: dict[str, Bad] = {}
+    for one in ordered:
+        if one.by >= 0:
+            found.setdefault(damaged[one.cell][one.target], one)
+    return list(found.values())[:MOST]
+
+
+def _is_higher(one: Bad) -> bool:
+    return one.by > 0
+
+
+def _is_equal(one: Bad) -> bool:
+    return one.by == 0
+
+
+def _width(scores: Mapping[tuple[str, str], OfTargets], aspect: str, ends: Ends) -> float:
+    """Return how wide the range of the judge's scores is on an aspect."""
+    if ends is not None:
+        return ends[1] - ends[0]
+    every = [
+        value
+        for (_, name), told in scores.items()
+        if name == aspect
+        for value in told.values()
+        if value is not None
+    ]
+    return max(every) - min(every) if every else 0.0
+
+
+def _share(difference: float, width: float) -> float:
+    return difference / width if width else 0.0
+
+
+def disagreeing(
+    scores: Mapping[tuple[str, str], OfTargets],
+    ratings: Mapping[str, Mapping[str, float]],
+    scales: Mapping[str, Sequence[float]],
+    ends: Mapping[str, Ends],
+) -> Worst:
+    """Return the rated texts whose score lies farthest from their mean rating.
+
+    Both are placed between the ends of their scales; where the judge's scores have no ends, both
+    by their mid-rank among the texts that have both. Equals are in the order of their ids.
+    """
+    found: dict[str, Bad] = {}
+    missing = set[str]()
+    for aspect in scales:  # the study's order
+        told = scores.get((SYSTEMS, aspect))
+        if told is None:
+            continue
+        rated = ratings.get(aspect.partition(".")[0], {})
+        missing |= {target for target in rated if told.get(target) is None}
+        for one in _apart(aspect, told, rated, scales[aspect], ends.get(aspect)):
+            if one.target not in found or abs(one.by) > abs(found[one.target].by):
+                found[one.target] = one
+    ordered = sorted(found.values(), key=lambda one: (-abs(one.by), one.target))
+    cases = [one for one in ordered if one.by][:MOST]
+    return Worst(cases, len(ordered), len(missing - found.keys()))
+
+
+def _apart(
+    aspect: str,
+    told: OfTargets,
+    rated: Mapping[str, float],
+    scale: Sequence[float],
+    ends: Ends,
+) -> list[Bad]:
+    both = [name for name in rated if told.get(name) is not None]
+    values = [value for name in both if (value := told[name]) is not None]
+    people = [rated[name] for name in both]
+    if ends is None:
+        places, theirs = _ranks(values), _ranks(people)
+    else:
+        places, theirs = _placed(values, ends), _placed(people, scale)
+    return [
+        Bad(SYSTEMS, aspect, name, value, rating, round(place - other, 12), ranked=ends is None)
+        for name, value, rating, place, other in zip(
+            both, values, people, places, theirs, strict=True
+        )
+    ]
+
+
+def _placed(values: Iterable[float], ends: Sequence[float]) -> list[float]:
+    return [_share(value - ends[0], ends[1] - ends[0]) for value in values]
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return the mid-rank of each value, as a share of their number."""
+    ordered = sorted(values)
+    below, upto = dict[float, int](), dict[float, int]()
+    for at, value in enumerate(ordered):
+        below.setdefault(value, at)
+        upto[value] = at + 1
+    return [(below[value] + upto[value]) / 2 / len(ordered) for value in values]
+
+
+class Failure(NamedTuple):
+    """A judgment that came to nothing."""
+
+    status: str
+    cell: str
+    aspect: str
+    target: str
+    target_b: str | None
+    hint: str | None
+    draw: int
+
+
+def failures(
+    out: str, dataset: str, judge: str, model: str
+) -> tuple[dict[str, int], list[Failure]]:
+    """Return status -> how many judgments ended so, and the first ones of each.
+
+    The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
+    """
+    table = read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet")
+    rows = table.filter(pc.equal(table["judge"], judge)).to_pylist()
+    counts: dict[str, int] = {}
+    found: list[Failure] = []
+    for status in NO_VALUE:
+        own = [row for row in rows if row["status"] == status]
+        if own:
+            counts[status] = sum(row["n"] for row in own)
+        first: list[Failure] = []
+        for cell, aspect in dict.fromkeys((row["perturbation"], row["aspect"]) for row in own):
+            if len(first) < MOST:
+                path = cell_file(out, "judgments", dataset, model, cell, judge)
+                first += _failed_in(path, cell, aspect, status)
+        found += first[:MOST]
+    return counts, found
+
+
+def _failed_in(path: str, cell: str, aspect: str, status: str) -> list[Failure]:
+    asked = ["target", "target_b", "hint", "draw"]
+    table = read_part("judgments", path, *split(aspect), [*asked, "status"])
+    rows = table.filter(pc.equal(table["status"], status)).select(asked).to_pylist()
+    rows.sort(
+        key=lambda row: (row["target"], row["target_b"] or "", row["hint"] or "", row["draw"])
+    )
+    return [Failure(status, cell, aspect, **row) for row in rows]
+
+
 class Reader:
     """What a study's results hold of the judgments of one dataset, read where it is needed."""
 
-    def __init__(self, report: Report, dataset: Dataset) -> None:
+    def __init__(self, report: CardReport, dataset: Dataset) -> None:
         self.report, self.dataset = report, dataset
-        self.out = str(report.spec["results"])
+        self.out = report.spec.results
         self.scores = Scores(self.out, dataset.id)
         self.texts = Texts(self.out, dataset.id)
-        self.told: Mapping[str, Any] = report.spec["worst"].get(dataset.id, {})
+        self.rules = report.spec.worst.get(dataset.id)
         self._damaged: dict[str, dict[str, str]] = {}
         self._last: tuple[tuple[str, str, str], dict[Any, Judged]] | None = None
 
@@ -59,16 +314,14 @@ class Reader:
             self._damaged[cell] = self.scores.damaged(cell)
         return self._damaged[cell]
 
-    def ends(self, judge: Judge) -> Mapping[str, Sequence[float] | None]:
+    def ends(self, judge: Judge) -> Mapping[str, Ends]:
         """Return aspect -> the ends of the judge's scores, None where they have none."""
-        told = self.report.spec["ends"]
-        found: Mapping[str, Any] = told["scales"][told["of"][judge.id]].get(self.dataset.id, {})
-        return found
+        spec = self.report.spec
+        return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
     def model_of(self, judge: Judge) -> str:
         """Return the model in the paths of a judge's cells."""
-        model: str = self.report.spec["settings"][judge.id].get("model", DERIVED)
-        return model
+        return str(self.report.spec.settings[judge.id].get("model", DERIVED))
 
     def find(self, judge: Judge, cell: str, aspect: str) -> dict[Any, Judged]:
         """Return (target, target_b) -> what the judge said of it."""
@@ -96,12 +349,12 @@ def _unnoticed(reader: Reader, judge: Judge) -> list[Block]:
     scores = reader.scores.of(judge.id)
     damages = [
         one
-        for one in reader.told.get("damages", [])
-        if any((one[0], aspect) in scores for aspect in one[1])
+        for one in (reader.rules.damages if reader.rules else [])
+        if any((one.cell, aspect) in scores for aspect in one.aspects)
     ]
     if not damages:
         return []
-    damaged = {cell: reader.damaged(cell) for cell, _, _ in damages}
+    damaged = {one.cell: reader.damaged(one.cell) for one in damages}
     worst = unnoticed(scores, damages, damaged, reader.ends(judge))
     cases = [_damage_case(reader, judge, one) for one in worst.cases]
     title = Text("Damage that it does not take off", style="finding")
@@ -123,7 +376,7 @@ def _told_damage(worst: Worst) -> str:
     return f"{first} {shown}, the highest above, one for each original; {order}."
 
 
-def _why(damages: Sequence[Sequence[Any]]) -> list[str]:
+def _why(damages: Sequence[ExpectedDrop]) -> list[str]:
     """Return who says in which aspects damage should show."""
     told = {
         "expected": "by the study's expectations",
@@ -132,7 +385,7 @@ def _why(damages: Sequence[Sequence[Any]]) -> list[str]:
     }
     found = []
     for why, meaning in told.items():
-        own = [cell for cell, _, reason in damages if reason == why]
+        own = [one.cell for one in damages if one.why == why]
         if own:
             names = list(dict.fromkeys(cell.rpartition(".")[0] for cell in own))
             found.append(
@@ -154,10 +407,10 @@ def _damage_case(reader: Reader, judge: Judge, one: Bad) -> Case:
 def _disagreeing(reader: Reader, judge: Judge) -> list[Block]:
     """Return the texts where the judge is farthest from the ratings."""
     scores = reader.scores.of(judge.id)
-    if not reader.told.get("rated") or not any(cell == "systems" for cell, _ in scores):
+    rules = reader.rules
+    if not (rules and rules.rated) or not any(cell == "systems" for cell, _ in scores):
         return []
-    told = (reader.texts.means, reader.told["scales"], reader.ends(judge))
-    worst = disagreeing(scores, *told)
+    worst = disagreeing(scores, reader.texts.means, rules.scales, reader.ends(judge))
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
     missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
     ranked = any(one.ranked for one in worst.cases)
@@ -218,7 +471,7 @@ def _case(
     both = {"The text": found.target}
     if found.target_b is not None:
         both = {"The first text": found.target, "The second": found.target_b}
-    damage = reader.report.spec["perturbations"].get(cell.rpartition(".")[0])
+    damage = reader.report.spec.perturbations.get(cell.rpartition(".")[0])
     texts = [_excerpt(label, target, damage) for label, target in both.items()]
     said = draw or (found.draws[0] if found.draws else None)
     texts += [_reply(said, len(found.draws), chosen=draw is not None)] if said else []
@@ -236,29 +489,30 @@ def _case(
     )
 
 
-def _set(report: Report, cell: str) -> str:
+def _set(report: CardReport, cell: str) -> str:
     """Return what a set of texts is, in words."""
     name, _, degree = cell.partition(".")
     known = {"systems": "a system's text", "original": "an original"}
-    told = report.spec["perturbations"].get(name, {}).get("name") or known.get(name, name)
-    return f"{told}, {degree}" if degree and degree != "single" else str(told)
+    card = report.spec.perturbations.get(name)
+    title = (card.name if card else None) or known.get(name, name)
+    return f"{title}, {degree}" if degree and degree != "single" else title
 
 
-def explore(report: Report, **where: str) -> str:
+def explore(report: CardReport, **where: str) -> str:
     """Return the way to the page where a judge's replies can be looked through, if there is one."""
-    if not report.spec.get("explore"):
+    if not report.spec.explore:
         return ""
     return f"../explore.html#{urlencode(where, quote_via=quote)}"
 
 
-def _excerpt(label: str, target: Target, card: Mapping[str, Any] | None) -> Excerpt:
+def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excerpt:
     """Return a text, with what was changed marked where it is known."""
     changed = target.before is not None and target.before != target.text
     told = f"{label}, its damage marked" if changed else label
     return Excerpt(told, *_shown(_pieces(target, card), target.text))
 
 
-def _pieces(target: Target, card: Mapping[str, Any] | None) -> list[Piece]:
+def _pieces(target: Target, card: PerturbationCard | None) -> list[Piece]:
     if target.before is None:
         return [Piece("same", target.text)] if target.text else []
     return states(target.before, target.text, target.edits, card)[-1]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -12,7 +11,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Key,
     Line,
     Section,
     Table,
@@ -23,7 +21,15 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import listed
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import agreed_with, bodies, labelled, leaders
+from judgescope.report.sections.shared import (
+    agreed_with,
+    bodies,
+    by_aspect,
+    chart,
+    columns_of,
+    labelled,
+    leaders,
+)
 from judgescope.report.words import LEVELS, SWAYS, label
 from judgescope.statistics.registry import STATISTICS
 
@@ -88,16 +94,11 @@ def _table(
     if not told:
         return None
 
-    def cells(judge: Judge, aspect: str) -> list[Cell] | None:
-        place = [rows.at(dataset.id, judge.id, s, aspect=aspect, level=level) for s in told]
-        return [estimate(row, counts=True) for row in place] if any(place) else None
+    def found(judge: Judge, aspect: str) -> list[Row | None]:
+        return [rows.at(dataset.id, judge.id, s, aspect=aspect, level=level) for s in told]
 
-    parts: list[Body] = []
-    for aspect in dataset.aspects:
-        name = report.aspect(aspect)
-        parts += bodies(report.judges, partial(cells, aspect=aspect), name)
     title, meaning = LEVELS[level]
-    columns = [Column(label(name), note=STATISTICS[name].meaning) for name in told]
+    parts, columns = by_aspect(report, dataset.aspects, found), columns_of(told)
     said = "what sways a judge beside quality" if sways else agreed_with(dataset)
     caption = f"{dataset.name}, {title}: {said}. {meaning}"
     return Table(caption, "Aspect and judge", columns, parts, source="tables/agreement.csv")
@@ -192,26 +193,21 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     shown = [judge for judge in report.judges if any(row.judge == judge.id for row in known)]
     if not shown:
         return None
-    series = signs([report.aspect(aspect) for aspect in dataset.aspects])
-    points = [
-        Point(names[r.judge], report.aspect(r.judged), r.value, r.lo, r.hi)
-        for r in known
-        if r.value is not None
-    ]
-    axis = f"{label(statistic)}, {LEVELS[level][0]}, with 95 % interval"
-    spec = chart_spec(points, [names[judge.id] for judge in shown], series, line=0, x=axis)
     best = leaders(report.judges, known)
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
     summary = (
-        f"{label(statistic)} of {len(shown)} judges and controls on {len(series)} aspects. The "
-        f"highest is {who}: {figures(best[0])}."
+        f"{label(statistic)} of {len(shown)} judges and controls on {len(dataset.aspects)} "
+        f"aspects. The highest is {who}: {figures(best[0])}."
     )
-    return Figure(
+    return chart(
         f"{dataset.name}: which of one source's texts is better",
-        svg(spec),
         summary,
-        [Key(one.sign, one.style, one.name) for one in series],
         _numbers(report, dataset, chosen),
+        [(names[row.judge], report.aspect(row.judged), row) for row in known],
+        line=0,
+        axis=f"{label(statistic)}, {LEVELS[level][0]}, with 95 % interval",
+        groups=[names[judge.id] for judge in shown],
+        names=[report.aspect(aspect) for aspect in dataset.aspects],
     )
 
 

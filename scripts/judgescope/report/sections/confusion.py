@@ -1,6 +1,6 @@
 """Confusion: does damage to one quality lower the scores of others, too?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from judgescope.report.elements import (
     Table,
     estimate,
 )
+from judgescope.report.headline import between
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.ablations import SUMS, changes
-from judgescope.report.sections.differences import matrix
-from judgescope.report.sections.shared import bodies, labelled, per_dataset
+from judgescope.report.sections.shared import bodies, columns_of, labelled, matrix, section_of
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import STATISTICS
 
@@ -36,6 +35,14 @@ LEAD = (
     "the mean drop of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge "
     "that keeps qualities apart has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
+SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
+OWN_WORDING = "the cards' wording"
+CHANGE_NOTES = (
+    "A form less the first judge of its model, a wording less the first one of the study, on the "
+    "same drops of the same items. Where the interval holds 0, no change is shown.",
+    "Points of a score that is computed from errors are no points of a rating: of such a form, "
+    "read the index and the AUC.",
+)
 
 
 def section(report: Report) -> Section | None:
@@ -43,8 +50,7 @@ def section(report: Report) -> Section | None:
 
     What other forms and wordings change stands behind them.
     """
-    blocks = per_dataset(report, "confusion", _dataset)
-    return Section("confusion", "Confusion of criteria", LEAD, blocks) if blocks else None
+    return section_of(report, "confusion", "Confusion of criteria", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -79,8 +85,7 @@ def _sums(report: Report, dataset: Dataset, rows: Rows, criterion: str, name: st
         ]
         return [estimate(row) if row else Cell("–", style="undefined") for row in found]
 
-    columns = [Column(label(one), STATISTICS[one].meaning, "Drops") for one in SUMS]
-    columns += [Column(label(one), STATISTICS[one].meaning, "Verdicts") for one in SHARES]
+    columns = [*columns_of(SUMS, "Drops"), *columns_of(SHARES, "Verdicts")]
     notes = [
         "Verdicts rest on tests of every cell: a drop that is shown, and one that is shown to be "
         "within the margin; what is neither is undecided, and the table says how many items would "
@@ -166,3 +171,50 @@ def _cell(row: Row | None, tests: Rows, largest: float) -> Cell:
     said = [one.note for one in equivalence if one.note and one.value is not None]
     found = estimate(row, style=f"{shade} {style}".strip())
     return Cell(**{**vars(found), "notes": (*found.notes, *map(spoken, said))})
+
+
+def changes(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
+    """Return the table of changes against plain forms and the first wording, if there are any."""
+    parts = [*_changed_forms(report, dataset, rows), *_changed_wordings(report, rows)]
+    if not parts:
+        return []
+    columns = [Column(label(f"difference_{one}"), STATISTICS[one].meaning) for one in SUMS]
+    caption = f"{dataset.name}: what another form, or another wording, changes."
+    return [Table(caption, "Wording", columns, parts, CHANGE_NOTES, code=False)]
+
+
+def _changed_forms(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Body]:
+    """Yield, for every judge whose model has a judge before it, its changes by wording."""
+    first = {judge.model: judge for judge in reversed(report.judges)}
+    for judge in report.judges:
+        plain = first[judge.model]
+        if not judge.model or judge is plain:
+            continue
+        found = {
+            criterion: [between(rows, dataset, judge, plain, one, criterion) for one in SUMS]
+            for criterion in rows.where(statistic=SUMS).names("criterion")
+        }
+        lines = [
+            Line(criterion or OWN_WORDING, [estimate(row) for row in each])
+            for criterion, each in found.items()
+            if any(each)
+        ]
+        if lines:
+            yield Body(lines, f"{judge.id}, less {plain.id}")
+
+
+def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
+    """Yield, for every judge with a value in several wordings, their changes."""
+    for judge in report.judges:
+        for first in filter(None, rows.names("criterion_b")):
+            changed = rows.where(judge=judge.id, criterion_b=first)
+            if not judge.control and any(row.value is not None for row in changed):
+                lines = [
+                    Line(criterion, [estimate(_changed(changed, criterion, one)) for one in SUMS])
+                    for criterion in changed.names("criterion")
+                ]
+                yield Body(lines, f"{judge.id}, less the wording {first}")
+
+
+def _changed(rows: Rows, criterion: str, name: str) -> Row | None:
+    return next(iter(rows.where(criterion=criterion, statistic=f"difference_{name}")), None)

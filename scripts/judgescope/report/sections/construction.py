@@ -14,9 +14,8 @@ from judgescope.report.elements import (
 )
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Rows
-from judgescope.report.sections.shared import per_dataset
-from judgescope.report.words import label, spoken
-from judgescope.statistics.registry import STATISTICS
+from judgescope.report.sections.shared import columns_of, section_of
+from judgescope.report.words import spoken
 
 ANCHORS = (
     "anchors_above_lower",
@@ -38,8 +37,7 @@ LEAD = (
 
 def section(report: Report) -> Section | None:
     """Return the ratings of graded sets, what tells of their quality, and the cost of each step."""
-    blocks = per_dataset(report, "construction", _dataset)
-    return Section("construction", "Construction", LEAD, blocks) if blocks else None
+    return section_of(report, "construction", "Construction", LEAD, _dataset)
 
 
 def built_sets(rows: Rows) -> set[str]:
@@ -120,7 +118,7 @@ def _anchors(dataset: Dataset, rows: Rows, cells: list[str]) -> Table:
         ]
 
     columns = [
-        *(Column(label(name), STATISTICS[name].meaning, "Texts") for name in ANCHORS),
+        *columns_of(ANCHORS, "Texts"),
         *(Column(title, "", "The comparator is right") for title in LEVELS.values()),
     ]
     notes = (

@@ -19,7 +19,7 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import percent
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies, per_dataset
+from judgescope.report.sections.shared import bodies, section_of
 from judgescope.report.words import STATUSES, spoken
 
 PREFIX = "count_"
@@ -58,14 +58,11 @@ class Tally:
 
 def section(report: Report) -> Section | None:
     """Return per dataset a row per judge and, folded, a row per cell."""
-    blocks = per_dataset(report, "coverage", _dataset)
-    if not blocks:
-        return None
     lead = (
         "No number hides what is missing behind it: these are all judgments that were planned of "
         "texts that exist, by what came of them. What could not be read never became a score."
     )
-    return Section("coverage", "Coverage", lead, blocks)
+    return section_of(report, "coverage", "Coverage", lead, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:

@@ -14,7 +14,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import per_dataset
+from judgescope.report.sections.shared import section_of
 
 PEOPLE = "human"
 LEAD = (
@@ -25,8 +25,7 @@ LEAD = (
 
 def section(report: Report) -> Section | None:
     """Return per dataset the correlations of each judge's aspects, folded."""
-    blocks = per_dataset(report, "criteria", _dataset)
-    return Section("criteria", "Aspects kept apart", LEAD, blocks) if blocks else None
+    return section_of(report, "criteria", "Aspects kept apart", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:

@@ -1,4 +1,4 @@
-"""Discernment: does a judge score a damaged text below its original?"""
+"""Discernment: which judges score damaged texts below their originals, and response styles."""
 
 from functools import partial
 
@@ -11,9 +11,11 @@ from judgescope.report.charts import (
     PALE_BLUE,
     PALE_RED,
     RED,
+    Distribution,
     Point,
     Series,
     chart_spec,
+    histogram_spec,
     svg,
 )
 from judgescope.report.elements import (
@@ -34,9 +36,14 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import listed
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.differences import matrix
-from judgescope.report.sections.responses import style_blocks
-from judgescope.report.sections.shared import bodies, labelled, leaders
+from judgescope.report.sections.shared import (
+    bodies,
+    columns_of,
+    estimates,
+    labelled,
+    leaders,
+    matrix,
+)
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import STATISTICS
 
@@ -67,6 +74,14 @@ READING = (
     "against the same originals: where chance favours them, it shows in many kinds of damage at "
     "once, as the random control may tell."
 )
+STYLES = (
+    Series("original", "blue", FILL_BLUE, BLUE),
+    Series("all", "red", FILL_RED, RED),
+)
+STYLE_KEYS = {
+    "original": "originals, upwards",
+    "all": "damaged texts, downwards",
+}
 
 
 def section(report: Report) -> Section | None:
@@ -153,7 +168,7 @@ def _numbers(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
         each = [rows.at(dataset.id, judge.id, name) for name in HEADLINES]
         return [estimate(row, mark=_beyond(row)) for row in each]
 
-    columns = [Column(label(name), note=STATISTICS[name].meaning) for name in HEADLINES]
+    columns = columns_of(HEADLINES)
     caption = f"{dataset.name}: average and minimum over the planned perturbations."
     shown = rows.where(statistic=HEADLINES)
     notes = [*_told_beyond(shown), *([MIXED] if _mixed(shown) else [])]
@@ -243,16 +258,92 @@ def _effect(
     damages: list[Damage],
     statistic: str,
 ) -> Table:
-    def cells(judge: Judge, damage: Damage) -> list[Cell] | None:
-        place = [
-            rows.at(dataset.id, judge.id, statistic, aspect=aspect, cell=damage.cell)
-            for aspect in dataset.aspects
-        ]
-        return [estimate(row, counts=True) for row in place] if any(place) else None
+    def found(judge: Judge, damage: Damage) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, statistic, cell=damage.cell)
+        return [at(aspect=aspect) for aspect in dataset.aspects]
 
     parts: list[Body] = []
     for damage in damages:
-        parts += bodies(judges, partial(cells, damage=damage), damage.title)
+        parts += estimates(judges, partial(found, damage=damage), damage.title, counts=True)
     columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
     caption = f"{dataset.name}: {label(statistic)}, {STATISTICS[statistic].meaning}."
     return Table(caption, "Damage and judge", columns, parts, source="tables/discernment.csv")
+
+
+def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
+    """Return the figure of a dataset's response styles, nothing where no judge has any."""
+    rows = report.rows("responses").where(dataset=dataset.id)
+    shown = [judge for judge in judges if rows.at(dataset.id, judge.id, "range_top")]
+    if not shown:
+        return []
+    found = [_distribution(rows, dataset, judge, one.name) for judge in shown for one in STYLES]
+    axis = "score, from the bottom to the top of the judge's range"
+    spec = histogram_spec(found, [labelled(judge) for judge in shown], STYLES, x=axis)
+    keys = [Key(one.sign, one.style, STYLE_KEYS[one.name]) for one in STYLES]
+    keys += [Key("▼", "blue", "mean of originals"), Key("▲", "red", "mean of damaged texts")]
+    return [
+        Figure(
+            f"{dataset.name}: response styles",
+            svg(spec),
+            _style_summary(rows, dataset, shown),
+            keys,
+            _style_table(rows, dataset, shown),
+        )
+    ]
+
+
+def _distribution(rows: Rows, dataset: Dataset, judge: Judge, series: str) -> Distribution:
+    mine = rows.where(judge=judge.id, statistic="score_share", perturbation=series)
+    shares = {row.k: row.value or 0.0 for row in mine}
+    low, high = (rows.at(dataset.id, judge.id, f"range_{end}") for end in ("bottom", "top"))
+    mean = rows.at(dataset.id, judge.id, "score_mean", cell=series)
+    place = None
+    if mean and low and high and None not in (mean.value, low.value, high.value):
+        place = ((mean.value or 0) - (low.value or 0)) / ((high.value or 0) - (low.value or 0))
+    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], place)
+
+
+def _style_summary(rows: Rows, dataset: Dataset, judges: list[Judge]) -> str:
+    """Return the sentence that says where each judge, no control, puts originals and damage."""
+    told = [
+        f"{judge.id} {figures(before)} and {figures(after)}"
+        for judge in judges
+        if not judge.control
+        for before, after in [_style_means(rows, dataset, judge)]
+        if before and after
+    ]
+    means = f" Mean scores of originals and of damaged texts: {'; '.join(told)}." if told else ""
+    return (
+        "Scores, averaged over the aspects, of originals and of all damaged texts. Where a judge "
+        f"puts them is its style; discernment asks only whether they part.{means}"
+    )
+
+
+def _style_means(rows: Rows, dataset: Dataset, judge: Judge) -> tuple[Row | None, Row | None]:
+    before, after = (rows.at(dataset.id, judge.id, "score_mean", cell=one.name) for one in STYLES)
+    return before, after
+
+
+def _style_table(rows: Rows, dataset: Dataset, judges: list[Judge]) -> Table:
+    rated = len(rows.where(statistic="pearson")) > 0
+    whose = "the planned ratings" if dataset.planned else "people"
+
+    def cells(judge: Judge) -> list[Cell]:
+        found = [*_style_means(rows, dataset, judge)]
+        found += [rows.at(dataset.id, judge.id, f"range_{end}") for end in ("bottom", "top")]
+        r = rows.at(dataset.id, judge.id, "pearson", level="pooled", cell="systems")
+        found += [r] if rated else []
+        return [estimate(row) for row in found]
+
+    columns = [
+        Column("Originals", "mean score"),
+        Column("Damaged texts", "mean score"),
+        Column("Bottom", "of the range"),
+        Column("Top", "of the range"),
+        *([Column("Pearson r", f"with {whose}, of the systems' texts")] if rated else []),
+    ]
+    caption = f"{dataset.name}: mean scores over the aspects, and where the range ends."
+    notes = ["The range is that of the judge's scale, or of its scores where it has none."]
+    return Table(
+        caption, "Judge", columns, bodies(judges, cells), notes, source="tables/responses.csv"
+    )

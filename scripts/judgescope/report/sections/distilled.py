@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgescope.report.charts import BLUE, RED, svg
-from judgescope.report.curves import Curve, curves_spec
+from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -21,6 +20,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.numbers import amount, count, listed, plural
 from judgescope.report.report import Report
+from judgescope.report.specs import Distilled
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import statistic
 
@@ -39,39 +39,39 @@ Noted = Mapping[str, Any]
 
 def section(report: Report) -> Section | None:
     """Return who was taught by whom, the recipe, the curve, and losses on what was held out."""
-    told = report.spec.get("distilled")
-    if told is None:
+    card = report.spec.distilled
+    if card is None:
         return None
-    blocks: list[Block] = [_about(report, told), _recipe(told), _curve(told, report.training)]
-    taught = _taught(report, told)
+    blocks: list[Block] = [_about(report, card), _recipe(card), _curve(card, report.training)]
+    taught = _taught(report, card)
     link = Link("The examples and losses of every dataset, as a table", f"../{SOURCE}")
     return Section("distilled", "The distilled judge", LEAD, [*blocks, taught, link])
 
 
 def _datasets(report: Report) -> dict[str, str]:
     """Return the datasets of which something was taught, and their names; an id where none is."""
-    known = {name: card["name"] or name for name, card in report.spec["datasets"].items()}
+    known = {name: card.name or name for name, card in report.spec.datasets.items()}
     return {id_: known.get(id_, id_) for id_ in report.rows("training").names("dataset")}
 
 
-def _about(report: Report, told: Noted) -> Block:
+def _about(report: Report, card: Distilled) -> Block:
     names = listed([*_datasets(report).values()])
     return Text(
-        f"`{told['judge']}` is the model `{told['model']}`, taught by `{told['teacher']}` on texts "
+        f"`{card.judge}` is the model `{card.model}`, taught by `{card.teacher}` on texts "
         f"of {names}, about which nobody else is asked."
     )
 
 
-def _recipe(told: Noted) -> Table:
+def _recipe(card: Distilled) -> Table:
     lines = [
         Line(spoken(name), [Cell(f"{value:g}" if isinstance(value, float) else str(value))])
-        for name, value in told["recipe"].items()
+        for name, value in card.recipe.items()
     ]
     caption = "The recipe: what the study's key `distill.recipe` says, and defaults."
     return Table(caption, "Key", [Column("Value")], [Body(lines)], code=False)
 
 
-def _curve(told: Noted, log: Sequence[Noted]) -> Figure:
+def _curve(card: Distilled, log: Sequence[Noted]) -> Figure:
     """Return the losses over the steps, of what is taught and of what is held out."""
     split = {
         name: [(row["step"], row["loss"]) for row in log if row["split"] == name]
@@ -88,7 +88,7 @@ def _curve(told: Noted, log: Sequence[Noted]) -> Figure:
     drawn = svg(curves_spec([one for one in curves if one.values], x="step", y="loss in nats"))
     signs = {TRAIN: ("–", "blue"), HELD_OUT: ("●", "red")}
     keys = [Key(*signs[name], names[name]) for name, each in split.items() if each]
-    title = f"{told['judge']}: mean loss of a token over the training"
+    title = f"{card.judge}: mean loss of a token over the training"
     return Figure(title, drawn, summary, keys, _numbers(title, log))
 
 
@@ -113,19 +113,19 @@ def _numbers(title: str, log: Sequence[Noted]) -> Table:
     return Table(f"{title}.", "Step", columns, [Body(lines)], code=False, source=LOG)
 
 
-def _taught(report: Report, told: Noted) -> Table:
+def _taught(report: Report, card: Distilled) -> Table:
     """Return per dataset and aspect how many examples there were, and the losses."""
-    bodies = [_body(report, told, *one) for one in _datasets(report).items()]
+    bodies = [_body(report, card, *one) for one in _datasets(report).items()]
     columns = [
         *(Column("taught", group="Examples"), Column("held out", group="Examples")),
         *(Column(label(name), group="On replies that are held out") for name in LOSSES),
     ]
     caption = (
-        f"What `{told['judge']}` was taught, and its loss: {statistic(LOSSES[0]).meaning}, and "
+        f"What `{card.judge}` was taught, and its loss: {statistic(LOSSES[0]).meaning}, and "
         "after the last step."
     )
     notes = [
-        "Missing: texts and aspects of the sample of which `" + told["teacher"] + "` has no "
+        "Missing: texts and aspects of the sample of which `" + card.teacher + "` has no "
         "judgment that can be taught.",
         "These losses are means over replies; those of the curve are over all tokens together, of "
         "which long replies have more.",
@@ -133,8 +133,8 @@ def _taught(report: Report, told: Noted) -> Table:
     return Table(caption, "Aspect", columns, bodies, notes, code=False, source=SOURCE)
 
 
-def _body(report: Report, told: Noted, dataset: str, name: str) -> Body:
-    rows, judge = report.rows("training"), told["judge"]
+def _body(report: Report, card: Distilled, dataset: str, name: str) -> Body:
+    rows, judge = report.rows("training"), card.judge
     own = rows.where(dataset=dataset)
 
     def line(aspect: str) -> Line:

@@ -23,7 +23,7 @@ from judgescope.report.numbers import listed, plural
 from judgescope.report.panels import Ends, Level, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import per_dataset
+from judgescope.report.sections.shared import section_of
 from judgescope.report.words import LEVELS, label
 from judgescope.statistics.registry import statistic
 
@@ -95,8 +95,7 @@ class _Ensemble:
 
 def section(report: Report) -> Section | None:
     """Return per dataset and ensemble its figure, what its members add, and their errors."""
-    blocks = per_dataset(report, "ensemble", _dataset)
-    return Section("ensemble", "Ensembles", LEAD, blocks) if blocks else None
+    return section_of(report, "ensemble", "Ensembles", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:

@@ -4,7 +4,7 @@ from judgescope.report.elements import Block, Body, Column, Line, Section, Table
 from judgescope.report.numbers import count, plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import per_dataset
+from judgescope.report.sections.shared import section_of
 from judgescope.report.words import spoken
 
 ALL, EVERY = "all", "every-lexical-judge"
@@ -12,14 +12,11 @@ ALL, EVERY = "all", "every-lexical-judge"
 
 def section(report: Report) -> Section | None:
     """Return per dataset how many planned faults every lexical judge misses, and who sees which."""
-    blocks = per_dataset(report, "faults", _dataset)
-    if not blocks:
-        return None
     lead = (
         "The authors of these texts planned a fault into some of them. A judge notices a fault "
         "when it scores the faulty text strictly below the clean text of the same item."
     )
-    return Section("faults", "Planned faults", lead, blocks)
+    return section_of(report, "faults", "Planned faults", lead, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:

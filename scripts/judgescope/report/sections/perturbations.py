@@ -16,7 +16,7 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import count
 from judgescope.report.report import Damage, Dataset, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import per_dataset
+from judgescope.report.sections.shared import section_of
 from judgescope.report.words import spoken
 from judgescope.statistics.registry import STATISTICS
 
@@ -30,21 +30,18 @@ OUTCOMES = {
 
 def section(report: Report) -> Section | None:
     """Return per dataset the counts of outcomes, the edits and the edit distance."""
-    blocks = per_dataset(report, "perturbations", _dataset)
-    if not blocks:
-        return None
     lead = (
         "Every damaged text differs from its original. Short means that fewer edits took effect "
         "than planned, impossible that the text offers no place for the damage."
     )
-    return Section("perturbations", "Perturbations", lead, blocks)
+    return section_of(report, "perturbations", "Perturbations", lead, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
     link = Link(
         f"See texts of {dataset.name}, with their damage marked", f"texts.html#{dataset.id}"
     )
-    links: list[Block] = [link] if report.spec["texts"] else []
+    links: list[Block] = [link] if report.spec.texts else []
     return [*_improved(dataset, rows), _table(report, dataset, rows), *links]
 
 

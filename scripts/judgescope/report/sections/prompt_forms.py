@@ -1,10 +1,10 @@
 """How the form matters: the judges of one model beside each other."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 
-from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
+from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,7 +13,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Key,
     Line,
     Section,
     Table,
@@ -22,6 +21,7 @@ from judgescope.report.elements import (
 from judgescope.report.numbers import plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
+from judgescope.report.sections.shared import chart
 from judgescope.report.words import LEVELS, label
 
 READ = {"openai", "vllm", "recorded"}
@@ -53,9 +53,9 @@ def _models(report: Report, dataset: Dataset) -> Models:
     rated = set(report.rows("agreement").where(dataset=dataset.id).names("judge"))
     found: Models = {}
     for judge in report.judges:
-        card = report.spec["judges"][judge.id]
-        if judge.id in rated and judge.engine in READ and card["parser"] != "number":
-            found.setdefault(card["model"], []).append(judge)
+        card = report.spec.judges[judge.id]
+        if judge.id in rated and judge.engine in READ and card.parser != "number":
+            found.setdefault(card.model, []).append(judge)
     return {model: judges for model, judges in found.items() if len(judges) > 1}
 
 
@@ -102,7 +102,6 @@ class _Forms:
         The table alone where none is defined.
         """
         others = [(judges, judge) for judges in self.models.values() for judge in judges[1:]]
-        series = signs([judge.id for _, judge in others[:MOST_SIGNS]])
         rows = [
             (name, judge, row)
             for judges, judge in others[:MOST_SIGNS]
@@ -111,11 +110,6 @@ class _Forms:
         ]
         if not rows:
             return gaps
-        points = [
-            Point(self.report.aspect(name), judge.id, row.value or 0.0, row.lo, row.hi)
-            for name, judge, row in rows
-        ]
-        groups = list(dict.fromkeys(point.group for point in points))
         axis = f"difference in {label(self.statistic)}"
         apart = sum(row.lo is not None and (row.lo > 0 or (row.hi or 0) < 0) for *_, row in rows)
         summary = (
@@ -124,10 +118,10 @@ class _Forms:
         )
         if len(others) > MOST_SIGNS:
             summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
-        keys = [Key(one.sign, one.style, one.name) for one in series]
         title = f"{self.dataset.name}: what the form changes"
-        spec = chart_spec(points, groups, series, line=0, x=axis)
-        return Figure(title, svg(spec), summary, keys, gaps)
+        values = [(self.report.aspect(name), judge.id, row) for name, judge, row in rows]
+        names = [judge.id for _, judge in others[:MOST_SIGNS]]
+        return chart(title, summary, gaps, values, line=0, axis=axis, names=names)
 
     def _table(
         self,
@@ -182,18 +176,17 @@ class _Forms:
 def turned(row: Row) -> Row:
     """Return the difference of two judges as the second less the first."""
     value, lo, hi = (None if end is None else 0.0 - end for end in (row.value, row.hi, row.lo))
-    return replace(row, judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
+    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
 
 
 def about(report: Report, judge: Judge) -> str:
     """Return what a judge's card says of how its model is asked."""
-    card = report.spec["judges"][judge.id]
-    shots, heat = card.get("shots"), card.get("temperature")
-    told = [
-        card["form"],
-        plural(shots, "rated text") if shots else "",
-        "" if heat is None else f"temperature {heat:g}",
-        plural(card["draws"], "draw"),
-        card.get("annotation", ""),
-    ]
-    return ", ".join(filter(None, told))
+    card = report.spec.judges[judge.id]
+    parts = (
+        card.form,
+        plural(card.shots, "rated text") if card.shots else "",
+        "" if card.temperature is None else f"temperature {card.temperature:g}",
+        plural(card.draws, "draw"),
+        card.annotation,
+    )
+    return ", ".join(filter(None, parts))

@@ -2,12 +2,10 @@
 
 from functools import partial
 
-from judgescope.report.elements import Block, Body, Cell, Column, Section, Table, estimate
+from judgescope.report.elements import Block, Section, Table
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Rows
-from judgescope.report.sections.shared import bodies, per_dataset
-from judgescope.report.words import label
-from judgescope.statistics.registry import STATISTICS
+from judgescope.report.rows import Row, Rows
+from judgescope.report.sections.shared import by_aspect, columns_of, section_of
 
 REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
 PAIRS = (
@@ -18,22 +16,20 @@ PAIRS = (
 
 def repeatability(report: Report) -> Section | None:
     """Return per dataset a table of what several draws of one judgment have in common."""
-    blocks = per_dataset(report, "repeatability", _repeated)
     lead = (
         "Several replies to one question: how often they differ, and how many must be averaged "
         "for 95 % of the correlation with people that endless draws would reach."
     )
-    return Section("repeatability", "Repeatability", lead, blocks) if blocks else None
+    return section_of(report, "repeatability", "Repeatability", lead, _repeated)
 
 
 def pairwise(report: Report) -> Section | None:
     """Return per dataset a table of judges that choose between two texts."""
-    blocks = per_dataset(report, "pairwise", _compared)
     lead = (
         "Judges that choose between two texts are asked in both orders. A first-position rate "
         "of 50 % is fair; accuracy is over the pairs that people do not tie."
     )
-    return Section("pairwise", "Comparing judges", lead, blocks) if blocks else None
+    return section_of(report, "pairwise", "Comparing judges", lead, _compared)
 
 
 def _repeated(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -59,18 +55,11 @@ def _table(
 ) -> Table:
     told = [name for name in names if len(rows.where(statistic=name))]
 
-    def cells(judge: Judge, aspect: str) -> list[Cell] | None:
-        each = [
-            rows.at(dataset.id, judge.id, name, aspect=aspect, level="pooled", cell=cell)
-            for name in told
-        ]
-        return [estimate(row, counts=True) for row in each] if any(each) else None
+    def found(judge: Judge, aspect: str) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, aspect=aspect, level="pooled", cell=cell)
+        return [at(name) for name in told]
 
-    parts: list[Body] = []
-    for aspect in dataset.aspects:
-        name = report.aspect(aspect)
-        parts += bodies(report.judges, partial(cells, aspect=aspect), name)
-    columns = [Column(label(name), note=STATISTICS[name].meaning) for name in told]
+    parts, columns = by_aspect(report, dataset.aspects, found), columns_of(told)
     of = f", {cell}" if cell else ""
     return Table(
         f"{dataset.name}{of}.", "Aspect and judge", columns, parts, source=f"tables/{table}.csv"

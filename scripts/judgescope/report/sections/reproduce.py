@@ -23,8 +23,8 @@ SIGNED = (
 def section(report: Report) -> Section:
     """Return the command, the seed, the versions, and how to read a signature."""
     versions = [("judgescope", __version__), ("Python", "{}.{}".format(*sys.version_info))]
-    versions += sorted(report.spec["versions"].items())
-    facts = [("command", str(report.spec["command"])), ("seed", str(report.spec["study"]["seed"]))]
+    versions += sorted(report.spec.versions.items())
+    facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
     lead = (
         "The same lock file and the same replies give the same bytes: the tables, and this file. "
         "Intervals are 95 %, jackknife-t over the items, unless a table's method says otherwise."

@@ -1,10 +1,9 @@
-"""Robustness: how consistent judges are over forms, and how far they follow a hint."""
+"""Robustness: how consistent judges are over forms, and how far they follow hints and attacks."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from judgescope.parsing.judgment import NO_VALUE
-from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -12,10 +11,12 @@ from judgescope.report.elements import (
     Column,
     Figure,
     Fold,
-    Key,
+    Heading,
     Line,
+    Link,
     Section,
     Table,
+    Text,
     estimate,
     figures,
 )
@@ -23,8 +24,13 @@ from judgescope.report.numbers import listed
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.agreement import PEOPLE
-from judgescope.report.sections.injection import attacks
-from judgescope.report.sections.shared import bodies, leaders, per_dataset
+from judgescope.report.sections.shared import (
+    bodies,
+    chart,
+    estimates,
+    leaders,
+    section_of,
+)
 from judgescope.report.words import label
 from judgescope.statistics.registry import STATISTICS, statistic
 
@@ -44,12 +50,18 @@ LEAD = (
     "with what it was told? A judge that follows a wrong rating as readily as a right one follows "
     "ratings, not texts."
 )
+SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
+ATTACK, INERT = "attack", "inert"
+ATTACK_LEAD = (
+    "Each attack adds something to every original that claims the top of the scale. A note of no "
+    "meaning, of the same length and in the same place, tells what added text does by itself: the "
+    "difference of the two is what the words of the attack do."
+)
 
 
 def section(report: Report) -> Section | None:
     """Return per dataset the agreement over forms, what hints do, and what reasons are like."""
-    blocks = per_dataset(report, "robustness", _dataset)
-    return Section("robustness", "Robustness", LEAD, blocks) if blocks else None
+    return section_of(report, "robustness", "Robustness", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -105,15 +117,15 @@ def _per_judge(
     """Return one statistic of every judge on every aspect."""
     known = {(row.judge, row.judged): row for row in rows.where(statistic=which)}
 
-    def cells(judge: Judge) -> list[Cell] | None:
-        own = [known.get((judge.id, one)) for one in aspects]
-        return [estimate(row, counts=counts) for row in own] if any(own) else None
+    def found(judge: Judge) -> list[Row | None]:
+        return [known.get((judge.id, one)) for one in aspects]
 
     told = statistic(which)
     name = label(which) if which in STATISTICS else told.label
     caption = f"{dataset.name}; {name}: {told.meaning}."
     columns = [Column(report.aspect(one)) for one in aspects]
-    return Table(caption, "Judge", columns, bodies(report.judges, cells), source=SOURCE)
+    lines = estimates(report.judges, found, counts=counts)
+    return Table(caption, "Judge", columns, lines, source=SOURCE)
 
 
 def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figure | None:
@@ -132,30 +144,12 @@ def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figur
     axis = "α, ordinal, with 95 % interval; the line is people among themselves"
     table = _numbers(title, shown, {one.id: [own[one.id]] for one in shown}, ["α"])
     points = [(one.id, label("alpha_pair"), own[one.id]) for one in shown]
-    return _figure(title, points, summary, table, line=among.value, axis=axis)
+    return chart(title, summary, table, points, line=among.value, axis=axis)
 
 
 def _best(own: dict[str, Row], shown: Sequence[Judge]) -> str:
     best = leaders(shown, (own[one.id] for one in shown))
     return f"{listed([row.judge for row in best])}, {figures(best[0])}"
-
-
-def _figure(
-    title: str,
-    told: Sequence[tuple[str, str, Row]],
-    summary: str,
-    table: Table,
-    *,
-    line: float,
-    axis: str,
-) -> Figure:
-    """Return a figure of (group, series, row)."""
-    series = signs(list(dict.fromkeys(name for _, name, _ in told)))
-    points = [Point(group, name, row.value or 0.0, row.lo, row.hi) for group, name, row in told]
-    groups = list(dict.fromkeys(group for group, _, _ in told))
-    spec = chart_spec(points, groups, series, line=line, x=axis)
-    keys = [Key(one.sign, one.style, one.name) for one in series]
-    return Figure(title, svg(spec), summary, keys, table)
 
 
 def _numbers(
@@ -190,7 +184,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
         points = [(report.aspect(row.judged), row.judge, row) for row in known]
         axis = "points toward the hint, with 95 % interval; the line is no shift"
         table = _numbers(title, shown, cells, names)
-        found.append(_figure(title, points, summary, table, line=0, axis=axis))
+        found.append(chart(title, summary, table, points, line=0, axis=axis))
     rest = [tables[1], tables[2], tables[5], _per_judge(report, dataset, rows, aspects, SHIFT)]
     return [*found, Fold(f"{dataset.name}: hints in detail", rest)]
 
@@ -232,4 +226,57 @@ def _moods(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     table = _numbers(title, shown, cells, [report.aspect(one) for one in aspects])
     points = [(report.aspect(row.judged), row.judge, row) for row in known]
     axis = "mean polarity, with 95 % interval; the line is neutral"
-    return _figure(title, points, summary, table, line=0, axis=axis)
+    return chart(title, summary, table, points, line=0, axis=axis)
+
+
+def attacks(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+    """Return how far each attack moves each judge, and how many texts it takes to the top."""
+    rows = rows.where(
+        statistic=(
+            SHIFTED,
+            OBEYED,
+            P,
+            f"difference_{SHIFTED}",
+            f"difference_{OBEYED}",
+        )
+    )
+    if not len(rows):
+        return []
+    found: list[Block] = [
+        Heading(f"{dataset.name}: what is written to the judge", f"injection-{dataset.id}"),
+        Text(ATTACK_LEAD),
+    ]
+    averages = list(dict.fromkeys(row.judged for row in rows if row.aspect == AVERAGE))
+    folded: list[Block] = []
+    for wording in averages:
+        own = partial(_attack_table, report, dataset, rows, wording)
+        found += [own(f"difference_{SHIFTED}", ATTACK), own(OBEYED, ATTACK)]
+        folded += [
+            own(SHIFTED, ATTACK),
+            own(SHIFTED, INERT),
+            own(f"difference_{OBEYED}", ATTACK),
+        ]
+    plain = dict.fromkeys(row.judged for row in rows.where(statistic=P))
+    folded += [_attack_table(report, dataset, rows, aspect, P, ATTACK) for aspect in plain]
+    texts = Link(f"See texts of {dataset.name} with what was added", f"texts.html#{dataset.id}")
+    return [*found, Fold(f"{dataset.name}: attacks in detail", folded), texts]
+
+
+def _attack_table(
+    report: Report, dataset: Dataset, rows: Rows, aspect: str, which: str, degree: str
+) -> Table:
+    """Return one statistic of every judge under every attack."""
+    names = rows.names("perturbation")
+    columns = [Column(report.perturbation(name)) for name in names]
+
+    def found(judge: Judge) -> list[Row | None]:
+        at = partial(rows.at, dataset.id, judge.id, which, aspect=aspect)
+        return [at(cell=f"{name}.{degree}") for name in names]
+
+    told = statistic(which)
+    plain, _, wording = aspect.partition(".")
+    of = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
+    where = f"{of} ({wording})" if wording else of
+    about = {ATTACK: "attacks", INERT: "inert texts in their place"}[degree]
+    caption = f"{dataset.name}, {about}, {where}; {told.label}: {told.meaning}."
+    return Table(caption, "Judge", columns, estimates(report.judges, found), source=SOURCE)

@@ -23,9 +23,8 @@ from judgescope.report.marked import Piece
 from judgescope.report.numbers import plural
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.sections.shared import bodies, per_dataset
+from judgescope.report.sections.shared import bodies, columns_of, section_of
 from judgescope.report.words import STATUSES, label
-from judgescope.statistics.registry import STATISTICS
 
 LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
 FOUND = ("span_match_rate", "span_match_exact", "span_match_normalised", "span_match_fuzzy")
@@ -66,8 +65,7 @@ HINT = (
 
 def section(report: Report) -> Section | None:
     """Return what judges list, how it agrees with people, and texts with the errors in them."""
-    blocks = per_dataset(report, "spans", _dataset)
-    return Section("spans", "Error spans", LEAD, blocks) if blocks else None
+    return section_of(report, "spans", "Error spans", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
@@ -92,7 +90,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
 def _table(report: Report, dataset: Dataset, rows: Rows, names: Sequence[str]) -> Table:
     """Return some statistics of one set of texts, per aspect and judge."""
     [cell] = rows.names("cell")
-    columns = [Column(label(name), STATISTICS[name].meaning) for name in names]
+    columns = columns_of(names)
 
     def found(own: Rows) -> list[Cell]:
         known = {row.statistic: row for row in own}

@@ -19,8 +19,8 @@ from judgescope.report.elements import (
 from judgescope.report.headline import LEAST_IS_BEST, Measure, best_control, measures
 from judgescope.report.numbers import THOUSAND, listed
 from judgescope.report.numbers import dollars as dollars_of
+from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.scatter import Bought, Priced, scatter_spec
 from judgescope.report.sections.cost import price_per_1000
 from judgescope.report.sections.shared import bodies
 

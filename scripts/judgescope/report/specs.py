@@ -1,0 +1,206 @@
+"""The specs of the jobs that write pages: the report, the judges' cards, texts, judgments."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from judgescope.core.cells import Block
+from judgescope.core.job_spec import JobSpec
+
+Ends = tuple[float, float] | None
+"""Minimum and maximum of a judge's scores; None if they have none."""
+
+
+class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a spec."""
+
+
+class StudyFacts(_Part, frozen=True, kw_only=True):
+    """What pages depend on in a study's card; names are in the study's order."""
+
+    study: str
+    seed: int
+    datasets: list[str]
+    judges: list[str]
+    perturbations: list[str]
+    share: float = 1.0
+    """The share of the items that asked judges were given."""
+    allow_missing: bool = False
+
+
+class DatasetCard(_Part, frozen=True, kw_only=True):
+    """What a page says of a dataset; `report` is the file of what reading it counted."""
+
+    name: str
+    task: str
+    ratings: str
+    licence: str
+    citation: str
+    aspects: list[str]
+    report: str
+
+
+class JudgeCard(_Part, frozen=True, kw_only=True):
+    """What a page says of a judge; the fields from `model` on are of judges that read prompts."""
+
+    engine: str
+    form: str
+    against: str | None = None
+    parser: str = ""
+    draws: int = 1
+    hint: str = ""
+    model: str = ""
+    temperature: float | None = None
+    max_tokens: int = 0
+    shots: int = 0
+    annotation: str = ""
+    alike: str = ""
+    """The same for judges that differ in nothing but their scale."""
+    points: dict[str, list[int]] = field(default_factory=dict)
+    """Dataset -> how many values the judge can give, if it differs by aspect each."""
+
+
+class PerturbationCard(_Part, frozen=True, kw_only=True):
+    """What a page says of a perturbation."""
+
+    name: str | None
+    level: str
+    issue: str | None = None
+    method: str = ""
+    kind: str = ""
+    by: str = ""
+    """Who or what makes its texts, in words."""
+
+
+class AnnotatedTexts(_Part, frozen=True, kw_only=True):
+    """A set of texts, and the files of the errors that judges and people mark in it."""
+
+    set: str
+    marked: str
+    targets: str
+    gold: str | None
+
+
+class Distilled(_Part, frozen=True, kw_only=True):
+    """Which judge learns from which, how, and the file of the course of its training."""
+
+    judge: str
+    teacher: str
+    model: str
+    recipe: dict[str, float | int | str | None]
+    log: str
+
+
+class ReportSpec(JobSpec, frozen=True, kw_only=True):
+    """The spec of the report."""
+
+    study: StudyFacts
+    templates: str
+    """A hash of templates and style sheets."""
+    tables: dict[str, str]
+    datasets: dict[str, DatasetCard]
+    judges: dict[str, JudgeCard]
+    aspects: dict[str, str]
+    perturbations: dict[str, PerturbationCard]
+    output: str
+    cards: str | None = None
+    """The way from the page to the folder of the judges' cards; None if it leads to none."""
+    command: str = ""
+    """What reproduces the study."""
+    texts: bool = False
+    """Whether there is a page of damaged texts."""
+    annotated: dict[str, AnnotatedTexts] = field(default_factory=dict)
+    distilled: Distilled | None = None
+    joined: dict[str, list[str]] = field(default_factory=dict)
+    """Dataset -> the files of how many rows of recorded models were joined."""
+    figures: str = ""
+    sections: str = ""
+
+
+class ExpectedDrop(_Part, frozen=True, kw_only=True):
+    """A set of damaged texts, the aspects that its damage should lower, and who says so."""
+
+    cell: str
+    aspects: list[str]
+    why: Literal["expected", "weighted", "all"]
+
+
+class WorstCases(_Part, frozen=True, kw_only=True):
+    """What decides which judgments of a dataset are the worst."""
+
+    damages: list[ExpectedDrop]
+    rated: bool
+    """Whether texts of systems have ratings."""
+    scales: dict[str, tuple[float, float]]
+    """Aspect -> the ends of the scale of the ratings."""
+
+
+class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
+    """The spec of the judges' cards, one job for all of them."""
+
+    results: str
+    explore: bool
+    """Whether there is a page of all judgments."""
+    settings: dict[str, dict[str, object]]
+    """Judge -> what its card says beside the defaults."""
+    models: dict[str, dict[str, object]]
+    worst: dict[str, WorstCases]
+    ends: list[dict[str, dict[str, Ends]]]
+    """Each is dataset -> aspect -> the ends of the scores of some judges."""
+    ends_of: dict[str, int]
+    """Judge -> its place in `ends`."""
+
+
+class DamagedSet(_Part, frozen=True, kw_only=True):
+    """A perturbation in one degree, and how much of it its card asks for."""
+
+    perturbation: str
+    degree: str
+    amount: dict[str, object]
+
+
+class DamagedDataset(_Part, frozen=True, kw_only=True):
+    """A dataset with its sets of damaged texts."""
+
+    name: str
+    sets: list[DamagedSet]
+
+
+class SpotcheckSpec(JobSpec, frozen=True, kw_only=True):
+    """The spec of the page with a sample of the damaged texts."""
+
+    study: str
+    seed: int
+    templates: str
+    order: list[str]
+    """The datasets, in the study's order."""
+    datasets: dict[str, DamagedDataset]
+    perturbations: dict[str, PerturbationCard]
+    results: str
+    output: str
+
+
+class ExploredDataset(_Part, frozen=True, kw_only=True):
+    """A dataset with its sets of texts, its aspects (id and name each) and its cells."""
+
+    id: str
+    name: str
+    ratings: str
+    sets: list[tuple[str, str]]
+    aspects: list[tuple[str, str]]
+    cells: list[Block]
+
+
+class ExploreSpec(JobSpec, frozen=True, kw_only=True):
+    """The spec of the page on which every judgment can be looked at."""
+
+    study: str
+    templates: str
+    datasets: list[ExploredDataset]
+    judges: dict[str, str]
+    """Judge -> what answers for it, and how it is asked."""
+    models: dict[str, str]
+    """Judge -> the model in the paths of its cells."""
+    perturbations: dict[str, PerturbationCard]
+    results: str
+    output: str

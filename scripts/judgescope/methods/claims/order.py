@@ -233,13 +233,13 @@ def compared(study: EvaluationData) -> Iterator[Claim]:
         tastes = Tastes(study, panel.source[texts], panel.system[texts])
         first, second = (np.searchsorted(texts, one) for one in (told.first, told.second))
         known = np.where(sign > 0, (first, second), (second, first))[:, asked]
-        votes = Preferences.of_votes(told.verdict, (first, second), tastes.source, *known)
+        preferred = Preferences.of_votes(told.verdict, (first, second), tastes.source, *known)
         for claim in _claim(own, judge, PAIRS, POOLED, aspect, lost):
             if claim.outcome:
                 yield claim
                 continue
             gap, p = _as_rater(study, panel, aspect, told) or (None, nan)
-            yield votes.tested(replace(claim, rater=gap, p_rater=p), tastes)
+            yield preferred.tested(replace(claim, rater=gap, p_rater=p), tastes)
 
 
 def _as_rater(

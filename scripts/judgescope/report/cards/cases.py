@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from judgescope.core.cells import DERIVED
-from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
+from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report.cards.worst import (
     MOST,
     Bad,
@@ -22,7 +22,7 @@ from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.numbers import MINUS, amount, count, listed, percent, plural
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.words import STATUSES
+from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES
 
 WHOLE = 20_000
 """Characters of a long text that can be unfolded."""
@@ -192,7 +192,7 @@ def _failed(reader: Reader, judge: Judge) -> list[Block]:
         "texts, aspect, the text's id and the draw."
     )
     if OFF_GRID in counts:
-        said += f" {STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
+        said += f" {OFF_GRID_SENTENCE}"
     title = Text("Replies that came to nothing", style="finding")
     return [title, Text(said), *(_failed_case(reader, judge, one) for one in found)]
 

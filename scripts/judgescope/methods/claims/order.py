@@ -99,7 +99,8 @@ class Preferences:
     """Which of two texts of a source a judge prefers, and the pairs of a known order.
 
     votes (sources, columns, columns): 1 for the text of the first column, 0 for neither, -1, NaN
-    without a verdict; source, column (texts,): a text's place there; better, worse (pairs,): texts.
+    without a verdict; source (texts,), column (texts + 1,): a text's place there, the last is that
+    of no text; better, worse (pairs,): texts.
     """
 
     votes: Floats
@@ -115,9 +116,9 @@ class Preferences:
         """Return those of votes, (asked pairs,), on the first of two texts; source (texts,)."""
         first, second = asked
         order = np.argsort(source, kind="stable")
-        column = np.empty(source.size, dtype=np.int64)
+        column = np.full(source.size + 1, -1)
         column[order] = np.arange(source.size) - np.searchsorted(source[order], source[order])
-        width = int(column.max()) + 1
+        width = int(column.max()) + 2  # the last column: of no text
         votes = np.full((int(source.max()) + 1, width, width), np.nan)
         votes[source[first], column[first], column[second]] = verdict
         votes[source[first], column[second], column[first]] = -verdict
@@ -132,19 +133,18 @@ class Preferences:
 
     def moved(self, text: Codes) -> Floats:
         """Return the half credit of each row of `text`: whose votes stand in a text's place."""
-        one, two = text[:, self.better], text[:, self.worse]
         source = self.source[self.better]
-        vote = self.votes[source, self.column[one], self.column[two]]
-        vote = np.where((one >= 0) & (two >= 0), vote, np.nan)
+        better, worse = (self.column[text[:, known]] for known in (self.better, self.worse))
+        vote = self.votes[source, better, worse]
         return mean_credits(vote, -vote, source)
 
     def worst(self) -> "Preferences":
         """Return the same with each pair of a known order that has no verdict wrong."""
         votes, source = self.votes.copy(), self.source[self.better]
         better, worse = self.column[self.better], self.column[self.worse]
-        lost = np.isnan(votes[source, better, worse])
-        source, better, worse = source[lost], better[lost], worse[lost]
-        votes[source, better, worse], votes[source, worse, better] = -1.0, 1.0
+        vote = votes[source, better, worse]
+        votes[source, better, worse] = np.where(np.isnan(vote), -1.0, vote)
+        votes[source, worse, better] = -votes[source, better, worse]
         return replace(self, votes=votes)
 
     def tested(self, claim: Claim, tastes: Tastes) -> Claim:

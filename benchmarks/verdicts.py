@@ -28,7 +28,7 @@ from effects import Rule
 from judgescope.methods.claims.agreement import Field, nulls_of
 from judgescope.methods.claims.base import CHANCE, LOST, ORDER, RATING, SYSTEMS, Claim
 from judgescope.methods.claims.lost import at_the_worst_end
-from judgescope.methods.claims.order import Ordered, moved_credit
+from judgescope.methods.claims.order import Ordered, Preferences
 from judgescope.methods.claims.rating import Classified
 from judgescope.methods.claims.tastes import Tastes
 from judgescope.statistics.order import ordered_pairs
@@ -133,10 +133,8 @@ def tastes_order(rng: np.random.Generator) -> bool:
     lengths = _normal(rng)
     own = Ordered(x[better], x[worse], lengths[better], lengths[worse], source, SOURCES)
     claim = Claim("j", ORDER, "half_credit", "direct", "a", Estimate(0.5), own.nulls()[1])
-    told = _tastes().tested(
-        claim, partial(moved_credit, np.append(x, np.nan), better, worse, source)
-    )
-    return claimed(told.nulls)
+    votes = Preferences.of_scores(x, SOURCE, better, worse)
+    return claimed(votes.tested(claim, _tastes()).nulls)
 
 
 def tastes_rating(rng: np.random.Generator) -> bool:
@@ -146,11 +144,12 @@ def tastes_rating(rng: np.random.Generator) -> bool:
     own = Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng)
     claim = Claim("j", RATING, "kappa_linear", "direct", "a", Estimate(0.0), own.nulls()[1])
     place = np.arange(SOURCE.size)
-    return claimed(_tastes().tested(claim, partial(own.moved, mine, place)).nulls)
+    moved = partial(own.moved, mine, place)
+    return claimed(_tastes().tested(claim, moved, moved).nulls)
 
 
 def _tastes() -> Tastes:
-    study: Any = SimpleNamespace(spec={"seed": 1}, dataset="simulated")
+    study: Any = SimpleNamespace(spec=SimpleNamespace(seed=1), dataset="simulated")
     return Tastes(study, SOURCE, SYSTEM)
 
 

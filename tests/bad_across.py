@@ -124,7 +124,7 @@ IDS: list[Case] = [
     (
         "an aspect that nothing rates",
         {STUDY: {"aspects": ["clarty"]}},
-        ["no dataset of the study has this aspect", "study.yaml, key aspects", "nearest: clarity"],
+        ["has this aspect", "study.yaml, key aspects", "nearest: clarity"],
     ),
     (
         "a wording that nobody has",

@@ -43,18 +43,18 @@ def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> Non
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("florble wug", 'it does not end in a line "Rating: 4"'),
-        ("Rating: 4\nIt reads well.", 'it does not end in a line "Rating: 4"'),
-        ("It reads badly.\nRating: 2", "its last line does not give the rating 4"),
-        ("It reads well.\nRating: high", "its last line does not give the rating 4"),
-        ("Rating: 4", "nothing stands before the rating"),
-        ("***\nRating: 4", "nothing stands before the rating"),
-        ("Rating: 2 at first sight.\nRating: 4", "it names another rating than 4"),
-        ("I would give it 3/5.\nRating: 4", "it names another rating than 4"),
+        ("florble wug", 'line "Rating: 4"'),
+        ("Rating: 4\nIt reads well.", 'line "Rating: 4"'),
+        ("It reads badly.\nRating: 2", "last line"),
+        ("It reads well.\nRating: high", "last line"),
+        ("Rating: 4", "before the rating"),
+        ("***\nRating: 4", "before the rating"),
+        ("Rating: 2 at first sight.\nRating: 4", "another rating than 4"),
+        ("I would give it 3/5.\nRating: 4", "another rating than 4"),
     ],
 )
 def test_what_is_no_analysis_is_told(text: str, problem: str) -> None:
-    assert problem_of(text, 4, FIVE) == problem
+    assert problem in (problem_of(text, 4, FIVE) or "")
 
 
 def test_ratings_between_the_steps_and_in_words() -> None:
@@ -69,7 +69,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
 @pytest.mark.parametrize(
     ("judge", "told"),
     [
-        ({"shots": {"n": 5}}, "shows analyses, and this card asks for none"),
+        ({"shots": {"n": 5}}, "shows analyses"),
         ({"form": "score-shots"}, "the form score-shots shows no analyses"),
         ({"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}}, "cannot write"),
         ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "no prompt of this"),
@@ -201,8 +201,8 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: Study) -> None
     done = study.run()
     assert done.returncode != 0
     told = " ".join(done.stdout.split())
-    assert "analyses of demonstrations cannot be used: after 3 attempts" in told
-    assert 'it does not end in a line "Rating: ' in told and "florble wug" in told
+    assert "after 3 attempts" in told
+    assert 'line "Rating: ' in told and "florble wug" in told
     assert "judges/terse.yaml, key shots.analyses: loop on terse naturalness" in told
     writer, judged = asked(study.endpoint)
     assert judged == []

@@ -10,7 +10,17 @@ import pytest
 from numpy.typing import NDArray
 
 from judgescope.methods.claims import agreement, order, rating
-from judgescope.methods.claims.base import AGREEMENT, ORDER, PAIRS, RATING, VERDICT, verdict_rows
+from judgescope.methods.claims.base import (
+    AGREEMENT,
+    LOST,
+    ORDER,
+    PAIRS,
+    RATING,
+    VERDICT,
+    verdict_rows,
+)
+from judgescope.methods.claims.order import Preferences
+from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from statistics_spec import facts_of, spec_of
@@ -217,6 +227,41 @@ def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> N
     for kind in (AGREEMENT, ORDER, RATING):
         row = found["taste", kind]
         assert (kind, outcome(row), reasons(row)[0]) == (kind, "not_shown", "systems")
+
+
+def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Held against every null but tastes, with the lost ones at the worst end, it claims much."""
+    world = World(seed=39)
+    world.quality = 0.7 * world.quality + np.array([0.0, 0, 0, 0, 0, 2.2])[world.system]
+    world.ratings = np.stack([points(world.quality - 0.5)] * 3)
+    taste = np.array([0.0, 1, -1, 0.5, -0.5, 2])[world.system]
+    x = points(taste + 0.3 * world.quality + 0.1 * world.noise[0])
+    x[np.random.default_rng(39).permutation(x.size)[: x.size // 10]] = NAN
+    study = world.study({"j": x})
+    found = [claim for maker in (agreement, order, rating) for claim in maker.claims(study)]
+    assert {claim.kind for claim in found} == {AGREEMENT, ORDER, RATING}
+    for claim in found:
+        rest = [p for name, p in claim.nulls.items() if name != LOST]
+        assert max(rest) < 0.015 and "systems" in claim.nulls
+        assert claim.nulls[LOST] > 0.03
+    for row in told(study, agreement.claims, order.claims, rating.claims).values():
+        assert (outcome(row), reasons(row)[0]) == ("not_shown", LOST)
+    monkeypatch.setattr(Tastes, "drawn", None)
+    for row in told(study, agreement.claims, order.claims, rating.claims).values():
+        assert outcome(row) in {"better", "as_rater"}
+
+
+def test_a_lost_pair_is_a_vote_for_the_worse_text_at_the_worst_end() -> None:
+    source, better, worse = np.zeros(4, int), np.array([0, 1]), np.array([1, 2])
+    own = Preferences.of_scores(np.array([3.0, NAN, 1.0, 1.0]), source, better, worse)
+    same = np.arange(4)[None, :]
+    assert np.isnan(own.moved(same)).all() and own.worst().moved(same).tolist() == [0.0]
+    turned = np.array([[2, 3, 0, 1], [0, 2, -1, 1], [3, 1, 0, 2]])
+    assert own.moved(turned).tolist() == pytest.approx([0.25, 1.0, NAN], nan_ok=True)
+    # the third row asks text 3 v. 1, of no known order, and 1 v. 0: lost, and so a vote for 1
+    assert own.worst().moved(turned).tolist() == [0.25, 1.0, 1.0]
 
 
 def test_few_systems_cannot_be_permuted_and_that_is_said() -> None:

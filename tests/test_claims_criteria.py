@@ -71,6 +71,42 @@ def test_lost_drops_at_the_worst_end() -> None:
     assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
 
 
+@pytest.mark.parametrize("cut", [8, -8], ids=["length", "brevity"])
+def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
+    """Four damages of one aspect alone change lengths by `cut`; without that the claim holds."""
+
+    def lossy(cut: int) -> EvaluationData:
+        rng, scores = np.random.default_rng(0), {**judge()}
+        names = [f"{kind}{k}" for kind in ("typos", "cuts") for k in range(4)]
+        for name in names:
+            typo, k = name.startswith("typos"), int(name[-1])
+            for aspect in ("clear", "true"):
+                wanted = (aspect == "clear") == typo
+                drop = (0.8 + 0.1 * k if wanted else 0.05 * k * typo) + 0.5 * rng.normal(size=N)
+                if wanted:
+                    drop[rng.random(N) < 0.17] = NAN
+                scores[f"{name}.single", aspect] = scores["original", aspect] - drop
+        typos, cuts = {"drop": ["clear"], "same": ["true"]}, {"drop": ["true"], "same": []}
+        expected = {name: typos if name.startswith("typos") else cuts for name in names}
+        perturbed = [[name, "single", "character"] for name in names]
+        own = study(
+            {"j": scores},
+            perturbed=perturbed,
+            expected={"id": "e@1", "of": expected, "margin": 0.2},
+        )
+        rows = [
+            {**row, "text": "w" * (15 - cut * row["perturbation"].startswith("cuts"))}
+            for row in own.targets.to_pylist()
+        ]
+        return replace(own, targets=table_of("targets", rows))
+
+    assert told(lossy(0))[:2] == (Outcome.BETTER, [])
+    outcome, reasons, claim = told(lossy(cut))
+    assert (outcome, reasons) == (Outcome.NOT_SHOWN, ["lost"])
+    assert max(p for name, p in claim.nulls.items() if name != "lost") < 0.01
+    assert claim.nulls["lost"] > 0.05
+
+
 def test_rows_name_the_wording() -> None:
     own = study(
         {"j": {**judge(typos_clear=1.0), **{}}},

@@ -185,7 +185,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
     ("model", "judge", "parts"),
     [
         ({"argv": ["no-such-program"]}, {}, ["there is no such program", "key argv"]),
-        ({"env": ["NOT_SET_HERE"]}, {}, ["a variable that the program needs is not set"]),
+        ({"env": ["NOT_SET_HERE"]}, {}, ["variable", "is not set", "NOT_SET_HERE"]),
         ({"files": {"program": "no.py"}}, {}, ["there is no file", "key files.program"]),
         ({"sha256": {"program": "0" * 64}}, {}, ["not the one that the card describes"]),
         ({}, {"against": "references"}, ["what a program is shown", "`sees` of models/counting"]),

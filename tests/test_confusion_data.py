@@ -202,10 +202,8 @@ def test_commentary_has_english_sentences_that_stand_for_their_paraphrase(tmp_pa
         ("mine-007", "Five, and more of it?", "2"),
     ]
     assert all(one.references == (one.source,) for one in rated.items)
-    assert rated.problems == [
-        "2 of 6 lines left out: headlines, or no English",
-        "there are no paraphrases: a text stands for its own",
-    ]
+    skipped, alone = rated.problems
+    assert skipped.startswith("2 of 6 lines") and "no paraphrases" in alone
 
 
 def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(tmp_path: Path) -> None:

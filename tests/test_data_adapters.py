@@ -120,7 +120,8 @@ def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -
     rated = read_dataset(unieval(), tmp_path, tmp_path)
     assert [one.target for one in rated.outputs] == ["mine-001:text-1", "mine-001:text-2"]
     assert rated.items[0].references == ("r",)
-    assert rated.problems == ["no system is named: the texts of an item are numbered"]
+    [problem] = rated.problems
+    assert "no system" in problem
 
 
 # --- table ---

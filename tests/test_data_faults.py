@@ -41,7 +41,7 @@ def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
         ({"id": "i2", "ref": None}, ["this item has no reference", "'i2'"]),
         ({"id": ""}, ["this is no id (item)"]),
         ({"by": None}, ["this is no id (system)"]),
-        ({"by": "m1"}, ["an item has two texts of one system", "i1, m1", "rows 1, 2"]),
+        ({"by": "m1"}, ["two texts of one system", "i1, m1", "rows 1, 2"]),
     ],
 )
 def test_every_fault_is_named_with_its_row(
@@ -117,7 +117,7 @@ def test_summeval_faults(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", rows)
     text = faults(card(format="summeval_jsonl", files="x.jsonl"), tmp_path)
     for part in (
-        "an item has two texts of one system",
+        "two texts of one system",
         "differ in their source",
         "this item has no reference",
         "off the scale",
@@ -139,7 +139,7 @@ def test_usr_faults(tmp_path: Path) -> None:
     aspects = {"natural": three | {"column": "Natural"}, "liked": three}
     text = faults(card(format="usr_json", files="x.json", aspects=aspects), tmp_path)
     for part in (
-        "an item has two texts of one system",
+        "two texts of one system",
         "a source is empty",
         "off the scale",
         "`liked[*]`",

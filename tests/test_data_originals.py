@@ -128,7 +128,7 @@ def test_story_cloze_faults_are_all_told(tmp_path: Path) -> None:
     )
     text = faults(dataset, tmp_path)
     for part in (
-        "this is not the number of an ending",
+        "number of an ending",
         "row 3",
         "allowed: 1, 2",
         "`InputSentence2` is empty",
@@ -180,8 +180,9 @@ def test_answer_equivalence_has_a_question_once_with_all_references(tmp_path: Pa
         ("q2", (SHORT,)),
     ]
     assert rated.items[0].source == "Who was q1?\n\nMuch was said of them."
-    told = "5 rows: the candidate answers and their ratings are not read"
-    assert (rated.outputs, rated.ratings, rated.problems) == ([], [], [told])
+    assert (rated.outputs, rated.ratings) == ([], [])
+    [problem] = rated.problems
+    assert problem.startswith("5 rows") and "candidate answers" in problem
     assert selected(dataset, tmp_path) == {"q1": LONGER}
 
 
@@ -204,7 +205,7 @@ def test_answer_equivalence_faults_are_all_told(tmp_path: Path) -> None:
     for part in (
         "differ in their source",
         "rows 1, 2",
-        "a reference is empty or not a text",
+        "reference is empty",
         "row 3",
         "row 4",
         "this is no id (item)",

@@ -173,7 +173,8 @@ def test_wiki_da() -> None:
 def test_sfres() -> None:
     _, rated = load("sfres")
     assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (580, 1181, 2362)
-    assert rated.problems == ["no system is named: the texts of an item are numbered"]
+    [problem] = rated.problems
+    assert "no system" in problem
 
 
 @needs_real_data

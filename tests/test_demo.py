@@ -5,13 +5,26 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+import msgspec
+import pyarrow.compute as pc
 import pytest
+from msgspec import structs
 
 import trusting
 from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
+from judgescope.jobs.statistics import evaluation_data
+from judgescope.methods import verdicts
+from judgescope.methods.claims.base import VERDICT
+from judgescope.methods.specs import StatisticsSpec
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.report.trust import GOOD
+from judgescope.schema.loading import load_yaml
+from judgescope.schema.tables import table_of
 from judgescope.statistics.registry import statistic
 from running import HOME, environment, outputs, rows, run
 from test_report import Page
@@ -73,6 +86,28 @@ def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
 @pytest.mark.slow
 def test_what_the_report_says_of_judges_is_what_its_tables_say(demo: Path) -> None:
     assert min(trusting.held(demo, "config/config.yaml").values()) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["demo-news", "demo-dialogue"])
+def test_a_judge_that_is_minus_the_length_holds_no_claim(
+    demo: Path, dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo)
+    plan = load_plan(load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml")
+    told = Specs(plan, demo, "results/demo").statistics("verdicts", dataset)
+    study = evaluation_data(msgspec.json.decode(told, type=StatisticsSpec))
+    longer = study.scores.filter(pc.field("judge") == "length").to_pylist()
+    brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
+    study = replace(study, scores=table_of("scores", [*study.scores.to_pylist(), *brevity]))
+    study.spec.judges["brevity"] = structs.replace(study.spec.judges["length"], engine="command")
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for row in verdicts.rows(study):
+        if row["statistic"] == VERDICT:
+            mine, outcome = row["judge"] == "brevity", row["note"].partition("; ")[0]
+            found[mine] |= {row["form"]} if mine or outcome in GOOD else set()
+            assert not (mine and outcome in GOOD), row
+    assert found[True] >= {"agreement", "damage", "sequence"} and found[False]
 
 
 @pytest.mark.slow

@@ -369,7 +369,7 @@ def test_one_missing_aspect_is_named() -> None:
     judge["typos.minor"]["true"] = np.full(ITEMS, NAN)
     rows = discernment.rows(study({"good": judge}))
     note = one(rows, "D", perturbation="typos", aspect="")["note"]
-    assert note == "no item has a score for both texts (true)"
+    assert "both texts" in note and "(true)" in note
 
 
 # Response styles

@@ -84,7 +84,7 @@ def test_a_judge_is_asked_for_what_it_is_taught(folder: Path, more: dict[str, An
     study = distilling(folder, NOWHERE)
     told = {"model": "student", "form": "distilled", "annotation": {**PERCENT, **more}}
     study.card("judges", "distilled", **told)
-    with pytest.raises(UserError, match="severities from 1 to 5, and no categories"):
+    with pytest.raises(UserError, match="severities from 1 to 5"):
         planned(study)
 
 

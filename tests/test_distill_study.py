@@ -156,7 +156,7 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Stu
     stopped = study.run()
     assert stopped.returncode != 0 and not study.endpoint.asked
     log = (study.folder / "results/asked/logs/distill/sample.log").read_text("utf-8")
-    assert "3 of 5 items to learn from have a source that is also evaluated on" in log
+    assert "3 of 5 items" in log
     assert "overlap: drop" in log
     write(study, distill=twin | {"overlap": "drop"}, aspects=["naturalness"])
     done = study.judgescope("distill", "export")

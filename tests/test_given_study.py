@@ -213,13 +213,11 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
         for row in study.rows("coverage", "given")
         if row["statistic"] == "coverage" and row["value"] is None
     }
-    rated = "not applicable: needs ratings"
-    assert notes == {
-        ("oracle", "not applicable: nobody knows how many errors there are"),
-        ("beside", "not applicable: the dataset has no references"),
-        ("pairs", "not applicable: texts of every rating are rated, not ordered"),
-        *(("most-frequent", rated), ("shuffled", rated)),
-    }
+    assert all(note.startswith("not applicable: ") for _, note in notes)
+    reasons = {"oracle": "how many errors", "beside": "no references", "pairs": "not ordered"}
+    reasons |= dict.fromkeys(("most-frequent", "shuffled"), "needs ratings")
+    assert len(notes) == len(reasons)
+    assert all(reasons[judge] in note for judge, note in notes)
     page = (study.folder / "results" / "given" / "report" / "index.html").read_text("utf-8")
     assert "Ratings that came with the texts: " in page
 

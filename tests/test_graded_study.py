@@ -130,7 +130,7 @@ def test_a_comparator_that_is_right_half_the_time_stops_the_construction(tmp_pat
         study = write_study(tmp_path, endpoint.url)
         done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert done.returncode != 0
-        assert "the comparator cannot tell anchors of neighbouring ratings apart" in done.stdout
+        assert "anchors of neighbouring ratings" in done.stdout
         [told] = re.findall(r"right, in both orders, in (0\.\d+) of 36 pairs", done.stdout)
         assert 0.3 < float(told) < 0.7
         assert asked(endpoint)["comparator"] <= 2 * 90  # no candidate was compared
@@ -144,7 +144,7 @@ def test_whoever_allows_any_comparator_goes_on_while_there_is_something_to_go_by
         study = write_study(tmp_path, endpoint.url, anchors=anchors)
         done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
     assert done.returncode != 0
-    assert "no text on trial could be rated: every comparison is a tie" in done.stdout
+    assert "every comparison is a tie" in done.stdout
 
 
 def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_path: Path) -> None:

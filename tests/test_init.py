@@ -176,7 +176,7 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "column": (["--text", "sumary"], "the table has no such column", "summary"),
     "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
     "aspect": (["--rating", "fluncy=fluency_rater1"], "no aspect card of this name", "fluency"),
-    "scale": (["--scale", "five"], "a scale has a worst and a best value", None),
+    "scale": (["--scale", "five"], "worst and a best", None),
     "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is off the scale", None),
     "half": (["--endpoint", "http://h/v1"], "belong together", None),

@@ -148,7 +148,7 @@ def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
         **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
     }
-    with pytest.raises(UserError, match="an aspect on which these texts are judged") as error:
+    with pytest.raises(UserError, match="on which these texts are judged") as error:
         load_plan(study, HOME, source="study.yaml")
     said = str(error.value)
     assert (

@@ -714,7 +714,7 @@ def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_commo
     rows = agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
     for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
         row = one(rows, name, judge="judge")
-        assert row["value"] is None and row["note"] == "the judge has a scale of its own"
+        assert row["value"] is None and "scale of its own" in row["note"]
     assert one(rows, "spearman", judge="judge", level="pooled")["value"] is not None
     assert not of(rows, "alt_test_winrate", judge="judge")
 

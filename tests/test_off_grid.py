@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+import report_study
 from judgescope.cli.read_replies import summary as read_summary
 from judgescope.cli.summary import summary
 from judgescope.methods import coverage
@@ -23,6 +24,9 @@ from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import Specs
+from judgescope.report.report import Report
+from judgescope.report.sections import coverage as coverage_section
+from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
 from judgescope.schema.cards import Judge
 from judgescope.schema.tables import table_of, write_table
@@ -144,6 +148,13 @@ def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> 
     told_lines = summary(tmp_path).splitlines()
     [line] = [line for line in told_lines if OFF_GRID_REMEDY in line]
     assert "3 values of mine" in line
+    for status, remedies in (("off_grid", 1), ("out_of_range", 0)):
+        counted = [report_study.row("news", "gamma", f"count_{status}", 3.0)]
+        report = Report.load(report_study.make(tmp_path / status, {"coverage": counted}))
+        [gamma] = (judge for judge in report.judges if judge.id == "gamma")
+        section = coverage_section.section(report)
+        assert section and str(section.blocks).count(OFF_GRID_REMEDY) == remedies
+        assert no_score(report, gamma).count(OFF_GRID_REMEDY) == remedies
     counts = Counter(tokens_in=1, tokens_out=1, usd=0)
     assert OFF_GRID_REMEDY in read_summary([{"judge": "m", "status": "off_grid", **counts}])[-1]
     assert OFF_GRID_REMEDY not in read_summary([{"judge": "m", "status": "ok", **counts}])[-1]

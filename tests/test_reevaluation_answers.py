@@ -159,16 +159,14 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors}
-    incomplete = "a question has no answer, or an answer no question"
-    assert told == {
-        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], incomplete),
-        "option": "there is no such option",
-        **dict.fromkeys(
-            ["foreign", "itself", "single", "three", "unnamed"],
-            "these answers belong to other questions",
-        ),
-        path.stem: "a voter has answered twice, and otherwise",
+    words = {
+        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], "no answer"),
+        "option": "no such option",
+        **dict.fromkeys(["foreign", "itself", "single", "three", "unnamed"], "other questions"),
+        path.stem: "answered twice",
     }
+    assert told.keys() == words.keys()
+    assert all(words[name] in what for name, what in told.items())
     assert all(one.todo for one in errors.value.errors)
 
 

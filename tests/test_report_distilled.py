@@ -80,9 +80,7 @@ def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
     assert [(line.head, line.cells[0].text) for line in body.lines] == [
         *(("rank", "16"), ("learning rate", "0.0002"), ("warmup", "0.05"), ("device", "cuda"))
     ]
-    assert link == Link(
-        "The examples and losses of every dataset, as a table", "../tables/training.csv"
-    )
+    assert isinstance(link, Link) and link.href == "../tables/training.csv"
 
 
 def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:

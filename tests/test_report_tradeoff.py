@@ -42,14 +42,12 @@ def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
 def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(tmp_path: Path) -> None:
     # on both aspects: alpha .6 [.5, .7], gamma .7 [.6, .8], beta .2 [.1, .3], rules -.1
     told = figure(report(tmp_path, PRICES))
-    assert told.summary == (
-        "4 judges, from $0.00 to $3.20 per 1\u202f000 judgments. On some of these numbers a "
-        "cheaper judge is better than `beta`."
-    )
+    assert told.summary.startswith("4 judges, from $0.00 to $3.20 per 1\u202f000 ")
+    assert told.summary.endswith("better than `beta`.")
     dear = figure(report(tmp_path, {**PRICES, "beta": 4.0, "gamma": 0.1}))
     assert dear.summary.endswith("better than `beta`.")
     fair = figure(report(tmp_path, {"alpha": 0.1, "gamma": 3.2}))
-    assert fair.summary.endswith("None is beaten by a cheaper one on any of these numbers.")
+    assert fair.summary.endswith("on any of these numbers.")
 
 
 def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     assert section is not None
     assert "alpha" not in [key.text for key in figure(told).keys]
     [text] = [block for block in section.blocks if isinstance(block, Text)]
-    assert text.text == "Not drawn, as their price is not known: `alpha` and `rules`."
+    assert "price is not known" in text.text and text.text.endswith(": `alpha` and `rules`.")
 
 
 def placed(*dots: Bought, level: float | None = None) -> list[list[dict[str, Any]]]:

@@ -186,7 +186,7 @@ def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
         assert "judges/told.yaml, key hint.base" in done.stdout and "'nobody'" in done.stdout
         own.card("judges", "told", model="loop", form="score-only", hint={"base": "terse"})
         done = own.run()
-        assert "does not show the rating that the judge is told" in done.stdout
+        assert "does not show the rating" in done.stdout
 
 
 def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:

@@ -306,9 +306,8 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
     engine = recorded(tmp_path, text="out")
     assert said(engine) == ["1", "no_recorded_row"]
     path = tmp_path / "rows.jsonl"
-    assert engine.notices[-1] == (
-        f"it: recorded rows about another text than their target's: 1, first {path}:3"
-    )
+    notice = engine.notices[-1]
+    assert "another text" in notice and notice.endswith(f": 1, first {path}:3")
 
 
 @pytest.mark.parametrize(

@@ -51,19 +51,20 @@ def test_changed_places_are_counted_once_each(
         (
             PARENT.replace("They spoke of trams.", "Trams were it. So be it."),
             ONE,
-            "a sentence of the text is missing or changed",
+            "missing or changed",
         ),
         (
             PARENT.replace("trams.", "trams. They spoke of trams."),
             ONE,
-            "an inserted sentence repeats one to the letter",
+            "repeats one",
         ),
     ],
 )
 def test_inserted_sentences_stand_among_those_of_the_text(
     text: str, amount: Amount, problem: str | None
 ) -> None:
-    assert CHECKS["insertions"](text, PARENT, amount) == problem
+    found = CHECKS["insertions"](text, PARENT, amount)
+    assert (found is None) == (problem is None) and (problem or "") in (found or "")
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=12), st.data())
@@ -113,8 +114,18 @@ def test_a_step_that_changes_more_than_one_error_does_is_refused(text: str) -> N
     [
         ("the reply was cut", f"{RAINY} The original reply was cut.", True),
         ("the reply was cut", f"{RAINY} Then the reply was CUT!", True),
-        ("it is a refusal", f"It is a refusal. {RAINY}", False),
-        ("a sentence of the text is missing or changed", f"{RAINY} A sentence is missing.", False),
+        ("it is a refusal", f"It is a refusal. {RAINY}", True),
+        ("it is a refusal", f"{RAINY} Their refusal to leave was firm.", False),
+        ("nothing is negated", f"{RAINY} The verb is negated.", True),
+        ("it has 2 changes, not 1", f"{RAINY} There are 2 changes.", True),
+        ("it has 2 changes, not 1", RAINY.replace("ate", "made changes"), False),
+        ("a sentence of the text is missing", f"{RAINY} A sentence is missing.", True),
+        ("a sentence of the text is missing", f"{RAINY} The text lacks the missing line.", True),
+        ("a sentence is missing", f"{RAINY} He read a sentence. A boat was missing.", False),
+        ("nobody minded a missing word", f"{RAINY} A word was there.", False),
+        ("nobody minded a missing word", f"{RAINY} Nobody minded a word.", True),
+        ("its last line does not give the rating 4", f"{RAINY} It is weak.\nRating: 4", False),
+        ('it does not end in a line "Rating: 4"', f"{RAINY} A bad rating: 4.", False),
         ("it is the same text", RAINY.replace("Anna", "It is the day: Anna"), False),
     ],
 )

@@ -316,13 +316,15 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
-    assert {name: one.what.partition(":")[0] for name, one in told.items()} == {
-        **dict.fromkeys(["less", "empty"], "a question has no answer, or an answer no question"),
-        "option": "there is no such option",
-        "foreign": "these answers belong to other questions",
-        **dict.fromkeys(["list", "torn", "deep", "folder"], "this is no file of answers"),
-        path.stem: "a voter has answered twice, and otherwise",
+    words = {
+        **dict.fromkeys(["less", "empty"], "no answer"),
+        "option": "no such option",
+        "foreign": "other questions",
+        **dict.fromkeys(["list", "torn", "deep", "folder"], "no file of answers"),
+        path.stem: "answered twice",
     }
+    assert told.keys() == words.keys()
+    assert all(words[name] in one.what for name, one in told.items())
     assert all(one.todo for one in told.values())
 
 

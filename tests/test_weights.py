@@ -26,7 +26,7 @@ def write_weights(folder: Path, tasks: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("wrong", [{"a": 0.5, "b": 0.4}, {"a": 1.5, "b": -0.5}, {}])
 def test_weights_sum_to_one(wrong: dict[str, float], tmp_path: Path) -> None:
     path = write_weights(tmp_path, {"story": {"typos": wrong}})
-    with pytest.raises(UserErrors, match=r"tasks.story.typos: weights are 0 or more and sum to 1"):
+    with pytest.raises(UserErrors, match=r"tasks.story.typos: .*sum to 1"):
         read_card("weights", path)
 
 

@@ -15,7 +15,13 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 
 def main(spec: StatisticsSpec) -> None:
-    """Read a dataset's tables and write the rows of one method."""
+    """Write the rows of one method on a dataset."""
+    rows = import_module(METHODS[spec.table]).rows(evaluation_data(spec))
+    write_table("results", table_of("results", rows), spec.output)
+
+
+def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
+    """Read the tables of a dataset."""
     out, dataset = spec.results, spec.dataset
     targets = [
         read_table("targets", f"{out}/targets/{dataset}/{name}.parquet") for name in spec.targets
@@ -27,7 +33,7 @@ def main(spec: StatisticsSpec) -> None:
         for judge, own in turns.scores.items()
         for aspect, total in own.items()
     }
-    study = EvaluationData(
+    return EvaluationData(
         spec=spec,
         items=read_table("items", f"{out}/items/{dataset}.parquet"),
         targets=pa.concat_tables(targets),

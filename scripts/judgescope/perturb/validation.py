@@ -1,8 +1,7 @@
 """What can be wrong with a text that a model made from another, told as the reason to try again."""
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from rapidfuzz.distance import Indel, Levenshtein
 
@@ -11,14 +10,16 @@ from judgescope.parsing.score import is_refusal
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import is_content
+from judgescope.perturb.english import is_content, is_number
 from judgescope.perturb.sentences import split_sentences
 
 SHORTEST, LONGEST = 0.5, 2.0
 """Characters of a made text, as a share of the text it was made from."""
 MOST_CHANGED = 0.5
 """Of a text's words: more is another text, not the same with a fault."""
-ECHO = 3
-"""So many words of a reason in a row are no chance."""
+ECHO = 5
+"""Two words of a reason among so many in a row are no chance."""
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Words = tuple[str, ...]
@@ -108,25 +109,26 @@ def more_than_one_error(text: str, parent: str) -> str | None:
 
 
 def echo_of(reason: str, text: str, parent: str) -> str | None:
-    """Tell whether a text repeats the reason to try again: ECHO words of it in a row or more.
+    """Tell whether a text repeats the reason to try again: two of its words within ECHO words.
 
-    Words that the parent has in that row too are its own, and so are words that say little.
+    One of the two must be new to the parent. Words that say little, numbers and what the reason
+    quotes do not count; a reason with one other word alone counts it with the word before it.
     """
-    said, made, own = (
-        [word.lower() for word in _TOKEN.findall(one) if word[0].isalnum()]
-        for one in (reason, text, parent)
-    )
-    length = min(ECHO, len(said))
-    rows = ({*_rows(words, length)} for words in (said, made, own))
-    first, second, third = rows
-    for row in (first & second) - third:
-        if sum(map(is_content, row)) >= min(2, length):
+    named = _lower(_QUOTED.sub(" ", reason))
+    counted = {word for word in named if is_content(word) and not is_number(word)}
+    new = counted.difference(_lower(parent))
+    before = {*pairwise(named)} if len(counted) == 1 else set[Words]()
+    for start, end in split_sentences(text):
+        words = _lower(text[start:end])
+        rows = ({*words[at : at + ECHO]} for at in range(len(words)))
+        echoed = any(len(row & counted) > 1 and row & new for row in rows)
+        if echoed or any(pair in before and pair[1] in new for pair in pairwise(words)):
             return "it repeats why the text before it could not be used"
     return None
 
 
-def _rows(words: list[str], length: int) -> Iterator[Words]:
-    return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
+def _lower(text: str) -> list[str]:
+    return [word.lower() for word in _TOKEN.findall(text) if word[0].isalnum()]
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:

@@ -1,5 +1,6 @@
 """What statistics, levels, statuses and controls are called in the report."""
 
+from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.report import numbers
 from judgescope.statistics.registry import statistic
 
@@ -43,6 +44,8 @@ STATUSES = {
     "error": "error",
     "not_applicable": "not applicable",
 }
+OFF_GRID_SENTENCE = f"{STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
+"""Stands wherever a page counts such replies."""
 
 
 def written(name: str, value: float) -> str:

@@ -8,12 +8,10 @@ raters agree, that is not known, as each of them is right.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import nan
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgescope.methods import local_view, pairwise
 from judgescope.methods.claims.base import (
@@ -37,12 +35,10 @@ from judgescope.methods.views import DIRECT
 from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.nulls import half_credits, mean_credits
-from judgescope.statistics.order import OrderedPairs
+from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome
-
-Flags = NDArray[np.bool_]
 
 STATISTIC: Final = "half_credit"
 NO_PAIR: Final = "no pair with a known order has both scores"
@@ -98,6 +94,64 @@ class Ordered:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Which of two texts of a source a judge prefers, and the pairs of a known order.
+
+    votes (sources, columns, columns): 1 for the text of the first column, 0 for neither, -1, NaN
+    without a verdict; source (texts,), column (texts + 1,): a text's place there, the last is that
+    of no text; better, worse (pairs,): texts.
+    """
+
+    votes: Floats
+    source: Codes
+    column: Codes
+    better: Codes
+    worse: Codes
+
+    @classmethod
+    def of_votes(
+        cls, verdict: Floats, asked: tuple[Codes, Codes], source: Codes, better: Codes, worse: Codes
+    ) -> "Preferences":
+        """Return those of votes, (asked pairs,), on the first of two texts; source (texts,)."""
+        first, second = asked
+        order = np.argsort(source, kind="stable")
+        column = np.full(source.size + 1, -1)
+        column[order] = np.arange(source.size) - np.searchsorted(source[order], source[order])
+        width = int(column.max()) + 2  # the last column: of no text
+        votes = np.full((int(source.max()) + 1, width, width), np.nan)
+        votes[source[first], column[first], column[second]] = verdict
+        votes[source[first], column[second], column[first]] = -verdict
+        return cls(votes, source, column, better, worse)
+
+    @classmethod
+    def of_scores(cls, scores: Floats, source: Codes, better: Codes, worse: Codes) -> "Preferences":
+        """Return those of a judge that scores texts, (texts,), on all pairs of a source."""
+        first, second = pairs_within(source)
+        verdict = np.sign(scores[first] - scores[second])
+        return cls.of_votes(verdict, (first, second), source, better, worse)
+
+    def moved(self, text: Codes) -> Floats:
+        """Return the half credit of each row of `text`: whose votes stand in a text's place."""
+        source = self.source[self.better]
+        better, worse = (self.column[text[:, known]] for known in (self.better, self.worse))
+        vote = self.votes[source, better, worse]
+        return mean_credits(vote, -vote, source)
+
+    def worst(self) -> "Preferences":
+        """Return the same with each pair of a known order that has no verdict wrong."""
+        votes, source = self.votes.copy(), self.source[self.better]
+        better, worse = self.column[self.better], self.column[self.worse]
+        vote = votes[source, better, worse]
+        votes[source, better, worse] = np.where(np.isnan(vote), -1.0, vote)
+        votes[source, worse, better] = -votes[source, better, worse]
+        return replace(self, votes=votes)
+
+    def tested(self, claim: Claim, tastes: Tastes) -> Claim:
+        """Return the claim with the null of a taste for systems."""
+        return tastes.tested(claim, self.moved, self.worst().moved, self.better.size)
+
+
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on series."""
     losses = Losses(study)
@@ -116,13 +170,14 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
             lost = losses.share("systems", judge, aspect, x, view.people.shared[at])
             rated = ~np.isnan(view.people.mean)
             tastes = Tastes(study, panel.source[rated], panel.system[rated])
-            scores = np.append(view.said.means[rated], np.nan)  # the last: of no text
             place = (np.cumsum(rated) - 1)[at]  # of the agreed texts among the rated ones
-            moved = partial(
-                moved_credit, scores, place[pairs.better], place[pairs.worse], own.source
-            )
             for claim in _claim(own, judge, ORDER, DIRECT, aspect, lost, systems=systems):
-                yield claim if claim.outcome else tastes.tested(claim, moved, own.source.size)
+                if claim.outcome:
+                    yield claim
+                    continue
+                known = place[pairs.better], place[pairs.worse]
+                votes = Preferences.of_scores(view.said.means[rated], tastes.source, *known)
+                yield votes.tested(claim, tastes)
         yield from _sequences(study, losses, judge)
 
 
@@ -137,11 +192,6 @@ def _sequences(study: EvaluationData, losses: Losses, judge: str) -> Iterator[Cl
             lost = losses.share(f"{name}.{degree}", judge, aspect, own.scores, own.scores * 0)
             place = {"perturbation": name, "degree": degree}
             yield from _claim(told, judge, SEQUENCE, local_view.LOCAL, aspect, lost, **place)
-
-
-def moved_credit(scores: Floats, better: Codes, worse: Codes, source: Codes, text: Codes) -> Floats:
-    """Return the half credit of each row of `text`: whose score stands in a text's place."""
-    return mean_credits(scores[text[:, better]], scores[text[:, worse]], source)
 
 
 def _of_texts(
@@ -181,39 +231,15 @@ def compared(study: EvaluationData) -> Iterator[Claim]:
             continue
         texts = np.unique([told.first, told.second])
         tastes = Tastes(study, panel.source[texts], panel.system[texts])
-        moved = partial(_moved_votes, told, sign[asked], asked, texts)
+        first, second = (np.searchsorted(texts, one) for one in (told.first, told.second))
+        known = np.where(sign > 0, (first, second), (second, first))[:, asked]
+        preferred = Preferences.of_votes(told.verdict, (first, second), tastes.source, *known)
         for claim in _claim(own, judge, PAIRS, POOLED, aspect, lost):
             if claim.outcome:
                 yield claim
                 continue
             gap, p = _as_rater(study, panel, aspect, told) or (None, nan)
-            yield tastes.tested(replace(claim, rater=gap, p_rater=p), moved, own.source.size)
-
-
-def _moved_votes(
-    told: pairwise.Judged, ahead: Floats, asked: Flags, texts: Codes, text: Codes
-) -> Floats:
-    """Return the half credit of each row of `text`: whose votes stand in a text's place.
-
-    ahead (asked pairs,): 1 where people prefer the first text, else -1; texts: what `text` indexes.
-    """
-    first, second = (np.searchsorted(texts, one) for one in (told.first, told.second))
-    source = np.zeros(texts.size, dtype=np.int64)
-    source[first] = source[second] = told.source
-    order = np.argsort(source, kind="stable")
-    starts = np.searchsorted(source[order], source[order])
-    column = np.empty(texts.size, dtype=np.int64)
-    column[order] = np.arange(texts.size) - starts
-    width = int(column.max()) + 1
-    votes = np.full((int(source.max()) + 1, width, width), np.nan)
-    votes[told.source, column[first], column[second]] = told.verdict
-    votes[told.source, column[second], column[first]] = -told.verdict
-    one, two = text[:, first[asked]], text[:, second[asked]]
-    there = (one >= 0) & (two >= 0)
-    vote: Floats = (
-        np.where(there, votes[told.source[asked], column[one], column[two]], np.nan) * ahead
-    )
-    return mean_credits(vote, -vote, told.source[asked])
+            yield preferred.tested(replace(claim, rater=gap, p_rater=p), tastes)
 
 
 def _as_rater(

@@ -142,7 +142,11 @@ def _direct(study: EvaluationData, losses: Losses) -> Iterator[Claim]:
             rated = ~np.isnan(view.people.mean)
             tastes = Tastes(study, panel.source[rated], panel.system[rated])
             place = (np.cumsum(rated) - 1)[at]  # of the agreed texts among the rated ones
-            yield tastes.tested(claim, partial(own.moved, view.said.classes[rated], place))
+            classes, worst = view.said.classes[rated], view.said.classes[rated]
+            worst[place] = own.worst().mine
+            yield tastes.tested(
+                claim, partial(own.moved, classes, place), partial(own.moved, worst, place)
+            )
 
 
 def _graded(study: EvaluationData, losses: Losses) -> Iterator[Claim]:

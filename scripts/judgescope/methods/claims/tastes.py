@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.rng import stream
-from judgescope.methods.claims.base import SYSTEMS, Claim
+from judgescope.methods.claims.base import LOST, SYSTEMS, Claim
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
@@ -24,6 +24,7 @@ from judgescope.statistics.nulls import (
 
 THESE_SYSTEMS, FEW = "these_systems", "few_systems"
 """Reasons: the claim holds for these systems alone, or rests on few (with their number)."""
+Statistic = Callable[[Codes], Floats]
 MANY: Final = 8
 """A claim that rests on fewer systems says so."""
 
@@ -53,13 +54,17 @@ class Tastes:
         rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)
 
-    def tested(self, claim: Claim, statistic: Callable[[Codes], Floats], cells: int = 0) -> Claim:
+    def tested(self, claim: Claim, statistic: Statistic, worst: Statistic, cells: int = 0) -> Claim:
         """Return the claim with the null of a taste, and on how few systems it rests.
 
-        statistic, cells: as `p_moved` has them, of the rated texts.
+        statistic, cells: as `p_moved` has them, of the rated texts; worst: the statistic with lost
+        judgments at the worst end, asked where `claim` has that null.
         """
         claim = replace(claim, reasons=(*claim.reasons, *self.rests_on))
         if self.drawn is None:
             return claim
-        p = p_moved(statistic, self.source, self.system, self.drawn, cells)
-        return replace(claim, nulls={**claim.nulls, SYSTEMS: p})
+        place = self.source, self.system, self.drawn, cells
+        nulls = {**claim.nulls, SYSTEMS: p_moved(statistic, *place)}
+        if LOST in nulls:
+            nulls[LOST] = float(np.max([nulls[LOST], p_moved(worst, *place)]))
+        return replace(claim, nulls=nulls)

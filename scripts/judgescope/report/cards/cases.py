@@ -12,6 +12,18 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import DERIVED, cell_file, joined, split
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY
+from judgescope.core.cells import DERIVED
+from judgescope.parsing.judgment import OFF_GRID
+from judgescope.report.cards.worst import (
+    MOST,
+    Bad,
+    Failure,
+    Scores,
+    Worst,
+    disagreeing,
+    failures,
+    unnoticed,
+)
 from judgescope.report.elements import Block, Case, Excerpt, Heading, Section, Text
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
@@ -20,6 +32,8 @@ from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
 from judgescope.report.words import STATUSES
 from judgescope.schema.tables import read_part, read_table
+from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES
 
 MOST = 5
 """So many are shown of each kind, dataset by dataset."""
@@ -445,7 +459,7 @@ def _failed(reader: Reader, judge: Judge) -> list[Block]:
         "texts, aspect, the text's id and the draw."
     )
     if OFF_GRID in counts:
-        said += f" {STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
+        said += f" {OFF_GRID_SENTENCE}"
     title = Text("Replies that came to nothing", style="finding")
     return [title, Text(said), *(_failed_case(reader, judge, one) for one in found)]
 

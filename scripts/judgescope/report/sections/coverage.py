@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,6 +14,7 @@ from judgescope.report.elements import (
     Line,
     Section,
     Table,
+    Text,
     whole,
     words_cell,
 )
@@ -21,6 +23,8 @@ from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.shared import bodies, section_of
 from judgescope.report.words import STATUSES, spoken
+from judgescope.report.sections.shared import bodies, per_dataset
+from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES, spoken
 
 PREFIX = "count_"
 
@@ -66,7 +70,10 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    return [_judges(report, dataset, rows), _cells(report, dataset, rows)]
+    blocks: list[Block] = [_judges(report, dataset, rows)]
+    if Tally.of(rows).counts[OFF_GRID]:
+        blocks.append(Text(OFF_GRID_SENTENCE, style="small"))
+    return [*blocks, _cells(report, dataset, rows)]
 
 
 def _columns(rows: Rows) -> tuple[list[str], list[Column]]:

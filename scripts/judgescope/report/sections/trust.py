@@ -20,6 +20,8 @@ from judgescope.methods.claims.base import (
     SPANS,
     VERDICT,
 )
+from judgescope.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, HINTS, P_HOLM
+from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report.elements import (
     Block,
     Body,
@@ -39,6 +41,8 @@ from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.coverage import Tally
 from judgescope.report.words import LEVELS, STATUSES, label, spoken, written
+from judgescope.report.trust import COUNTED, FIRST, GOOD, Claim, claims
+from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES, label, spoken
 from judgescope.statistics.as_rater import AS_GOOD
 from judgescope.statistics.required import MOST
 from judgescope.statistics.verdict import HOLM, Outcome
@@ -319,7 +323,8 @@ def no_score(report: Report, judge: Judge) -> str:
     if set(reasons) == {"truncated"}:
         why = cut.removeprefix(": ") or "cut"
     all_ = plural(asked, "reply", "replies")
-    return f"Gave no score ({count(asked)} of {all_} could not be read: {why})."
+    remedy = f" {OFF_GRID_SENTENCE}" if OFF_GRID in reasons else ""
+    return f"Gave no score ({count(asked)} of {all_} could not be read: {why}).{remedy}"
 
 
 def _hint(judge: Judge) -> str:

@@ -62,7 +62,8 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RecordedModel,
 )
-from judgescope.scoring.specs import CollectSpec, ComputeSpec, Missing, Read, ScoreSpec
+from judgescope.scoring.computed import ComputeSpec, Read
+from judgescope.scoring.specs import CollectSpec, Missing, ScoreSpec
 
 COUNTS = {"coverage", "cost"}
 """Tables that count what was done on all datasets."""

@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
+from judgescope.core.cells import Block
 from judgescope.engines.base import Answer
+from judgescope.engines.specs import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
@@ -15,6 +18,23 @@ COMPUTED = "computed"
 """Stands for the parser of what was never a reply."""
 NUMBER = "number"
 """The rule by which a computed value counts."""
+
+
+class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """On which scale a judge's values on an aspect of some sets of texts are read; None: any."""
+
+    cells: list[Block]
+    scale: Scale | None
+
+
+class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
+    """The job that writes the answers of an engine as judgments and scores of cells."""
+
+    read: list[Read]
+    judgments: str
+    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
+    scores: str
+    missing: Missing | None = None
 
 
 def computed_part(

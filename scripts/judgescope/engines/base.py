@@ -123,7 +123,7 @@ def _used(
     asked = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
     if isinstance(model, RecordedModel):
         row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
-        files = {"files": model.sha256 or model.files, "rows": model.rows.model_dump()}
+        files = {"files": model.sha256 or model.files, "rows": model.row_keys}
         return {"aspect": aspect, "dataset": dataset, **row, **files}
     if model.engine == "control":
         if judge.form == "length":

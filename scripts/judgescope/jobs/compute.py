@@ -5,8 +5,7 @@ from judgescope.core.hashes import write_hashes
 from judgescope.engines.computing import cells_of
 from judgescope.jobs.run import run
 from judgescope.schema.tables import write_parts
-from judgescope.scoring.computed import computed_part
-from judgescope.scoring.specs import ComputeSpec
+from judgescope.scoring.computed import ComputeSpec, computed_part
 
 
 def main(spec: ComputeSpec) -> None:

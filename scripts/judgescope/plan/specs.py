@@ -61,7 +61,8 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RecordedModel,
 )
-from judgescope.scoring.specs import CollectSpec, ComputeSpec, Missing, Read, ScoreSpec
+from judgescope.scoring.computed import ComputeSpec, Read
+from judgescope.scoring.specs import CollectSpec, Missing, ScoreSpec
 
 
 class Specs(DistilledSpecs):

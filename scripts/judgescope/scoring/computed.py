@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from judgescope.core.reserved_names import COMPUTED
+from judgescope.core.cells import Block
 from judgescope.engines.base import Answer
+from judgescope.engines.specs import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
@@ -14,6 +17,23 @@ from judgescope.scoring.specs import Missing
 
 NUMBER = "number"
 """The rule by which a computed value counts."""
+
+
+class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """On which scale a judge's values on an aspect of some sets of texts are read; None: any."""
+
+    cells: list[Block]
+    scale: Scale | None
+
+
+class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
+    """The job that writes the answers of an engine as judgments and scores of cells."""
+
+    read: list[Read]
+    judgments: str
+    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
+    scores: str
+    missing: Missing | None = None
 
 
 def computed_part(

@@ -4,7 +4,6 @@ from msgspec import Struct
 
 from judgescope.core.cells import Block
 from judgescope.core.job_spec import JobSpec
-from judgescope.engines.specs import EngineSpec
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.policy import Policy
 
@@ -102,20 +101,3 @@ class CollectSpec(JobSpec, frozen=True, kw_only=True):
     annotators: list[str]
     repeated: list[str]
     results: str
-
-
-class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """On which scale a judge's values on an aspect of some sets of texts are read; None: any."""
-
-    cells: list[Block]
-    scale: Scale | None
-
-
-class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
-    """The job that writes the answers of an engine as judgments and scores of cells."""
-
-    read: list[Read]
-    judgments: str
-    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
-    scores: str
-    missing: Missing | None = None

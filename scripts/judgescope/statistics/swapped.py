@@ -6,14 +6,13 @@ from one pass, and no resample is written out. All sums are of whole numbers, ex
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.coefficients import (
     CELLS,
-    Between,
     Codes,
     Floats,
     Statistic,
@@ -21,7 +20,6 @@ from judgescope.statistics.coefficients import (
     counted,
     ratio,
     sign_products,
-    signs,
     unit_groups,
 )
 from judgescope.statistics.dot import dot
@@ -65,8 +63,36 @@ def taken_ranks(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[n
         rest = counts[shared] - tied
         blocks.append([_powers(w, y.size, k) for k in (2, 3) for w in (tied, rest)])
     squares, other_squares, cubes, other_cubes = map(np.concatenate, zip(*blocks, strict=True))
-    across = _products(x1, x2, rank_deviations(y), unit, flips, np.subtract)
-    return Taken((across[0] / 2, across[1] / 2), (squares, other_squares), (cubes, other_cubes))
+    across = _rank_products(x1, x2, rank_deviations(y), unit, flips)
+    return Taken(across, (squares, other_squares), (cubes, other_cubes))
+
+
+def _rank_products(x1: Floats, x2: Floats, b: Codes, unit: Codes, flips: NDArray[np.bool_]) -> Both:
+    """Return `across` of both judges for b, which sums to 0: (rows,) each.
+
+    Sort all values; w says which ones the first judge takes, and rank_k how many taken ones lie
+    below value k plus how many do not lie above it. The first judge's sum is that of w b rank. The
+    other judge takes the rest, whose sum differs from it by a linear function of w.
+    """
+    values = np.append(x1, x2)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below, above = np.searchsorted(ordered, ordered), np.searchsorted(ordered, ordered, "right")
+    units, swapped = np.append(unit, unit)[order], order >= x1.size
+    b = np.append(b, b)[order].astype(np.float64)
+    sums = np.append(0, np.cumsum(b))
+    rest = sums[below] + sums[above] - b * (below + above)
+    moved = np.bincount(units, weights=np.where(swapped, rest, -rest), minlength=flips.shape[1])
+    first = np.empty(len(flips))
+    ranks = np.zeros((max(1, CELLS // order.size), order.size + 1), np.int32)
+    for start in range(0, len(flips), len(ranks)):
+        taken = flips[start : start + len(ranks)].take(units, axis=1) == swapped
+        upto = ranks[: len(taken)]
+        np.cumsum(taken, axis=1, out=upto[:, 1:])
+        rank = upto.take(below, axis=1) + upto.take(above, axis=1)
+        first[start : start + len(ranks)] = dot(rank * taken, b)
+    constant = float(dot(b, below + above)) + rest[~swapped].sum()
+    return first, first + constant + dot(flips, moved)
 
 
 def _powers(tied: Floats, n: int, k: int) -> Floats:
@@ -82,27 +108,14 @@ def rank_deviations(y: Floats) -> Codes:
 
 
 def concordance(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[np.bool_]) -> Both:
-    """Return twice the concordant minus the discordant pairs of each judge in each permutation."""
-    people = np.unique(y, return_inverse=True)[1]
-    return _products(x1, x2, people.astype(np.min_scalar_type(y.size)), unit, flips, signs)
-
-
-def _products(
-    x1: Floats,
-    x2: Floats,
-    y: NDArray[Any],
-    unit: Codes,
-    flips: NDArray[np.bool_],
-    between: Between,
-) -> Both:
-    """Return the sum over pairs of sign(a_i - a_j) g(y_i, y_j) of each judge in each permutation.
+    """Return twice the concordant minus the discordant pairs of each judge in each permutation.
 
     With f = 1 where a unit is swapped and M_ab the sums over targets i of one unit and j of another
-    of sign(a_i - b_j) g(y_i, y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
-    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. g is
-    `between`, antisymmetric and whole; other arguments as in `taken_ranks`. Memory: blocks of CELLS
-    pairs.
+    of sign(a_i - b_j) sign(y_i - y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
+    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. Arguments
+    as in `taken_ranks`. Memory: blocks of CELLS pairs.
     """
+    y = np.unique(y, return_inverse=True)[1].astype(np.min_scalar_type(y.size))
     order = np.argsort(unit, kind="stable")
     codes = np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1]
     a, b = np.split(codes.astype(np.min_scalar_type(2 * y.size)), 2)
@@ -112,7 +125,7 @@ def _products(
     sums = np.zeros((2, 2, starts.size))  # M_ab 1, by unit
     for units in unit_groups(starts, order.size):
         pairs = [(v, w) for v in (a, b) for w in (a, b)]
-        matrices = np.array(sign_products(pairs, y[order], starts, units, between))
+        matrices = np.array(sign_products(pairs, y[order], starts, units))
         matrices = matrices.reshape(2, 2, *matrices.shape[1:])
         rest = slice(units.stop, None)
         inside = units.stop - units.start

@@ -1,6 +1,7 @@
 """Cards of models: whatever answers."""
 
 import re
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -122,6 +123,11 @@ class RecordedModel(Card):
         if self.dataset is None and self.rows.dataset is None:
             raise ValueError("whose targets were judged: give `dataset`, or `rows.dataset`")
         return self
+
+    @cached_property
+    def row_keys(self) -> dict[str, Any]:
+        """Return the keys of `rows` that are set: every request key holds them."""
+        return self.rows.model_dump()
 
 
 class Price(Card):

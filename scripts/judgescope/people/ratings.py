@@ -1,0 +1,243 @@
+"""First ratings: people rate texts by systems on the aspects' scales.
+
+The answers become a table and a dataset card of format `table`, which any study can use.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from judgescope.core.canonical import canonical
+from judgescope.core.errors import UserError
+from judgescope.core.rng import stream, stream_seed
+from judgescope.engines.base import Subject
+from judgescope.engines.subjects import Subjects
+from judgescope.people import form
+from judgescope.people.responses import (
+    Allowed,
+    Response,
+    one_response_per_page,
+    page_id,
+    read_responses,
+    voter_of,
+    voters_of,
+)
+from judgescope.people.tables import Results, Row, formatted, numbers_of
+from judgescope.plan import Plan
+from judgescope.schema.loading import validate_card
+from judgescope.statistics.alpha import krippendorff_alpha
+
+COLUMNS = ["item", "source", "references", "system", "text"]
+
+
+class Rating(NamedTuple):
+    """The question how good a text is in an aspect."""
+
+    dataset: str
+    aspect: str
+    subject: Subject
+
+
+Known = dict[str, Rating]
+"""Question id -> what it is about; the id tells people nothing."""
+
+
+def questions_of(plan: Plan, out: Path) -> Known:
+    """Return all questions that a study can ask, in the order of datasets, aspects and texts.
+
+    Raises UserError where texts are not made yet, and where there are none.
+    """
+    scaled = {
+        name: aspects
+        for name in plan.evaluated
+        if plan.datasets[name].has_systems and plan.datasets[name].has_texts
+        for aspects in [
+            [each for each in plan.plain_aspects(name) if form.rating_options(plan, name, each)]
+        ]
+        if aspects
+    }
+    if not scaled:
+        raise UserError(
+            "there is nothing to ask: no texts by systems have an aspect with a stepped scale",
+            where=plan.study.study,
+            todo="use a dataset with texts by systems, and give its aspects' scales a `step`",
+        )
+    files = [[f"items/{name}.parquet", f"targets/{name}/systems.parquet"] for name in scaled]
+    form.check_made([out / path for paths in files for path in paths])
+    known: Known = {}
+    for name, aspects in scaled.items():
+        subjects = sorted(
+            Subjects(str(out), name, plan.study.seed).of("systems"), key=lambda each: each.target
+        )
+        for aspect in aspects:
+            shown = [form.wording_of(plan, name, aspect), form.rating_options(plan, name, aspect)]
+            for subject in subjects:
+                text = canonical([name, subject.target, subject.source, subject.text, *shown])
+                number = stream_seed(plan.study.seed, "ratings", "question", text)
+                known[f"r{number:032x}"] = Rating(name, aspect, subject)
+    return known
+
+
+def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> list[form.Page]:
+    """Write the pages of a study whose texts are in `out` into a folder and return them.
+
+    So many `texts` of each dataset are drawn, whose systems take turns, and items; all voters rate
+    each on every aspect.
+    """
+    form.check_numbers(texts=texts, voters=voters)
+    known = questions_of(plan, out)
+    drawn: set[tuple[str, str]] = set()
+    for name in dict.fromkeys(question.dataset for question in known.values()):
+        subjects = {
+            question.subject.target: question.subject
+            for question in known.values()
+            if question.dataset == name
+        }
+        chosen = form.balanced(
+            list(subjects.values()),
+            stream(plan.study.seed, "ratings", "texts", name),
+            texts,
+            kind=lambda subject: subject.system,
+            item=lambda subject: subject.item,
+        )
+        drawn |= {(name, subject.target) for subject in chosen}
+    pages: list[form.Page] = []
+    for task in form.tasks_of(plan):
+        aspects: dict[str, list[str]] = {}
+        for name, (dataset, aspect, subject) in known.items():
+            if plan.datasets[dataset].task == task and (dataset, subject.target) in drawn:
+                aspects.setdefault(aspect, []).append(name)
+        if aspects:
+            items = partial(_items, plan, known, task, aspects)
+            pages += form.voter_pages("texts", task, voters, items, "{voter}of{voters}")
+    form.write_pages(pages, folder)
+    return pages
+
+
+def _items(
+    plan: Plan, known: Known, task: str, aspects: Mapping[str, Sequence[str]], voter: int
+) -> list[form.Item]:
+    """Return a voter's questions, aspect by aspect, in an order of its own."""
+    rng = stream(plan.study.seed, "ratings", "page", task, voter)
+    items = []
+    for at in rng.permutation(len(aspects)):
+        names = aspects[sorted(aspects)[at]]
+        for which in rng.permutation(len(names)):
+            dataset, aspect, subject = known[names[which]]
+            options = form.rating_options(plan, dataset, aspect)
+            items.append(
+                form.Item(
+                    (form.Question(names[which], options),),
+                    plan.aspect_of(dataset, aspect),
+                    (subject.text,),
+                    form.visible_source(plan, dataset, aspect, subject.source),
+                )
+            )
+    return items
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+def read(plan: Plan, out: Path, folder: Path) -> Results:
+    """Return the rated datasets that a folder of answers makes: a table and a card of each.
+
+    The raters are the pages' voters. Raises UserErrors for what are no answers to its questions.
+    """
+    known = questions_of(plan, out)
+
+    def allowed(name: str) -> list[str] | None:
+        if name not in known:
+            return None
+        return [value for value, _ in form.rating_options(plan, *known[name][:2])]
+
+    def page(response: Response) -> tuple[str | None, Allowed]:
+        voter = voter_of(response)
+        prefix = f"{voter[0]}of{voter[1]}" if voter else ""
+        return page_id(response.answers, prefix) if voter else None, allowed
+
+    responses = one_response_per_page(read_responses(folder, page))
+    ratings: dict[str, list[float | None]] = {}
+    for response in responses:
+        voter = voter_of(response)
+        for name, answer in response.answers.items():
+            values = ratings.setdefault(name, [])
+            values += [None] * (voters_of(response) - len(values))
+            values[voter[0] - 1 if voter else 0] = float(answer)
+    tables, cards, lines = {}, [], []
+    for dataset in dict.fromkeys(known[name].dataset for name in known if name in ratings):
+        rated = {known[name]: ratings[name] for name in known if name in ratings}
+        rated = {each: values for each, values in rated.items() if each.dataset == dataset}
+        aspects = list(dict.fromkeys(each.aspect for each in rated))
+        table = list(_rows(rated))
+        card = _card(plan, dataset, aspects, table)
+        tables[card["files"]] = ([*COLUMNS, *map(column_of, aspects)], table)
+        cards.append(card)
+        lines += [
+            f"{dataset}, {each}: {_agreement(plan, dataset, each, rated)}" for each in aspects
+        ]
+    count = sum(value is not None for values in ratings.values() for value in values)
+    return Results(len(responses), f"{count} ratings", tables, lines, cards)
+
+
+def column_of(aspect: str) -> str:
+    """Return the column of an aspect's ratings: a list, with null for who gave none."""
+    return f"rating_{aspect}"
+
+
+def _rows(rated: Mapping[Rating, Sequence[float | None]]) -> Iterator[Row]:
+    """Yield a row for each text."""
+    rows: dict[str, Row] = {}
+    for (_, aspect, subject), values in rated.items():
+        references = json.dumps(subject.references, ensure_ascii=False)
+        texts = subject.item, subject.source, references, subject.system, subject.text
+        row = rows.setdefault(subject.target, dict(zip(COLUMNS, texts, strict=True)))
+        row[column_of(aspect)] = json.dumps(values)
+    yield from rows.values()
+
+
+def _card(plan: Plan, dataset: str, aspects: Sequence[str], table: Sequence[Row]) -> Row:
+    """Return the card of a rated dataset: that of the texts, with its table and its raters."""
+    card, name = plan.datasets[dataset], f"{dataset}-rated"
+    columns: Row = {"item": "item", "system": "system", "text": "text"}
+    columns |= {"source": "source"} if any(row["source"] for row in table) else {}
+    columns |= (
+        {"references": "references"} if any(row["references"] != "[]" for row in table) else {}
+    )
+    columns["ratings"] = {aspect: column_of(aspect) for aspect in aspects}
+    scales = {
+        aspect: card.aspects[aspect].model_dump(
+            mode="json", exclude_defaults=True, exclude={"column"}
+        )
+        for aspect in aspects
+    }
+    rated: Row = {"dataset": name, "name": f"{card.name}, rated for {plan.study.study}"}
+    rated |= {"task": card.task, "format": "table", "files": f"{name}.csv", "columns": columns}
+    rated |= {"raters": "persons", "aspects": scales}
+    rated |= {"licence": card.licence, "citation": card.citation}
+    validate_card("dataset", rated, name)
+    return rated
+
+
+def _agreement(
+    plan: Plan, dataset: str, aspect: str, rated: Mapping[Rating, Sequence[float | None]]
+) -> str:
+    """Return how far the raters of an aspect agree, for people."""
+    values = {each: row for each, row in rated.items() if each.aspect == aspect}
+    items = sorted({each.subject.item for each in values})
+    width = max(map(len, values.values()))
+    ratings = np.full((width, len(values)), np.nan)
+    for at, row in enumerate(values.values()):
+        ratings[: len(row), at] = [np.nan if value is None else value for value in row]
+    alpha = krippendorff_alpha(
+        ratings,
+        level="ordinal",
+        domain=plan.scale_of(dataset, aspect).values() or [],
+        source=np.array([items.index(each.subject.item) for each in values]),
+        weights=None,
+    )
+    return f"{np.isfinite(ratings).sum()} ratings, alpha_ordinal {formatted(numbers_of(alpha))}"

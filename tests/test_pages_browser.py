@@ -24,6 +24,7 @@ from judgescope.report.page import render
 from judgescope.report.report import Report
 from running import HOME
 from spotcheck_study import Study
+from test_ratings import RatingsStudy
 from test_survey import plan_of
 from votes_study import VotesStudy
 
@@ -79,11 +80,14 @@ def made(name: str, folder: Path) -> Path:
         if name == "votes":
             votes = VotesStudy(folder)
             return folder / "pages" / votes.make(votes.plan())[0].file
+        if name == "ratings":
+            rated = RatingsStudy(folder)
+            return folder / "pages" / rated.ask(rated.plan())[0].file
         asked = AnnotationsStudy(folder)
         return folder / "pages" / asked.ask(asked.plan())[0][0].file
 
 
-MADE = ("report", "texts", "card", "explore", "survey", "votes", "annotations")
+MADE = ("report", "texts", "card", "explore", "survey", "votes", "ratings", "annotations")
 RUN = ("index", "texts", "explore", "judges/rouge-1")
 
 

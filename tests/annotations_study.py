@@ -101,9 +101,9 @@ class AnnotationsStudy(VotesStudy):
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages into the folder `pages`."""
-        numbers = {"errors": errors, "voters": voters}
-        self._asked = plan
-        return make(plan, self.out, self.folder / "pages", judges=judges, **numbers)
+        self._asked, folder = plan, self.folder / "pages"
+        made = make(plan, self.out, folder, errors=errors, voters=voters, judges=judges)
+        return list(made.pages), list(made.draws)
 
     def errors(self, page: Page) -> list[Error]:
         """Return the errors of a page of the last plan, of those that look the same the first."""

@@ -9,7 +9,7 @@ import yaml
 
 from judgescope.people.form import Page
 from judgescope.people.recheck import About, Draw, Known, Pair, make
-from judgescope.people.texts import KINDS, RATED, Text, texts_of
+from judgescope.people.texts import NEEDS, RATED, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy
@@ -115,12 +115,12 @@ class ReevaluationStudy(VotesStudy):
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
-        numbers = {"pairs": pairs, "voters": voters}
-        return make(plan, self.out, folder, kinds=kinds or (RATED,), **numbers)
+        made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
+        return list(made.pages), list(made.draws)
 
     def known(self, plan: Plan) -> Known:
         """Return what the questions' names stand for."""
-        texts: list[Text] = [text for kind in KINDS for text in texts_of(plan, self.out, kind)]
+        texts: list[Text] = [text for kind in NEEDS for text in texts_of(plan, self.out, kind)]
         return Known(plan, texts)
 
     def judge(self, plan: Plan, page: Page, say: Callable[[Pair], str]) -> Path:

@@ -188,7 +188,7 @@ def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> N
     for page in study.ask(plan, errors=3)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    paths = found.write(study.out / "annotations")
+    paths = found.write(study.out)
     assert [path.name for path in paths] == ["annotations.csv", "counts.csv", "verdicts.csv"]
     with paths[2].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,6 +1,7 @@
 """First ratings: what pages show and hide, and the dataset that their answers make."""
 
 import csv
+import json
 import re
 import shutil
 from collections import Counter
@@ -66,7 +67,7 @@ class RatingsStudy(VotesStudy):
         self._write("targets", f"{self.out}/targets/news/systems.parquet", texts)
 
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
-        return make(plan, self.out, self.folder / "pages", texts=texts, voters=voters)
+        return list(make(plan, self.out, self.folder / "pages", texts=texts, voters=voters).pages)
 
     def html(self, page: Page) -> str:
         return (self.folder / "pages" / page.file).read_text(encoding="utf-8")
@@ -172,7 +173,7 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     found = read(plan, study.out, study.folder / "answers")
     assert (found.responses, found.about) == (2, "48 ratings")
     assert found.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
-    table, path = found.write(study.out / "rated")
+    table, path = found.write(study.out)
     folder = study.folder / "config" / "datasets"
     for file in (table, path):
         shutil.copy(file, folder)
@@ -201,10 +202,23 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
 def test_the_first_voter_may_be_the_one_who_is_missing(study: RatingsStudy) -> None:
     plan = study.plan()
     study.rate(plan, study.ask(plan)[1], by_system)
-    [table, _] = read(plan, study.out, study.folder / "answers").write(study.out / "rated")
+    [table, _] = read(plan, study.out, study.folder / "answers").write(study.out)
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["rating_fluency"] for row in rows} == {f"[null, {n}.0]" for n in (2, 3, 4)}
+
+
+def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
+    """Of 12 texts 6 are rated in both rounds: by two people, and by a third."""
+    plan = study.plan()
+    for page in study.ask(plan, texts=6):
+        study.rate(plan, page, by_system)
+    study.rate(plan, study.ask(plan, voters=1)[0], lambda _: 1, "again")
+    found = read(plan, study.out, study.folder / "answers")
+    rows = [json.loads(row["rating_fluency"]) for row in found.rows("news-rated.csv")]
+    seen = Counter(sum(value is not None for value in values) for values in rows)
+    assert seen == {3: 6, 1: 6} and {len(values) for values in rows} == {3}
+    assert all(values.count(1) == 1 for values in rows)
 
 
 def test_a_page_is_for_one_person(study: RatingsStudy) -> None:

@@ -132,7 +132,7 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
         path.rename(path.with_name(f"{at}.json"))
     paths[0].with_name("copy.json").write_bytes(paths[0].with_name("1.json").read_bytes())
     assert read(plan, study.out, answers(study)) == found
-    for path in found.write(study.out / "reevaluation"):
+    for path in found.write(study.out):
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 

@@ -257,7 +257,7 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
         study.answer(plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one))
     found = read(plan, study.out, study.folder / "answers")
     assert list(found.tables) == ["votes.csv", "effects.detailed.csv", "effects.term.csv"]
-    paths = found.write(study.out / "votes")
+    paths = found.write(study.out)
     with paths[2].open(encoding="utf-8", newline="") as file:
         undecided = list(csv.DictReader(file))
     assert len(undecided) == 6 and {row["human"] for row in undecided} == {""}

@@ -87,7 +87,8 @@ class VotesStudy:
 
     def make(self, plan: Plan, *, pairs: int = 2, voters: int = 1, most: int = 100) -> list[Page]:
         folder = self.folder / "pages"
-        return make(plan, self.out, folder, pairs=pairs, voters=voters, questions=most)
+        made = make(plan, self.out, folder, pairs=pairs, voters=voters, questions=most)
+        return list(made.pages)
 
     def questions(self, plan: Plan) -> dict[str, Question]:
         pairs = pairs_of(plan, self.out)

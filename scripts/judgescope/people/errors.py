@@ -21,15 +21,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
-from judgescope.people.responses import (
-    Allowed,
-    Response,
-    one_response_per_page,
-    page_id,
-    read_responses,
-    voter_of,
-    voters_of,
-)
+from judgescope.people.responses import Response, page_id, read_pages
 from judgescope.people.tables import NUMBERS, Results, Row, formatted, numbers_of
 from judgescope.plan import Plan
 from judgescope.plan.study import CellAspect
@@ -50,32 +42,20 @@ SET: Final = "systems"
 SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 LABELS: Final = {
-    SPAN: dict(
-        zip(
-            SPANS,
-            (
-                "Yes, there is one",
-                "No passage is given",
-                "No, nothing is wrong there",
-                "The passage is not in the text",
-            ),
-            strict=True,
-        )
-    ),
-    WHY: dict(
-        zip(
-            EXPLANATIONS,
-            (
-                "Correct",
-                "Partially correct: something in it is wrong",
-                "Incomplete: right, but something is left out",
-                "Vague: it could be said of many passages",
-                "Incorrect",
-                "It describes no error",
-            ),
-            strict=True,
-        )
-    ),
+    SPAN: {
+        "error": "Yes, there is one",
+        "no_span": "No passage is given",
+        "not_an_error": "No, nothing is wrong there",
+        "hallucination": "The passage is not in the text",
+    },
+    WHY: {
+        "correct": "Correct",
+        "partially_correct": "Partially correct: something in it is wrong",
+        "incomplete": "Incomplete: right, but something is left out",
+        "vague": "Vague: it could be said of many passages",
+        "incorrect": "Incorrect",
+        "not_an_error": "It describes no error",
+    },
 }
 WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
 UNANSWERED = ""
@@ -240,8 +220,8 @@ class Draw(NamedTuple):
 
 def make(
     plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
-) -> tuple[list[form.Page], list[Draw]]:
-    """Write the pages of a study whose tables are in `out`; return them, and what was drawn.
+) -> form.Made[Draw]:
+    """Write the pages of a study whose tables are in `out`.
 
     Up to so many `errors` are drawn of each judge, or of the `judges` that are named.
     """
@@ -259,7 +239,10 @@ def make(
             shuffled = partial(_shuffled, plan.study.seed, task, items)
             pages += form.voter_pages("errors", task, voters, shuffled, "{voter}of{voters}")
     form.write_pages(pages, folder)
-    return pages, draws
+    shown = sum(len(page.items) for page in pages)
+    lines = [f"{folder}: {len(pages)} pages, which show {shown:,} errors"]
+    lines += [f"{draw.judge}: {len(draw.errors)} of {draw.total:,} errors" for draw in draws]
+    return form.Made(pages, draws, lines)
 
 
 def _draws(seed: int, errors: Iterable[Error], limit: int) -> list[Draw]:
@@ -367,18 +350,12 @@ class Known:
         asked = self.about(question)
         return [*LABELS[asked[1]], UNANSWERED] if asked else None
 
-    def form(self, response: Response) -> tuple[str | None, Allowed]:
-        """Return the id of the page that has a response's questions, None if no page has.
-
-        A page has all questions on each of its errors, and each error once.
-        """
-        voter, asked = voter_of(response), filter(None, map(self.about, response.answers))
-        times = Counter(errors for errors, _ in asked)
-        complete = all(number == len(errors[0].questions) for errors, number in times.items())
+    def complete(self, questions: Iterable[str]) -> bool:
+        """Return whether a page may have these questions: all on each error, each error once."""
+        times = Counter(errors for errors, _ in filter(None, map(self.about, questions)))
         each = Counter(error for errors in times for error in errors)
-        if voter is None or not complete or set(each.values()) != {1}:
-            return None, self.options
-        return page_id(response.answers, f"{voter[0]}of{voter[1]}"), self.options
+        asked = all(number == len(errors[0].questions) for errors, number in times.items())
+        return asked and set(each.values()) == {1}
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
@@ -392,7 +369,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         todo = "take the folder `results` with which the pages were made"
         _check_judged(plan, out, cells, todo)
     known = Known(plan, errors_of(plan, out, made))
-    responses = one_response_per_page(read_responses(folder, known.form))
+    responses = read_pages(folder, known.options, known.complete)
     verdicts = list(_verdicts(known, responses))
     statistics = list(_statistics(verdicts, _missing(verdicts, responses)))
     counts = list(_counts(verdicts))
@@ -406,7 +383,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         "verdicts.csv": (VERDICTS, rows),
     }
     lines = list(_lines(statistics, counts))
-    return Results(len(responses), f"{len(rows)} verdicts on errors", tables, lines)
+    return Results("annotations", len(responses), f"{len(rows)} verdicts on errors", tables, lines)
 
 
 def _lines(statistics: Sequence[Row], counts: Iterable[Row]) -> Iterator[str]:
@@ -447,7 +424,7 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response]) -> dict
     A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
     asked about more errors later has pages with other questions.
     """
-    pages = [(page_id(response.answers), voters_of(response)) for response in responses]
+    pages = [(page_id(response.answers), response.voters) for response in responses]
     complete: Counter[Error] = Counter()
     planned: dict[Error, dict[str, int]] = {}
     for verdict in verdicts:

@@ -6,7 +6,7 @@ Texts come from data and models: the template escapes all of them.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Record = TypeVar("Record")
+Drawn = TypeVar("Drawn")
 Options = tuple[tuple[str, str], ...]
 """(the answer as it is saved, its label), …."""
 COMPARED: Options = (
@@ -96,6 +97,14 @@ class Page(NamedTuple):
     items: Sequence[Item]
     set: int = 1
     definitions: Sequence[tuple[str, str]] = ()
+
+
+class Made(NamedTuple, Generic[Drawn]):
+    """The pages that were written, what was drawn for them, and lines to print."""
+
+    pages: Sequence[Page]
+    draws: Sequence[Drawn]
+    lines: list[str]
 
 
 def check_numbers(**numbers: int) -> None:
@@ -189,6 +198,11 @@ def balanced(
             used[item(record)] += 1
             drawn.append(record)
     return drawn[:limit]
+
+
+def count(pages: Sequence[Page], folder: Path) -> str:
+    """Return how many pages and questions there are, for people."""
+    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"
 
 
 def write_pages(pages: Iterable[Page], folder: Path) -> list[Path]:

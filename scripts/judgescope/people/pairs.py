@@ -161,8 +161,8 @@ class Questions:
 
 def make(
     plan: Plan, out: Path, folder: Path, *, pairs: int, voters: int, questions: int
-) -> list[form.Page]:
-    """Write the pages of a study whose texts are in `out` into a folder and return them.
+) -> form.Made[Pair]:
+    """Write the pages of a study whose texts are in `out` into a folder.
 
     `pairs` of each perturbation, degree and dataset are shown to as many `voters`; a page has at
     most so many `questions`, or one pair.
@@ -177,7 +177,9 @@ def make(
     if not pages:
         raise UserError("there is nothing to ask: no text was damaged", where=str(out))
     form.write_pages(pages, folder)
-    return pages
+    sets = "One page a person, or pages of one task and set: other sets word aspects otherwise."
+    lines = [form.count(pages, folder), *([sets] if any(page.set > 1 for page in pages) else [])]
+    return form.Made(pages, chosen, lines)
 
 
 def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
@@ -279,7 +281,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         if not row["aspect"]
     ]
     about = f"about {len({pair for pair, _ in tally})} pairs of texts"
-    return Results(len(responses), about, tables, lines, cards)
+    return Results("votes", len(responses), about, tables, lines, cards)
 
 
 def _tallied(asked: Questions, responses: Iterable[Response]) -> Tally:

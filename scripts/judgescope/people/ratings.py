@@ -4,6 +4,7 @@ The answers become a table and a dataset card of format `table`, which any study
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.responses import (
-    Allowed,
-    Response,
-    one_response_per_page,
-    page_id,
-    read_responses,
-    voter_of,
-    voters_of,
-)
+from judgescope.people.responses import Response, page_id, read_pages
 from judgescope.people.tables import Results, Row, formatted, numbers_of
 from judgescope.plan import Plan
 from judgescope.schema.loading import validate_card
@@ -82,8 +75,8 @@ def questions_of(plan: Plan, out: Path) -> Known:
     return known
 
 
-def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> list[form.Page]:
-    """Write the pages of a study whose texts are in `out` into a folder and return them.
+def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> form.Made[Rating]:
+    """Write the pages of a study whose texts are in `out` into a folder.
 
     So many `texts` of each dataset are drawn, whose systems take turns, and items; all voters rate
     each on every aspect.
@@ -115,7 +108,7 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> lis
             items = partial(_items, plan, known, task, aspects)
             pages += form.voter_pages("texts", task, voters, items, "{voter}of{voters}")
     form.write_pages(pages, folder)
-    return pages
+    return form.Made(pages, list(known.values()), [form.count(pages, folder)])
 
 
 def _items(
@@ -155,23 +148,11 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
             return None
         return [value for value, _ in form.rating_options(plan, *known[name][:2])]
 
-    def page(response: Response) -> tuple[str | None, Allowed]:
-        voter = voter_of(response)
-        prefix = f"{voter[0]}of{voter[1]}" if voter else ""
-        return page_id(response.answers, prefix) if voter else None, allowed
-
-    responses = one_response_per_page(read_responses(folder, page))
-    ratings: dict[str, list[float | None]] = {}
-    for response in responses:
-        voter = voter_of(response)
-        for name, answer in response.answers.items():
-            values = ratings.setdefault(name, [])
-            values += [None] * (voters_of(response) - len(values))
-            values[voter[0] - 1 if voter else 0] = float(answer)
+    responses = read_pages(folder, allowed)
+    ratings = _ratings(plan, known, responses)
     tables, cards, lines = {}, [], []
-    for dataset in dict.fromkeys(known[name].dataset for name in known if name in ratings):
-        rated = {known[name]: ratings[name] for name in known if name in ratings}
-        rated = {each: values for each, values in rated.items() if each.dataset == dataset}
+    for dataset in dict.fromkeys(each.dataset for each in ratings):
+        rated = {each: values for each, values in ratings.items() if each.dataset == dataset}
         aspects = list(dict.fromkeys(each.aspect for each in rated))
         table = list(_rows(rated))
         card = _card(plan, dataset, aspects, table)
@@ -181,7 +162,35 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
             f"{dataset}, {each}: {_agreement(plan, dataset, each, rated)}" for each in aspects
         ]
     count = sum(value is not None for values in ratings.values() for value in values)
-    return Results(len(responses), f"{count} ratings", tables, lines, cards)
+    lines.append("copy a table and its card to config/datasets: a study names it in `datasets`")
+    return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
+
+
+def _ratings(
+    plan: Plan, known: Known, responses: Sequence[Response]
+) -> dict[Rating, list[float | None]]:
+    """Return the ratings of each question, a place for each rater of its task.
+
+    Pages with other questions, as of a second round with more texts, have other raters.
+    """
+    raters: Counter[str] = Counter()
+    first: dict[str, int] = {}
+    given: dict[str, dict[int, float]] = {}
+    for response in sorted(responses, key=lambda response: response.survey):
+        questions, (voter, voters) = page_id(response.answers), response.place or (1, 1)
+        if questions not in first:
+            task = plan.datasets[known[min(response.answers)].dataset].task
+            first[questions] = raters[task]
+            raters[task] += voters
+        for name, answer in response.answers.items():
+            given.setdefault(name, {})[first[questions] + voter - 1] = float(answer)
+    return {
+        question: [
+            given[name].get(at) for at in range(raters[plan.datasets[question.dataset].task])
+        ]
+        for name, question in known.items()
+        if name in given
+    }
 
 
 def column_of(aspect: str) -> str:

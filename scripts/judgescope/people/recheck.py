@@ -17,7 +17,17 @@ from judgescope.core.rng import stream
 from judgescope.people import form
 from judgescope.people.responses import Allowed, Response, page_id, read_responses
 from judgescope.people.tables import NUMBERS, Results, Row, formatted, numbers_of
-from judgescope.people.texts import GRADED, KINDS, RATED, ROW, Text, name_of, texts_of
+from judgescope.people.texts import (
+    CONSTRUCTED,
+    GRADED,
+    NEEDS,
+    RATED,
+    ROW,
+    Text,
+    files_of,
+    name_of,
+    texts_of,
+)
 from judgescope.plan import Plan
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import SHARE, share
@@ -33,6 +43,8 @@ NEW, ORIGINAL = "new-level", "original-level"
 All raters gave one of the texts the same rating. NEW: all but one gave it to the other, too, and
 the one a neighbouring rating. ORIGINAL: all gave the other a neighbouring rating.
 """
+RATED_PAIRS, CONSTRUCTED_PAIRS = 50, 100
+"""How many pairs are drawn by default."""
 POOL: Final = 10_000
 """So many pairs are drawn; those come first whose sources no other pair has."""
 BOTH: Final = "constructed"
@@ -201,18 +213,28 @@ class Draw(NamedTuple):
 
 
 def make(
-    plan: Plan, out: Path, folder: Path, *, kinds: Sequence[str], pairs: int, voters: int
-) -> tuple[list[form.Page], list[Draw]]:
-    """Write the pages of a study whose tables are in `out` and return them, and what was drawn.
+    plan: Plan,
+    out: Path,
+    folder: Path,
+    *,
+    constructed: bool = False,
+    pairs: int | None = None,
+    voters: int = 2,
+    kinds: Sequence[str] = (),
+) -> form.Made[Draw]:
+    """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
-    `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
-    rows for each dataset; so many single texts of graded sets.
+    Default: rated texts, or the `constructed` ones. `pairs` are drawn of each kind: of rated texts
+    for each dataset, aspect and group, of texts in rows for each dataset; so many single texts of
+    graded sets.
     """
+    kinds = kinds or (CONSTRUCTED if constructed else (RATED,))
+    pairs = pairs if pairs is not None else CONSTRUCTED_PAIRS if constructed else RATED_PAIRS
     form.check_numbers(pairs=pairs, voters=voters)
     texts = [text for kind in kinds for text in texts_of(plan, out, kind)]
     draws = list(_draws(plan.study.seed, texts, pairs))
     if not any(draw.pairs for draw in draws):
-        needs = "; or ".join(KINDS[kind].needs for kind in kinds)
+        needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise UserError("there is nothing to ask", where=plan.study.study, todo=f"use {needs}")
     pages: list[form.Page] = []
     for task in form.tasks_of(plan):
@@ -224,7 +246,13 @@ def make(
             items = partial(_items, plan, task, aspects)
             pages += form.voter_pages("texts", task, voters, items, "{voters}")
     form.write_pages(pages, folder)
-    return pages, draws
+    lines = [form.count(pages, folder)]
+    for draw in draws:
+        if len(draw.pairs) < pairs:
+            place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
+            what = "texts" if draw.group == GRADED else "pairs"
+            lines.append(f"{place}: there are {len(draw.pairs)} of {pairs} {what}")
+    return form.Made(pages, draws, lines)
 
 
 def _draws(seed: int, texts: Iterable[Text], limit: int) -> Iterator[Draw]:
@@ -368,7 +396,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     }
     single = f" and {len(texts)} single texts" if texts else ""
     about = f"about {len(pairs)} pairs of texts{single}"
-    return Results(len(responses), about, tables, list(_lines(rows)))
+    return Results("reevaluation", len(responses), about, tables, list(_lines(rows)))
 
 
 def _lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -389,11 +417,11 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 def _texts(plan: Plan, out: Path) -> Iterator[Text]:
     """Yield the texts of every kind that is made; raises UserError if none is."""
     made = []
-    for kind, how in KINDS.items():
-        files = [path for name in plan.evaluated for path in how.files(plan, out, name)]
+    for kind in NEEDS:
+        files = [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
         if files and all(path.is_file() for path in files):
             made.append(kind)
-    for kind in made or KINDS:
+    for kind in made or NEEDS:
         yield from texts_of(plan, out, kind)
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,18 @@ class Response(NamedTuple):
     task: str
     voter: str
     answers: dict[str, str]
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Return whose page it is, voter k of n; None: the page's id does not say so."""
+        match = VOTER.fullmatch(self.survey.partition("-")[0])
+        place = (int(match[1]), int(match[2])) if match else None
+        return place if place and place[0] <= place[1] else None
+
+    @property
+    def voters(self) -> int:
+        """Return for how many voters the pages were made; 0: the page's id does not say so."""
+        return self.place[1] if self.place else 0
 
 
 Allowed = Callable[[str], Collection[str] | None]
@@ -67,34 +79,30 @@ def page_id(questions: Iterable[str], prefix: str = "") -> str:
     return "-".join(filter(None, [prefix, digest]))
 
 
-def voter_of(response: Response) -> tuple[int, int] | None:
-    """Return whose page it is, voter k of n; None: its id does not say so."""
-    match = VOTER.fullmatch(response.survey.partition("-")[0])
-    voter = (int(match[1]), int(match[2])) if match else None
-    return voter if voter and voter[0] <= voter[1] else None
+def read_pages(
+    folder: Path, allowed: Allowed, complete: Callable[[Collection[str]], bool] = bool
+) -> list[Response]:
+    """Return the responses to pages that are for one voter each, every page's once.
 
-
-def voters_of(response: Response) -> int:
-    """Return for how many voters the pages were made; the response was checked."""
-    voter = voter_of(response)
-    assert voter, "the response was checked"
-    return voter[1]
-
-
-def one_response_per_page(responses: Mapping[str, Response]) -> list[Response]:
-    """Return the responses, each page's once: a page is for one voter.
-
-    Raises UserErrors for a page with conflicting responses, and where the same questions are on
-    pages for different numbers of voters: nobody knows who gave which answers.
+    `complete` says whether a page may have just these questions. Raises UserErrors as
+    `read_responses`, for conflicting responses to a page, and where the same questions are on pages
+    for different numbers of voters: nobody knows who gave which answers.
     """
+
+    def form(response: Response) -> tuple[str | None, Allowed]:
+        made = response.place is not None and complete(response.answers)
+        prefix = response.survey.partition("-")[0]
+        return page_id(response.answers, prefix) if made else None, allowed
+
+    responses = read_responses(folder, form)
     first: dict[str, str] = {}
     pages: dict[str, Response] = {}
     faults = []
     for path, response in responses.items():
         made = first.setdefault(page_id(response.answers), path)
         before = first.setdefault(response.survey, path)
-        if voters_of(responses[made]) != voters_of(response):
-            numbers = f"{voters_of(responses[made])} and {voters_of(response)}"
+        if responses[made].voters != response.voters:
+            numbers = f"{responses[made].voters} and {response.voters}"
             faults.append(_conflict("pages for different numbers of voters", path, made, numbers))
         elif pages.setdefault(response.survey, response).answers != response.answers:
             faults.append(_conflict("conflicting responses to the same page", path, before))

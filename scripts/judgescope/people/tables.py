@@ -18,9 +18,11 @@ NUMBERS = ["value", "lo", "hi", "n", "n_missing", "n_tied", "method", "note"]
 class Results(NamedTuple):
     """The tables by file name, the lines to print, and the cards that answers make.
 
-    `responses` are how many were read; `about` says of what.
+    `folder` is that of the study's results they are written to; `responses` are how many were
+    read, `about` says of what.
     """
 
+    folder: str
     responses: int
     about: str
     tables: Mapping[str, Table]
@@ -31,8 +33,9 @@ class Results(NamedTuple):
         """Return the rows of a table."""
         return self.tables[name][1]
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, out: Path) -> list[Path]:
         """Write tables (CSV) and cards (YAML, named by their ids) and return their paths."""
+        folder = out / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         for name, (columns, rows) in self.tables.items():
             with (folder / name).open("w", encoding="utf-8", newline="") as file:

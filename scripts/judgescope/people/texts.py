@@ -4,10 +4,10 @@ Of a text that people rated, it is all their ratings of an aspect; of a text in 
 errors it has; of a text of a graded set, the rating for which it was made.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum, isclose
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream_seed
@@ -55,22 +55,11 @@ class Text(NamedTuple):
         return (self.item,)
 
 
-def _table(out: Path, table: str, dataset: str, name: str = "") -> Path:
-    return out / table / dataset / f"{name}.parquet" if name else out / table / f"{dataset}.parquet"
-
-
-def _rated_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
-    if plan.datasets[dataset].ratings != "human":
-        return []
-    targets = _table(out, "targets", dataset, "systems")
-    return [_table(out, "items", dataset), targets, _table(out, "ratings", dataset)]
-
-
 def _rated(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
     """Yield the texts that people rated, once for each aspect."""
     subjects = Subjects(str(out), dataset, plan.study.seed).of("systems")
     ratings: dict[tuple[str, str], list[float]] = {}
-    for row in read_table("ratings", _table(out, "ratings", dataset)).to_pylist():
+    for row in read_table("ratings", out / "ratings" / f"{dataset}.parquet").to_pylist():
         if row["target_b"] is None and row["value"] is not None:
             ratings.setdefault((row["aspect"], row["target"]), []).append(row["value"])
     for aspect in plan.plain_aspects(dataset):
@@ -87,88 +76,72 @@ def _places(ratings: Sequence[float], scale: Sequence[float]) -> tuple[int, ...]
     return tuple(places) if len(places) == len(ratings) else ()
 
 
+def _sets(plan: Plan, dataset: str, kind: Literal["row", "graded"]) -> list[str]:
+    return [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, kind)]
+
+
 def _first(plan: Plan, dataset: str) -> list[str]:
     """Return the set of the texts without errors; a row that a dataset brings has its own."""
     return [] if plan.datasets[dataset].gives_texts else ["original"]
 
 
-def _row_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
-    rows = plan.perturbed(dataset, "row")
-    sets = [*_first(plan, dataset), *(f"{name}.{degree}" for name, degree in rows)]
-    targets = [_table(out, "targets", dataset, name) for name in sets]
-    return [_table(out, "items", dataset), *targets] if rows else []
-
-
 def _in_rows(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
     """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
     subjects = Subjects(str(out), dataset, plan.study.seed)
-    for name, degree in plan.perturbed(dataset, "row"):
-        row, aspects = f"{name}.{degree}", plan.perturbations[name].aspects
+    for row in _sets(plan, dataset, "row"):
+        aspects = plan.perturbations[row.partition(".")[0]].aspects
+        texts = [text for name in [*_first(plan, dataset), row] for text in subjects.of(name)]
         for aspect in plan.plain_aspects(dataset):
-            if aspects and aspect not in aspects:
-                continue
-            for subject in (
-                each for set in [*_first(plan, dataset), row] for each in subjects.of(set)
-            ):
+            for subject in texts if not aspects or aspect in aspects else ():
                 place = ROW, dataset, row, aspect, subject.target, subject.item
                 yield Text(*place, subject.source, subject.text, subject.step)
-
-
-def _graded_files(plan: Plan, out: Path, dataset: str) -> list[Path]:
-    sets = [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, "graded")]
-    files = [_table(out, table, dataset, name) for name in sets for table in ("targets", "graded")]
-    return [_table(out, "items", dataset), *files] if sets else []
 
 
 def _graded(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
     """Yield the texts of graded sets whose rating is on the aspect's scale."""
     subjects = Subjects(str(out), dataset, plan.study.seed)
-    for name, degree in plan.perturbed(dataset, "graded"):
-        graded = f"{name}.{degree}"
-        made = {subject.target: subject for subject in subjects.of(graded)}
-        for row in read_table("graded", _table(out, "graded", dataset, graded)).to_pylist():
+    for name in _sets(plan, dataset, "graded"):
+        made = {subject.target: subject for subject in subjects.of(name)}
+        for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
             subject, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
             if subject is None or row["status"] != CHOSEN:
                 continue
             if aspect not in plan.plain_aspects(dataset):
                 continue
             if places := _places([rating], plan.scale_of(dataset, aspect).values() or []):
-                place = GRADED, dataset, graded, aspect, subject.target, subject.item
+                place = GRADED, dataset, name, aspect, subject.target, subject.item
                 yield Text(*place, subject.source, subject.text, rating, places)
 
 
-class Kind(NamedTuple):
-    """Where a dataset's texts of a kind come from: its files (none: it has no such texts), and how.
-
-    `needs` says what a study must have for questions about such texts.
-    """
-
-    files: Callable[[Plan, Path, str], list[Path]]
-    read: Callable[[Plan, Path, str], Iterator[Text]]
-    needs: str
-
-
-KINDS: Final = {
-    RATED: Kind(
-        _rated_files,
-        _rated,
-        "a dataset whose texts several people rated each, on scales that have a `step`",
-    ),
-    ROW: Kind(_row_files, _in_rows, "perturbations with several `steps`, which make texts in rows"),
-    GRADED: Kind(
-        _graded_files,
-        _graded,
-        "perturbations of method `graded`, which make texts of every rating",
-    ),
+READERS: Final = {RATED: _rated, ROW: _in_rows, GRADED: _graded}
+NEEDS: Final = {
+    RATED: "a dataset whose texts several people rated each, on scales that have a `step`",
+    ROW: "perturbations with several `steps`, which make texts in rows",
+    GRADED: "perturbations of method `graded`, which make texts of every rating",
 }
+"""What a study must have for questions about texts of a kind."""
+
+
+def files_of(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
+    """Return the files that texts of a kind are read from; none if a dataset has no such texts."""
+    if kind == RATED:
+        human = plan.datasets[dataset].ratings == "human"
+        names = [f"targets/{dataset}/systems", f"ratings/{dataset}"] if human else []
+    elif kind == ROW:
+        rows = _sets(plan, dataset, "row")
+        names = [f"targets/{dataset}/{name}" for name in [*_first(plan, dataset), *rows] if rows]
+    else:
+        sets = _sets(plan, dataset, "graded")
+        names = [f"{table}/{dataset}/{name}" for name in sets for table in ("targets", "graded")]
+    return [out / f"{name}.parquet" for name in [f"items/{dataset}", *names] if names]
 
 
 def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
     """Return all texts of a kind; raises UserError where they are not made yet."""
-    files = {name: KINDS[kind].files(plan, out, name) for name in plan.evaluated}
+    files = {name: files_of(plan, out, kind, name) for name in plan.evaluated}
     check_made([path for paths in files.values() for path in paths])
     made = [name for name, paths in files.items() if paths]
-    return [text for name in made for text in KINDS[kind].read(plan, out, name)]
+    return [text for name in made for text in READERS[kind](plan, out, name)]
 
 
 def name_of(plan: Plan, text: Text) -> str:

@@ -69,7 +69,7 @@ def test_groups_are_counted_by_hand() -> None:
 def test_how_far_raters_agree(
     places: tuple[int, ...], all_agree: int | None, all_but_one: list[int]
 ) -> None:
-    one = text("t", *(places or (0,)))._replace(places=places)
+    one = text("t", *(places or (0,)))._replace(positions=places)
     assert (agreed(one), nearly(one)) == (all_agree, all_but_one)
 
 

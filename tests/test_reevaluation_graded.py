@@ -46,8 +46,8 @@ def scale(study: ReevaluationStudy, **keys: Any) -> None:
 def off_by(about: About, steps: int) -> str:
     """Return the rating so many steps above a text's own, of 1 to 5, or below where none is."""
     assert not isinstance(about, Pair)
-    at = about.places[0] + steps
-    return str(1 + (at if at < 5 else about.places[0] - steps))
+    at = about.positions[0] + steps
+    return str(1 + (at if at < 5 else about.positions[0] - steps))
 
 
 # --- what is drawn ---------------------------------------------------------------------------

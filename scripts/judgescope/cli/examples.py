@@ -5,29 +5,29 @@ from collections.abc import Iterator, Sequence
 
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
-IMPORTS = {"weights": "answers config/weights/ours.yaml"} | dict.fromkeys(
-    ("pairs", "recheck", "errors", "ratings"), "answers"
-)
+PEOPLE = {
+    kind: (
+        f"people {kind} make {MINE} pages{options}",
+        f"people {kind} import {MINE} answers{card}",
+    )
+    for kind, options, card in (
+        ("weights", "", " config/weights/ours.yaml"),
+        ("pairs", " --voters 4 --pairs 10", ""),
+        ("recheck", " --pairs 50", ""),
+        ("errors", " --errors 50", ""),
+        ("ratings", " --texts 50", ""),
+    )
+}
 EXAMPLES: dict[str, Sequence[str]] = {
     "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
     "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
-    "people": (f"people pairs make {MINE} pages", f"people pairs import {MINE} answers"),
-    **{
-        f"people {kind}": (f"people {kind} make {MINE} pages", f"people {kind} import {MINE} {to}")
-        for kind, to in IMPORTS.items()
-    },
-    **{f"people {kind} make": (f"people {kind} make {MINE} pages",) for kind in IMPORTS},
-    **{
-        f"people {kind} import": (f"people {kind} import {MINE} {IMPORTS[kind]}",)
-        for kind in IMPORTS
-    },
-    "people pairs make": (f"people pairs make {MINE} pages --voters 4 --pairs 10",),
-    "people recheck make": (f"people recheck make {MINE} pages --pairs 50",),
-    "people errors make": (f"people errors make {MINE} pages --errors 50",),
-    "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
+    "people": PEOPLE["pairs"],
+    **{f"people {kind}": lines for kind, lines in PEOPLE.items()},
+    **{f"people {kind} make": lines[:1] for kind, lines in PEOPLE.items()},
+    **{f"people {kind} import": lines[1:] for kind, lines in PEOPLE.items()},
     "distill": (f"distill export {MINE}", f"distill train {MINE}"),
     "distill export": (f"distill export {MINE}",),
     "distill train": (f"distill train {MINE}",),

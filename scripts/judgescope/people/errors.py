@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ from judgescope.statistics.validity import (
     explanation_ok_at_error,
     span_ok,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 SET: Final = "systems"
 """The texts that systems wrote: nobody put an error into them."""
@@ -97,7 +100,7 @@ class Error(NamedTuple):
     category: str | None
 
     @property
-    def place(self) -> tuple[str, str, str, str, int, int]:
+    def key(self) -> tuple[str, str, str, str, int, int]:
         """Return what identifies it among all errors of the study, and orders them."""
         return self[:6]
 
@@ -231,13 +234,9 @@ def make(
     draws = _draws(plan.study.seed, errors_of(plan, out, cells), errors)
     if not draws:
         raise UserError("there is nothing to ask: no judge found an error", where=str(out))
-    pages: list[form.Page] = []
-    for task in form.tasks_of(plan):
-        drawn = [error for draw in draws for error in draw.errors]
-        items = _items(plan, [each for each in drawn if plan.datasets[each.dataset].task == task])
-        if items:
-            shuffled = partial(_shuffled, plan.study.seed, task, items)
-            pages += form.voter_pages("errors", task, voters, shuffled, "{voter}of{voters}")
+    records = [(error.dataset, error) for draw in draws for error in draw.errors]
+    items = partial(_items, plan)
+    pages = form.voter_pages(plan, "annotations", records, items, voters=voters, kind="errors")
     form.write_pages(pages, folder)
     shown = sum(len(page.items) for page in pages)
     lines = [f"{folder}: {len(pages)} pages, which show {shown:,} errors"]
@@ -253,7 +252,7 @@ def _draws(seed: int, errors: Iterable[Error], limit: int) -> list[Draw]:
     draws = []
     for judge, listed in of_judge.items():
         drawn = form.balanced(
-            sorted(listed, key=lambda error: error.place),
+            sorted(listed, key=lambda error: error.key),
             stream(seed, "annotations", "errors", judge),
             limit,
             kind=lambda error: (error.dataset, error.aspect),
@@ -263,28 +262,22 @@ def _draws(seed: int, errors: Iterable[Error], limit: int) -> list[Draw]:
     return draws
 
 
-def _shuffled(seed: int, task: str, items: Sequence[form.Item], voter: int) -> list[form.Item]:
-    order = stream(seed, "annotations", "page", task, voter).permutation(len(items))
-    return [items[at] for at in order]
-
-
-def _items(plan: Plan, errors: Iterable[Error]) -> list[form.Item]:
-    """Return a task's errors as people see them, those that look the same once.
+def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
+    """Return a task's errors as a voter sees them, those that look the same once.
 
     The kind of error is shown if all have one: else it would tell some judges from others.
     """
-    ordered = sorted(errors, key=lambda error: error.place)
+    ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
     alike: dict[tuple[object, ...], list[Error]] = {}
     for error in ordered:
         alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
-    return [
-        _item(plan, same[0], ".".join(name_of(plan, error) for error in same), kinds=kinds)
-        for same in alike.values()
-    ]
+    shown = list(alike.values())
+    return [_item(plan, shown[at], kinds=kinds) for at in rng.permutation(len(shown))]
 
 
-def _item(plan: Plan, error: Error, name: str, *, kinds: bool) -> form.Item:
+def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
+    error, name = alike[0], ".".join(name_of(plan, each) for each in alike)
     lost = "" if error.parts else "(these words were not found in the text)"
     details = [
         ("Passage", f"“{error.location}”", lost)
@@ -374,7 +367,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     statistics = list(_statistics(verdicts, _missing(verdicts, responses)))
     counts = list(_counts(verdicts))
     rows = [
-        dict(zip(VERDICTS, (*v.error.place, v.error.match, v.error.severity, *v[2:]), strict=True))
+        dict(zip(VERDICTS, (*v.error.key, v.error.match, v.error.severity, *v[2:]), strict=True))
         for v in verdicts
     ]
     tables = {
@@ -413,7 +406,7 @@ def _verdicts(known: Known, responses: Iterable[Response]) -> Iterator[Verdict]:
             assert asked, "the response was checked"
             answers.setdefault(asked[0], {})[asked[1]] = answer
         errors = [(error, alike) for alike in answers for error in alike]
-        for error, alike in sorted(errors, key=lambda each: each[0].place):
+        for error, alike in sorted(errors, key=lambda each: each[0].key):
             given = answers[alike]
             yield Verdict(error, alike, voter, given.get(SPAN, "no_span"), given[WHY])
 
@@ -443,7 +436,7 @@ def _statistics(verdicts: Sequence[Verdict], missing: Mapping[Error, int]) -> It
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
-    for place, part in _places(verdicts).items():
+    for place, part in _levels(verdicts).items():
         estimates = _agreement(part, code, weights)
         if place[0]:
             errors = list(dict.fromkeys(verdict.error for verdict in part))
@@ -459,7 +452,7 @@ def _statistics(verdicts: Sequence[Verdict], missing: Mapping[Error, int]) -> It
             yield labels | {"statistic": name} | numbers_of(estimate)
 
 
-def _places(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:
+def _levels(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:
     """Return (judge, dataset, aspect) -> the verdicts that count there; "" stands for all."""
     places: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
@@ -515,7 +508,7 @@ def _agreement(
 
 def _counts(verdicts: Iterable[Verdict]) -> Iterator[Row]:
     """Yield the rows of the table of counts of every place of a judge, totals last."""
-    for place, part in _places(verdicts).items():
+    for place, part in _levels(verdicts).items():
         if not place[0]:
             continue
         errors = list(dict.fromkeys(verdict.error for verdict in part))

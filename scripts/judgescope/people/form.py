@@ -13,6 +13,7 @@ from markupsafe import Markup
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.paths import WORKFLOW
+from judgescope.core.rng import stream
 from judgescope.people.responses import page_id
 from judgescope.plan import Plan
 from judgescope.report.html import environment_of, finished
@@ -159,18 +160,42 @@ def tasks_of(plan: Plan) -> list[str]:
 
 
 def voter_pages(
-    kind: str,
-    task: str,
+    plan: Plan,
+    streams: str,
+    records: Iterable[tuple[str, Record]],
+    items: Callable[[list[Record], "Generator"], list[Item]],
+    *,
     voters: int,
-    items: Callable[[int], Sequence[Item]],
-    prefix: str,
-) -> Iterator[Page]:
-    """Yield one page a voter; `prefix` of its id is a format of `voter` and `voters`."""
-    for voter in range(1, voters + 1):
-        shown = items(voter)
-        names = [question.id for item in shown for question in item.questions]
-        name = page_id(names, prefix.format(voter=voter, voters=voters))
-        yield Page(kind, task, f"{task}-voter{voter}.html", name, shown)
+    prefix: str = "{voter}of{voters}",
+    kind: str = "texts",
+) -> list[Page]:
+    """Return a page for each voter and task with records; each has an order of its own.
+
+    records: (dataset, record), …; `items` arranges those of a task by a random stream of the voter.
+    """
+    ordered = list(records)
+    pages = []
+    for task in tasks_of(plan):
+        shown = [record for dataset, record in ordered if plan.datasets[dataset].task == task]
+        for voter in range(1, voters + 1) if shown else ():
+            rng = stream(plan.study.seed, streams, "page", task, voter)
+            page = items(shown, rng)
+            names = [question.id for item in page for question in item.questions]
+            name = page_id(names, prefix.format(voter=voter, voters=voters))
+            pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
+    return pages
+
+
+def by_aspect(
+    records: Iterable[Record], rng: "Generator", aspect: Callable[[Record], str]
+) -> Iterator[list[Record]]:
+    """Yield the records of each aspect, the aspects in random order."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(aspect(record), []).append(record)
+    names = sorted(groups)
+    for at in rng.permutation(len(names)):
+        yield groups[names[at]]
 
 
 def balanced(

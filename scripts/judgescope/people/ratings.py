@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from judgescope.people.tables import Results, Row, formatted, numbers_of
 from judgescope.plan import Plan
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 COLUMNS = ["item", "source", "references", "system", "text"]
 
@@ -98,27 +101,21 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
             item=lambda subject: subject.item,
         )
         drawn |= {(name, subject.target) for subject in chosen}
-    pages: list[form.Page] = []
-    for task in form.tasks_of(plan):
-        aspects: dict[str, list[str]] = {}
-        for name, (dataset, aspect, subject) in known.items():
-            if plan.datasets[dataset].task == task and (dataset, subject.target) in drawn:
-                aspects.setdefault(aspect, []).append(name)
-        if aspects:
-            items = partial(_items, plan, known, task, aspects)
-            pages += form.voter_pages("texts", task, voters, items, "{voter}of{voters}")
+    records = [
+        (dataset, name)
+        for name, (dataset, _, subject) in known.items()
+        if (dataset, subject.target) in drawn
+    ]
+    items = partial(_items, plan, known)
+    pages = form.voter_pages(plan, "ratings", records, items, voters=voters)
     form.write_pages(pages, folder)
     return form.Made(pages, list(known.values()), [form.count(pages, folder)])
 
 
-def _items(
-    plan: Plan, known: Known, task: str, aspects: Mapping[str, Sequence[str]], voter: int
-) -> list[form.Item]:
-    """Return a voter's questions, aspect by aspect, in an order of its own."""
-    rng = stream(plan.study.seed, "ratings", "page", task, voter)
+def _items(plan: Plan, known: Known, asked: list[str], rng: "Generator") -> list[form.Item]:
+    """Return a voter's questions, aspect by aspect."""
     items = []
-    for at in rng.permutation(len(aspects)):
-        names = aspects[sorted(aspects)[at]]
+    for names in form.by_aspect(asked, rng, lambda name: known[name].aspect):
         for which in rng.permutation(len(names)):
             dataset, aspect, subject = known[names[which]]
             options = form.rating_options(plan, dataset, aspect)
@@ -177,7 +174,7 @@ def _ratings(
     first: dict[str, int] = {}
     given: dict[str, dict[int, float]] = {}
     for response in sorted(responses, key=lambda response: response.survey):
-        questions, (voter, voters) = page_id(response.answers), response.place or (1, 1)
+        questions, (voter, voters) = page_id(response.answers), response.voter_number or (1, 1)
         if questions not in first:
             task = plan.datasets[known[min(response.answers)].dataset].task
             first[questions] = raters[task]

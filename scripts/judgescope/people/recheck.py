@@ -64,7 +64,7 @@ PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better",
 TEXTS = ["dataset", "aspect", "set", "target", "rating"]
 RATED_AGAIN = ["same", "lower", "higher", "n_missing", "steps"]
 VOTERS = re.compile(r"[1-9][0-9]{0,3}")
-OF = "of judgments; of two sources a pair counts to the one that more pairs have"
+UNIT = "of judgments; of two sources a pair counts to the one that more pairs have"
 
 
 class Pair(NamedTuple):
@@ -118,19 +118,21 @@ def _rated_group(first: Text, second: Text) -> str | None:
 
 
 def agreed(text: Text) -> int | None:
-    """Return the place on the scale of the rating that all raters gave, two of them at least."""
-    return text.places[0] if len(text.places) > 1 and len({*text.places}) == 1 else None
+    """Return the position on the scale of the rating that all raters gave, two of them at least."""
+    return text.positions[0] if len(text.positions) > 1 and len({*text.positions}) == 1 else None
 
 
 def nearly(text: Text) -> list[int]:
-    """Return the places of a rating that all but one rater gave, and this one a neighbour of it.
+    """Return the positions of a rating that all but one rater gave, and this one a neighbour of it.
 
     If two raters gave neighbouring ratings, either may be the one.
     """
-    low, *_, high = text.places if len(text.places) > 1 else (0, 0)
+    low, *_, high = text.positions if len(text.positions) > 1 else (0, 0)
     if high - low != 1:
         return []
-    return [place for place in (low, high) if text.places.count(place) == len(text.places) - 1]
+    return [
+        place for place in (low, high) if text.positions.count(place) == len(text.positions) - 1
+    ]
 
 
 def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
@@ -164,14 +166,14 @@ def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Pair]:
     if not ends or not ends[-1]:
         return []
     chosen = rng.choice(ends[-1], min(ends[-1], max(POOL, limit)), replace=False)
-    return list(islice(_spread([_at(blocks, ends, at) for at in chosen.tolist()]), limit))
+    return list(islice(_spread([_pair_at(blocks, ends, at) for at in chosen.tolist()]), limit))
 
 
-def _at(blocks: Sequence[Block], ends: Sequence[int], at: int) -> Pair:
-    """Return pair number `at` of all; `ends` says how many there are up to each block's end."""
-    number = bisect_right(ends, at)
-    firsts, seconds = blocks[number]
-    first, second = divmod(ends[number] - 1 - at, len(seconds))
+def _pair_at(blocks: Sequence[Block], ends: Sequence[int], number: int) -> Pair:
+    """Return a pair by its number; `ends` says how many there are up to each block's end."""
+    block = bisect_right(ends, number)
+    firsts, seconds = blocks[block]
+    first, second = divmod(ends[block] - 1 - number, len(seconds))
     pair = pair_of(firsts[first], seconds[second])
     assert pair, "a block holds pairs"
     return pair
@@ -236,15 +238,9 @@ def make(
     if not any(draw.pairs for draw in draws):
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise UserError("there is nothing to ask", where=plan.study.study, todo=f"use {needs}")
-    pages: list[form.Page] = []
-    for task in form.tasks_of(plan):
-        aspects: dict[str, list[About]] = {}
-        for draw in draws:
-            for about in draw.pairs if plan.datasets[draw.dataset].task == task else ():
-                aspects.setdefault(about.texts[0].aspect, []).append(about)
-        if aspects:
-            items = partial(_items, plan, task, aspects)
-            pages += form.voter_pages("texts", task, voters, items, "{voters}")
+    records = [(draw.dataset, about) for draw in draws for about in draw.pairs]
+    items = partial(_items, plan)
+    pages = form.voter_pages(plan, "reevaluation", records, items, voters=voters, prefix="{voters}")
     form.write_pages(pages, folder)
     lines = [form.count(pages, folder)]
     for draw in draws:
@@ -272,17 +268,13 @@ def _draws(seed: int, texts: Iterable[Text], limit: int) -> Iterator[Draw]:
             yield Draw(dataset, aspect, group, drawn(pairs, rng, limit))
 
 
-def _items(
-    plan: Plan, task: str, aspects: Mapping[str, Sequence[About]], voter: int
-) -> list[form.Item]:
+def _items(plan: Plan, records: list[About], rng: "Generator") -> list[form.Item]:
     """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts.
 
     In half of an aspect's pairs the better text comes first.
     """
-    rng = stream(plan.study.seed, "reevaluation", "page", task, voter)
     items = []
-    for at in rng.permutation(len(aspects)):
-        questions = aspects[sorted(aspects)[at]]
+    for questions in form.by_aspect(records, rng, lambda about: about.texts[0].aspect):
         for number in sorted({len(about.texts) for about in questions}, reverse=True):
             alike = [about for about in questions if len(about.texts) == number]
             swapped = rng.permutation(len(alike)) % 2 == rng.integers(2)
@@ -369,7 +361,7 @@ class Known:
         at = options.index(answer)
         if isinstance(about, Pair):
             return about, (1, -1, 0)[at] * (1 if first else -1)
-        return about, at - about.places[0]
+        return about, at - about.positions[0]
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
@@ -439,7 +431,7 @@ def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
             judgments.setdefault(about, []).append(judgment)
             planned[about] = max(voters, planned.get(about, 0))
     tally: dict[About, Judged] = {}
-    for about in sorted(judgments, key=_place):
+    for about in sorted(judgments, key=_sort_key):
         values = judgments[about]
         missing, same = max(0, planned[about] - len(values)), values.count(0)
         if isinstance(about, Pair):
@@ -450,7 +442,7 @@ def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
     return tally
 
 
-def _place(about: About) -> tuple[str, ...]:
+def _sort_key(about: About) -> tuple[str, ...]:
     first = about.texts[0]
     targets = (text.target for text in about.texts)
     return (first.dataset, first.aspect, about.group, first.set, *targets)
@@ -494,7 +486,7 @@ def _estimates(
             source,
             weights,
             int(missing.sum()),
-            of="of judgments" if GRADED in GROUPS[group] else OF,
+            of="of judgments" if GRADED in GROUPS[group] else UNIT,
             ends=None if name == DISTANCE else SHARE,
             scale=scale_of(name),
         )
@@ -502,13 +494,13 @@ def _estimates(
     }
 
 
-def sources_of(those: Sequence[About]) -> list[str]:
+def sources_of(questions: Sequence[About]) -> list[str]:
     """Return the source to which each pair or text counts: of two the one that more pairs have.
 
     Where few texts have a rating, many pairs share a text and carry less information.
     """
-    times = Counter(source for about in those for source in about.sources)
-    return [max(about.sources, key=lambda source: (times[source], source)) for about in those]
+    times = Counter(source for about in questions for source in about.sources)
+    return [max(about.sources, key=lambda source: (times[source], source)) for about in questions]
 
 
 def _pair_row(pair: Pair, judged: Judged) -> Row:

@@ -26,16 +26,16 @@ class Response(NamedTuple):
     answers: dict[str, str]
 
     @property
-    def place(self) -> tuple[int, int] | None:
+    def voter_number(self) -> tuple[int, int] | None:
         """Return whose page it is, voter k of n; None: the page's id does not say so."""
         match = VOTER.fullmatch(self.survey.partition("-")[0])
-        place = (int(match[1]), int(match[2])) if match else None
-        return place if place and place[0] <= place[1] else None
+        number = (int(match[1]), int(match[2])) if match else None
+        return number if number and number[0] <= number[1] else None
 
     @property
     def voters(self) -> int:
         """Return for how many voters the pages were made; 0: the page's id does not say so."""
-        return self.place[1] if self.place else 0
+        return self.voter_number[1] if self.voter_number else 0
 
 
 Allowed = Callable[[str], Collection[str] | None]
@@ -90,7 +90,7 @@ def read_pages(
     """
 
     def form(response: Response) -> tuple[str | None, Allowed]:
-        made = response.place is not None and complete(response.answers)
+        made = response.voter_number is not None and complete(response.answers)
         prefix = response.survey.partition("-")[0]
         return page_id(response.answers, prefix) if made else None, allowed
 

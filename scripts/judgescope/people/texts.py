@@ -24,8 +24,8 @@ CONSTRUCTED: Final = (ROW, GRADED)
 class Text(NamedTuple):
     """A text, one aspect of it, and what is known of that.
 
-    `level` is the mean rating, the number of errors, or the rating of a graded set. `places` are
-    the positions of its ratings on the aspect's scale, from 0, in order; empty if one is off it.
+    `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
+    those of its ratings on the aspect's scale, from 0, in order; empty if one is off it.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Text(NamedTuple):
     source: str | None
     text: str
     level: float
-    places: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()
 
     @property
     def texts(self) -> tuple["Text", ...]:
@@ -68,12 +68,12 @@ def _rated(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
             if values := sorted(ratings.get((aspect, subject.target), [])):
                 place = RATED, dataset, "systems", aspect, subject.target, subject.item
                 mean = fsum(values) / len(values)
-                yield Text(*place, subject.source, subject.text, mean, _places(values, scale))
+                yield Text(*place, subject.source, subject.text, mean, _positions(values, scale))
 
 
-def _places(ratings: Sequence[float], scale: Sequence[float]) -> tuple[int, ...]:
-    places = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
-    return tuple(places) if len(places) == len(ratings) else ()
+def _positions(ratings: Sequence[float], scale: Sequence[float]) -> tuple[int, ...]:
+    found = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
+    return tuple(found) if len(found) == len(ratings) else ()
 
 
 def _sets(plan: Plan, dataset: str, kind: Literal["row", "graded"]) -> list[str]:
@@ -108,9 +108,9 @@ def _graded(plan: Plan, out: Path, dataset: str) -> Iterator[Text]:
                 continue
             if aspect not in plan.plain_aspects(dataset):
                 continue
-            if places := _places([rating], plan.scale_of(dataset, aspect).values() or []):
+            if positions := _positions([rating], plan.scale_of(dataset, aspect).values() or []):
                 place = GRADED, dataset, name, aspect, subject.target, subject.item
-                yield Text(*place, subject.source, subject.text, rating, places)
+                yield Text(*place, subject.source, subject.text, rating, positions)
 
 
 READERS: Final = {RATED: _rated, ROW: _in_rows, GRADED: _graded}

@@ -9,12 +9,10 @@ import yaml
 
 from cell_files import write_part
 from judgescope.core.cells import cell_file
-from judgescope.people.errors.answers import Known
-from judgescope.people.errors.pages import SPAN, Draw, Page, make
-from judgescope.people.errors.samples import Error, cells_of, errors_of
+from judgescope.people.errors import SPAN, Draw, Error, Known, cells_of, errors_of, make
+from judgescope.people.form import Page
 from judgescope.plan import Plan
 from judgescope.schema.tables import read_part
-from running import HOME
 from votes_study import ASPECTS, VotesStudy
 
 JUDGES = ("careful", "hasty")
@@ -103,8 +101,15 @@ class AnnotationsStudy(VotesStudy):
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages into the folder `pages`."""
-        numbers = {"errors": errors, "voters": voters}
-        return make(plan, self.out, self.folder / "pages", HOME, judges=judges, **numbers)
+        self._asked, folder = plan, self.folder / "pages"
+        made = make(plan, self.out, folder, errors=errors, voters=voters, judges=judges)
+        return list(made.pages), list(made.draws)
+
+    def errors(self, page: Page) -> list[Error]:
+        """Return the errors of a page of the last plan, of those that look the same the first."""
+        known = self.known(self._asked)
+        asked = [known.about(item.id) for item in page.items]
+        return [about[0][0] for about in asked if about]
 
     def html(self, page: Page) -> str:
         """Return a page as it was written."""
@@ -117,10 +122,10 @@ class AnnotationsStudy(VotesStudy):
     def judge(self, page: Page, say: Say, voter: str = "") -> Path:
         """Save a page as its script does."""
         answers: dict[str, str] = {}
-        for one in page.questions:
-            span, why = say(one.error)
-            for name in one.questions:
-                answers[name] = span if name.endswith(f"-{SPAN}") else why
+        for item, error in zip(page.items, self.errors(page), strict=True):
+            span, why = say(error)
+            for question in item.questions:
+                answers[question.id] = span if question.id.endswith(f"-{SPAN}") else why
         return self.save(page.task, page.id, voter or page.file, answers)
 
 

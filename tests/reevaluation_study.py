@@ -7,13 +7,11 @@ from typing import Any
 
 import yaml
 
-from judgescope.people.recheck.answers import Known
-from judgescope.people.recheck.pages import Draw, Page, make, texts_of
-from judgescope.people.recheck.pairs import About, Pair
-from judgescope.people.recheck.texts import KINDS, RATED, Text
+from judgescope.people.form import Page
+from judgescope.people.recheck import About, Draw, Known, Pair, make
+from judgescope.people.texts import NEEDS, RATED, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
-from running import HOME
 from votes_study import ASPECTS, VotesStudy
 
 RATERS = ("r1", "r2", "r3")
@@ -117,12 +115,12 @@ class ReevaluationStudy(VotesStudy):
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
-        numbers = {"pairs": pairs, "voters": voters}
-        return make(plan, self.out, folder, HOME, kinds=kinds or (RATED,), **numbers)
+        made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
+        return list(made.pages), list(made.draws)
 
     def known(self, plan: Plan) -> Known:
         """Return what the questions' names stand for."""
-        texts: list[Text] = [text for kind in KINDS for text in texts_of(plan, self.out, kind)]
+        texts: list[Text] = [text for kind in NEEDS for text in texts_of(plan, self.out, kind)]
         return Known(plan, texts)
 
     def judge(self, plan: Plan, page: Page, say: Callable[[Pair], str]) -> Path:
@@ -138,7 +136,7 @@ class ReevaluationStudy(VotesStudy):
     def give(self, plan: Plan, page: Page, say: Callable[[About, bool], str]) -> Path:
         """Save a page as its script does; `say` is told whether the better text comes first."""
         known, answers = self.known(plan), {}
-        for one in page.questions:
+        for one in page.items:
             asked = known.about(one.id)
             assert asked
             answers[one.id] = say(*asked)

@@ -10,8 +10,8 @@ import pytest
 from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
 from browser import Browser, browser, needs_browser
 from judgescope.core.errors import UserError
-from judgescope.people.errors.answers import read
-from judgescope.people.errors.pages import OF_EXPLANATIONS, OF_SPANS, Page
+from judgescope.people.errors import LABELS, SPAN, WHY, read
+from judgescope.people.form import Page
 from judgescope.report.html import script_hash
 from judgescope.statistics.validity import EXPLANATIONS, SPANS
 from running import HOME
@@ -31,13 +31,16 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
     asked: dict[str, list[str]] = {}
     for radio in parsed.named("input"):
         asked.setdefault(str(radio["name"]), []).append(str(radio["value"]))
-    errors = {f"{one.name}-why": one.error for one in page.questions}
+    errors = {
+        item.questions[-1].id: error
+        for item, error in zip(page.items, study.errors(page), strict=True)
+    }
     assert len(errors) == 12 and errors.keys() <= asked.keys()
     for name, error in errors.items():
-        assert asked[name] == list(OF_EXPLANATIONS) == list(EXPLANATIONS)
+        assert asked[name] == list(LABELS[WHY]) == list(EXPLANATIONS)
         span = asked.get(name.replace("-why", "-span"))
-        assert span == (list(OF_SPANS) if error.location else None)
-    assert list(OF_SPANS) == list(SPANS)
+        assert span == (list(LABELS[SPAN]) if error.location else None)
+    assert list(LABELS[SPAN]) == list(SPANS)
     # nothing is preset, and nothing need be answered
     assert not any({"checked", "required"} & set(radio) for radio in parsed.named("input"))
 
@@ -45,7 +48,7 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
 def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy) -> None:
     [page], _ = study.ask(study.plan(), errors=99, voters=1)
     html = study.html(page)
-    found = Counter(one.error.match for one in page.questions)
+    found = Counter(one.match for one in study.errors(page))
     assert found == {"exact": 24 + 8, "not_found": 16}
     assert html.count("The cat sat on <mark>the the</mark> mat, ") == 32
     assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
@@ -54,7 +57,10 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy
     assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 24
     # the source is there where raters see it
     assert html.count('class="source"') == 24
-    assert all((one.source is None) == (one.error.aspect == "fluency") for one in page.questions)
+    assert all(
+        (item.source is None) == (error.aspect == "fluency")
+        for item, error in zip(page.items, study.errors(page), strict=True)
+    )
 
 
 def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None:
@@ -62,7 +68,7 @@ def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None
     html = study.html(page).lower()
     for told in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
         assert told not in html, told
-    order = [one.error.judge for one in page.questions]
+    order = [one.judge for one in study.errors(page)]
     assert order != sorted(order)
 
 
@@ -98,36 +104,36 @@ def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy)
     study.change("hasty", repeat)
     [page], draws = study.ask(study.plan(), errors=99, voters=1)
     assert [len(draw.errors) for draw in draws] == [24, 24]
-    assert len(page.questions) == 24 + 16 == study.html(page).count("<legend>How good is")
-    assert len({one.error.shown for one in page.questions}) == 40
+    assert len(page.items) == 24 + 16 == study.html(page).count("<legend>How good is")
+    assert len({one.shown for one in study.errors(page)}) == 40
     # where the kind is shown, errors of different kinds look different
     study.change("careful", categorise)
     study.change("hasty", lambda row: row["spans"][0].update(category="repeated"))
-    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].questions) == 48
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 48
     # where it is not, they do not
     study.change("hasty", lambda row: row["spans"][0].update(category=None))
-    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].questions) == 40
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 40
 
 
 def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
     study.change("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
     [page], [draw] = study.ask(study.plan(), "careful", errors=99, voters=1)
-    assert (draw.of, len(page.questions)) == (16, 16)
-    assert min(one.error.target for one in page.questions) == "t04"
+    assert (draw.total, len(page.items)) == (16, 16)
+    assert min(one.target for one in study.errors(page)) == "t04"
 
 
 def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
     pages, _ = study.ask(study.plan(), voters=3)
     assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
     assert len({page.id for page in pages}) == 3
-    names = [[one.name for one in page.questions] for page in pages]
+    names = [[one.id.partition("-")[0] for one in page.items] for page in pages]
     assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(names[2])
 
 
 @pytest.mark.heavy
 def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
     _, draws = study.ask(study.plan(), errors=6)
-    assert [(draw.judge, len(draw.errors), draw.of) for draw in draws] == [
+    assert [(draw.judge, len(draw.errors), draw.total) for draw in draws] == [
         ("careful", 6, 24),
         ("hasty", 6, 24),
     ]
@@ -158,7 +164,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     html = study.html(page)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
-    script = (HOME / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
@@ -196,7 +202,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
 
 def chosen(page: Page) -> dict[str, str]:
     """Return the first answer to two questions of a page, the second to the third."""
-    names = [name for one in page.questions for name in one.questions]
+    names = [one.id for item in page.items for one in item.questions]
     return dict(zip(names, ("error", "correct", "no_span"), strict=False))
 
 
@@ -236,7 +242,7 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
     assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
     assert len(told["answers"]) == 4 and told["survey"] == page.id
     found = read(plan, study.out, saved.parent)
-    row = next(one for one in found.statistics if one["statistic"] == "span_ok")
+    row = next(one for one in found.rows("annotations.csv") if one["statistic"] == "span_ok")
     assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from annotations_study import AnnotationsStudy, content
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.errors.answers import COUNTS, Found, read, write
-from judgescope.people.errors.pages import page_id
-from judgescope.people.errors.samples import Error
+from judgescope.people.errors import COUNTS, Error, read
+from judgescope.people.responses import page_id
+from judgescope.people.tables import Results
 from judgescope.plan import Plan
 from running import run, write_card
 from test_annotations import repeat
@@ -24,7 +24,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnnotationsStudy:
     return AnnotationsStudy(tmp_path)
 
 
-def answers(study: AnnotationsStudy, plan: Plan) -> Found:
+def answers(study: AnnotationsStudy, plan: Plan) -> Results:
     return read(plan, study.out, study.folder / "answers")
 
 
@@ -36,11 +36,11 @@ def honest(error: Error) -> tuple[str, str]:
     return ("error", "correct") if fluency else ("not_an_error", "incorrect")
 
 
-def numbers(found: Found) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
+def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
     """Return (judge, aspect, question, statistic) -> its row, where the dataset is named or all."""
     return {
         (row["judge"], row["aspect"], row["question"], row["statistic"]): row
-        for row in found.statistics
+        for row in found.rows("annotations.csv")
     }
 
 
@@ -50,7 +50,9 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     for page in study.ask(plan, errors=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    counts = {(row["judge"], row["aspect"], row["explanation"]): row for row in found.counts}
+    counts = {
+        (row["judge"], row["aspect"], row["explanation"]): row for row in found.rows("counts.csv")
+    }
     assert counts["careful", "fluency", "correct"]["error"] == 24
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
     # of 12 texts 4 have a passage, 4 words that are not there, 4 no passage: that is not asked
@@ -84,7 +86,7 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: Annotation
     for page in study.ask(plan, errors=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    assert len(found.verdicts) == 2 * 48
+    assert len(found.rows("verdicts.csv")) == 2 * 48
     told = numbers(found)
     for judge in ("careful", "hasty"):
         row = told[judge, "", "why", "explanation_ok"]
@@ -101,7 +103,7 @@ def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: Annotati
     plan = study.plan()
     for page in study.ask(plan, "careful", errors=99)[0]:
         study.judge(page, honest)
-    assert {row["judge"] for row in answers(study, plan).verdicts} == {"careful"}
+    assert {row["judge"] for row in answers(study, plan).rows("verdicts.csv")} == {"careful"}
 
 
 def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:
@@ -127,12 +129,14 @@ def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
     paths = [study.judge(page, honest, voter) for voter in ("one", "two")]
     found = answers(study, plan)
     row = numbers(found)["careful", "", "span", "span_ok"]
-    assert (found.ballots, row["n"], row["n_missing"]) == (1, 24, 24)
+    assert (found.responses, row["n"], row["n_missing"]) == (1, 24, 24)
     study.judge(page, lambda _: ("error", "vague"), "two")
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
     told = str(errors.value)
-    assert "a page was answered twice" in told and all(str(path.name) in told for path in paths)
+    assert "conflicting responses to the same page" in told and all(
+        str(path.name) in told for path in paths
+    )
 
 
 @pytest.mark.heavy
@@ -154,7 +158,7 @@ def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
     plan = study.plan()
     few, more = (study.ask(plan, "careful", errors=number)[0] for number in (4, 6))
     for page in (*few, more[0]):
-        study.judge(page, honest, f"{page.file}{len(page.questions)}")
+        study.judge(page, honest, f"{page.file}{len(page.items)}")
     row = numbers(answers(study, plan))["careful", "", "span", "span_ok"]
     assert (row["n"], row["n_missing"]) == (2 * 4 + 6, 6)
 
@@ -184,7 +188,7 @@ def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> N
     for page in study.ask(plan, errors=3)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    paths = write(found, study.out / "annotations")
+    paths = found.write(study.out)
     assert [path.name for path in paths] == ["annotations.csv", "counts.csv", "verdicts.csv"]
     with paths[2].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -200,7 +204,7 @@ def test_judges_whose_judgments_are_gone_are_not_needed(study: AnnotationsStudy)
     for page in study.ask(plan, "careful")[0]:
         study.judge(page, honest)
     study.judgments("hasty").unlink()
-    assert answers(study, plan).ballots == 2
+    assert answers(study, plan).responses == 2
     study.judgments("careful").unlink()
     with pytest.raises(UserError, match="2 of 2 files with judgments"):
         answers(study, plan)
@@ -224,7 +228,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
     bad("many", voter="r", survey=good["survey"].replace("1of2", "1of99999"))
     bad("mind", answers=good["answers"] | {why: "vague"})
 
-    def page(name: str, told: dict[str, str], voter: tuple[int, int] = (1, 2)) -> None:
+    def page(name: str, told: dict[str, str], voter: str = "1of2") -> None:
         bad(name, voter=name, survey=page_id(told, voter), answers=told)
 
     def both(name: str) -> dict[str, str]:
@@ -232,7 +236,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
 
     one, two = [name.partition("-")[0] for name in names if name.endswith("-span")][:2]
     page("empty", {})
-    page("ninth", both(one), (9, 2))
+    page("ninth", both(one), "9of2")
     page("half", {f"{one}-span": "error"})
     page("again", both(one) | both(f"{one}.{one}"))
     page("unlike", both(f"{one}.{two}"))
@@ -246,6 +250,15 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
         **dict.fromkeys(["less", "page", "many", "empty", "ninth", "half", "again"], "no answer"),
         "torn": "no file of answers",
         path.stem: "answered twice",
+    assert {name: one.what.partition(":")[0] for name, one in told.items()} == {
+        "option": "there is no such option",
+        **dict.fromkeys(["foreign", "part", "unlike"], "these answers belong to other questions"),
+        **dict.fromkeys(
+            ["less", "page", "many", "empty", "ninth", "half", "again"],
+            "a question has no answer, or an answer no question",
+        ),
+        "torn": "this is no file of answers",
+        path.stem: "conflicting responses from the same voter",
     }
     assert told.keys() == words.keys()
     assert all(words[name] in one.what for name, one in told.items())
@@ -279,16 +292,16 @@ def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
 
 @pytest.mark.heavy
 def test_the_commands(study: AnnotationsStudy) -> None:
-    command = ("-m", "judgescope", "annotations")
+    command = ("-m", "judgescope", "people", "errors")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")
     made = run(*command, "make", str(study.file), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "2 pages, which show 16 errors" in made.stdout, made.stdout
     assert "hasty: 4 of 24 errors" in made.stdout
-    nothing = run(*command, "read", str(study.file), "answers", cwd=study.folder)
+    nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     for page in study.ask(study.plan(), errors=4)[0]:
         study.judge(page, honest)
-    done = run(*command, "read", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, 16 verdicts" in done.stdout, done.stdout
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout

@@ -234,7 +234,7 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study
         for one in row["aspects"]
     }
     assert told == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
-    made = ("reevaluate", "make", "study.yaml", "pages/", "--constructed")
+    made = ("people", "recheck", "make", "study.yaml", "pages/", "--constructed")
     done = running.run("-m", "judgescope", *made, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "2 pages with 400 questions" in done.stdout

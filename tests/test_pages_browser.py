@@ -17,13 +17,13 @@ from annotations_study import AnnotationsStudy
 from browser import Browser, browser, needs_browser
 from explore_study import ExploreStudy
 from judgescope.people import weights
-from judgescope.people.pairs.answers import CHOSEN
-from judgescope.people.pairs.answers import read as read_votes
+from judgescope.people.pairs import CHOSEN
+from judgescope.people.pairs import read as read_votes
 from judgescope.report.cards import card as cards
 from judgescope.report.page import render
 from running import HOME
 from spotcheck_study import Study
-from test_survey import PAGES as SURVEY
+from test_ratings import RatingsStudy
 from test_survey import plan_of
 from votes_study import VotesStudy
 
@@ -74,17 +74,20 @@ def made(name: str, folder: Path) -> Path:
     if name == "explore":
         return ExploreStudy(folder).write()
     if name == "survey":
-        return weights.make(plan_of(), folder, SURVEY)[1]
+        return weights.make(plan_of(), folder)[1]
     folder.mkdir()
     with chdir(folder):
         if name == "votes":
             votes = VotesStudy(folder)
             return folder / "pages" / votes.make(votes.plan())[0].file
+        if name == "ratings":
+            rated = RatingsStudy(folder)
+            return folder / "pages" / rated.ask(rated.plan())[0].file
         asked = AnnotationsStudy(folder)
         return folder / "pages" / asked.ask(asked.plan())[0][0].file
 
 
-MADE = ("report", "texts", "card", "explore", "survey", "votes", "annotations")
+MADE = ("report", "texts", "card", "explore", "survey", "votes", "ratings", "annotations")
 RUN = ("index", "texts", "explore", "judges/rouge-1")
 
 
@@ -278,7 +281,7 @@ def answered(window: Browser) -> dict[str, str]:
 
 def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None:
     plan = plan_of()
-    page = weights.make(plan, tmp_path / "pages", SURVEY)[1]
+    page = weights.make(plan, tmp_path / "pages")[1]
     with browser(tmp_path / "browser") as window:
         window.open(page)
         chosen = answered(window)
@@ -304,7 +307,7 @@ def test_votes_are_given_by_keyboard_and_read_back(
         chosen = answered(window)
         [file] = window.saved()
         assert window.complaints() == []
-    assert set(chosen) == {one.id for one in page.questions} and len(set(chosen.values())) > 1
+    assert set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
     found = read_votes(plan, study.out, file.parent)
     told = found.tables["effects.csv"][1]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
-from judgescope.people.recheck.pairs import (
+from judgescope.people.recheck import (
     NEW,
     ORIGINAL,
     Pair,
@@ -21,7 +21,7 @@ from judgescope.people.recheck.pairs import (
     nearly,
     pair_of,
 )
-from judgescope.people.recheck.texts import GRADED, RATED, ROW, Text
+from judgescope.people.texts import GRADED, RATED, ROW, Text
 from judgescope.report.html import script_hash
 from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
 from running import HOME
@@ -69,7 +69,7 @@ def test_groups_are_counted_by_hand() -> None:
 def test_how_far_raters_agree(
     places: tuple[int, ...], all_agree: int | None, all_but_one: list[int]
 ) -> None:
-    one = text("t", *(places or (0,)))._replace(places=places)
+    one = text("t", *(places or (0,)))._replace(positions=places)
     assert (agreed(one), nearly(one)) == (all_agree, all_but_one)
 
 
@@ -129,7 +129,7 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationS
         (aspect, group, 3) for aspect in ("adequacy", "fluency") for group in (NEW, ORIGINAL)
     ]
     known = study.known(plan)
-    each = [[known.about(one.id) for one in page.questions] for page in pages]
+    each = [[known.about(one.id) for one in page.items] for page in pages]
     assert all(None not in one for one in each)
     orders = [[pair for pair, _ in filter(None, one)] for one in each]
     assert orders[0] != orders[1] != orders[2]
@@ -150,8 +150,8 @@ def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy)
     assert "cannot decide" not in html
     # raters of adequacy see sources, which differ: each text stands beside its own
     assert html.count('class="source"') == 16 and html.count("Source of text 1") == 8
-    for one in page.questions:
-        if one.told.name == "Adequacy":
+    for one in page.items:
+        if one.aspect and one.aspect.name == "Adequacy":
             numbers = [shown.split()[1].rstrip(".") for shown in one.texts]
             assert [f"Source {number}." for number in numbers] == [*one.sources]
         else:
@@ -164,7 +164,7 @@ def test_texts_of_one_source_stand_below_it(
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1)
     [page], _ = study.ask(study.plan(), voters=1)
-    seen = {(one.told.name, one.source, one.sources) for one in page.questions}
+    seen = {(one.aspect and one.aspect.name, one.source, one.sources) for one in page.items}
     assert seen == {("Adequacy", "Source 0.", ()), ("Fluency", None, ())}
     assert html_of(study, page.file).count('class="source"') == 8
 
@@ -212,7 +212,7 @@ def test_no_text_can_do_harm(
     html = html_of(study, page.file)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
-    script = (HOME / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
@@ -230,7 +230,7 @@ def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
     places = {(text.aspect, text.set) for pair in draw.pairs for text in pair.texts}
     assert places == {("fluency", IN_A_ROW)}
     assert len({pair.sources for pair in draw.pairs[:8]}) == 8
-    assert len(page.questions) == 22 and "error" not in html_of(study, page.file)
+    assert len(page.items) == 22 and "error" not in html_of(study, page.file)
 
 
 @pytest.mark.heavy

@@ -9,10 +9,10 @@ import pytest
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.recheck.answers import Found, read, sources_of, write
-from judgescope.people.recheck.pages import page_id
-from judgescope.people.recheck.pairs import NEW, ORIGINAL, Pair, pair_of
-from judgescope.people.recheck.texts import RATED, ROW
+from judgescope.people.recheck import NEW, ORIGINAL, Pair, pair_of, read, sources_of
+from judgescope.people.responses import page_id
+from judgescope.people.tables import Results
+from judgescope.people.texts import RATED, ROW
 from reevaluation_study import FLUENCY, ReevaluationStudy, text
 from running import run
 
@@ -27,8 +27,11 @@ def answers(study: ReevaluationStudy) -> Path:
     return study.folder / "answers"
 
 
-def numbers(found: Found) -> dict[tuple[str, str, str], dict[str, Any]]:
-    return {(row["aspect"], row["group"], row["statistic"]): row for row in found.statistics}
+def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {
+        (row["aspect"], row["group"], row["statistic"]): row
+        for row in found.rows("reevaluation.csv")
+    }
 
 
 def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
@@ -46,13 +49,13 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
         study.judge(plan, page, say)
     found = read(plan, study.out, answers(study))
     told = numbers(found)
-    assert (found.ballots, len(found.pairs), len(told)) == (2, 16, 3 * 2 * 2)
+    assert (found.responses, len(found.rows("pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
         new = told[aspect, NEW, "reevaluation_agreement"]
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
         assert told[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
         assert told[aspect, NEW, "reevaluation_no_difference"]["value"] == same
-    pair = found.pairs[0]
+    pair = found.rows("pairs.csv")[0]
     assert (pair["aspect"], pair["group"], pair["better"], pair["worse"]) == (
         *("adequacy", NEW, "t02", "t00"),
     )
@@ -105,13 +108,17 @@ def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> Non
     plan = study.plan()
     for kind in (RATED, ROW):
         [page], _ = study.ask(plan, kind, voters=1)
-        study.save(page.task, page.id, kind, {one.id: "A" for one in page.questions})
+        study.save(page.task, page.id, kind, {one.id: "A" for one in page.items})
     found = read(plan, study.out, answers(study))
-    groups = {row["group"]: row["value"] for row in found.statistics if row["aspect"] == "fluency"}
+    groups = {
+        row["group"]: row["value"]
+        for row in found.rows("reevaluation.csv")
+        if row["aspect"] == "fluency"
+    }
     assert set(groups) == {NEW, ORIGINAL, ROW}
     row = numbers(found)["", ROW, "reevaluation_agreement"]
     assert row["n"] == 22 and 0 < row["value"] < 1
-    assert [line.partition(":")[0] for line in found.lines()] == [
+    assert [line.partition(":")[0] for line in found.lines] == [
         f"news, {group}" for group in (NEW, ORIGINAL, ROW)
     ]
 
@@ -125,7 +132,7 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
         path.rename(path.with_name(f"{at}.json"))
     paths[0].with_name("copy.json").write_bytes(paths[0].with_name("1.json").read_bytes())
     assert read(plan, study.out, answers(study)) == found
-    for path in write(found, study.out / "reevaluation"):
+    for path in found.write(study.out):
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 
@@ -164,6 +171,15 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
         "option": "no such option",
         **dict.fromkeys(["foreign", "itself", "single", "three", "unnamed"], "other questions"),
         path.stem: "answered twice",
+    incomplete = "a question has no answer, or an answer no question"
+    assert told == {
+        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], incomplete),
+        "option": "there is no such option",
+        **dict.fromkeys(
+            ["foreign", "itself", "single", "three", "unnamed"],
+            "these answers belong to other questions",
+        ),
+        path.stem: "conflicting responses from the same voter",
     }
     assert told.keys() == words.keys()
     assert all(words[name] in what for name, what in told.items())
@@ -200,7 +216,7 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
 
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
-    command = ("-m", "judgescope", "reevaluate")
+    command = ("-m", "judgescope", "people", "recheck")
     made = run(*command, "make", str(study.file), "pages", "--pairs", "4", cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout
@@ -209,12 +225,12 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     rows = run(*command, "make", str(study.file), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout
     assert "news, row: there are 22 of 100 pairs" in rows.stdout
-    nothing = run(*command, "read", str(study.file), "answers", cwd=study.folder)
+    nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()
     for page in study.ask(plan)[0]:
         study.judge(plan, page, lambda pair: "better" if pair.group == ORIGINAL else "same")
-    done = run(*command, "read", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, about 16 pairs" in done.stdout
     told = "agreement 0.000, n = 16; no difference 1.000"
     assert f"news, new-level: {told}" in done.stdout, done.stdout

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
-from judgescope.people.recheck.answers import read, write
-from judgescope.people.recheck.pages import Page, page_id
-from judgescope.people.recheck.pairs import About, Pair
-from judgescope.people.recheck.samples import sampled
-from judgescope.people.recheck.texts import CONSTRUCTED, GRADED, ROW, rating_options
+from judgescope.people.form import Page, rating_options
+from judgescope.people.recheck import About, Pair, read, sampled
+from judgescope.people.responses import page_id
+from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
 from reevaluation_study import FLUENCY, GRADED_SET, ReevaluationStudy, text
 from running import run
 from test_reevaluation import html_of
@@ -47,8 +46,8 @@ def scale(study: ReevaluationStudy, **keys: Any) -> None:
 def off_by(about: About, steps: int) -> str:
     """Return the rating so many steps above a text's own, of 1 to 5, or below where none is."""
     assert not isinstance(about, Pair)
-    at = about.places[0] + steps
-    return str(1 + (at if at < 5 else about.places[0] - steps))
+    at = about.positions[0] + steps
+    return str(1 + (at if at < 5 else about.positions[0] - steps))
 
 
 # --- what is drawn ---------------------------------------------------------------------------
@@ -93,9 +92,9 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
     # 8 items with a text of each of 5 ratings; one more each was spare, and one failed
     assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == ("news", "", GRADED, 40)
     assert Counter(one.texts[0].level for one in draw.pairs) == dict.fromkeys([1, 2, 3, 4, 5], 8)
-    shown = [one.texts[0] for one in pages[0].questions]
+    shown = [one.texts[0] for one in pages[0].items]
     assert sorted(shown) == sorted(f"Made {n} {at}." for n in range(8) for at in range(1, 6))
-    assert shown != [one.texts[0] for one in pages[1].questions]
+    assert shown != [one.texts[0] for one in pages[1].items]
     html = html_of(study, pages[0].file)
     assert Counter(one["value"] for one in Parsed(html).named("input")) == dict.fromkeys(
         "12345", 40
@@ -119,11 +118,11 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
     pages, draws = study.ask(study.plan(), *CONSTRUCTED, pairs=10)
     assert [(draw.group, len(draw.pairs)) for draw in draws] == [(ROW, 10), (GRADED, 10)]
     for page in pages:
-        assert [len(one.texts) for one in page.questions] == [2] * 10 + [1] * 10
+        assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
         html = html_of(study, page.file)
         assert "<h1>How good are these texts?" in html
         assert "Some show two texts and ask" in html and "Others show one text and ask" in html
-    assert pages[0].questions != pages[1].questions
+    assert pages[0].items != pages[1].items
 
 
 @pytest.mark.heavy
@@ -137,7 +136,7 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
     assert "4: &lt;b&gt;good&lt;/b&gt;" in html and "5: very good (best)" in html
     one = draw.pairs[0].texts[0]
     scale(study, min=-1, max=1, step=0.1 + 0.2 - 0.05, labels=[])
-    assert [value for value, _ in rating_options(study.plan(), one)] == [
+    assert [value for value, _ in rating_options(study.plan(), one.dataset, one.aspect)] == [
         *("-1", "-0.75", "-0.5", "-0.25", "0", "0.25", "0.5", "0.75", "1")
     ]
     # ratings of the set that the scale no longer has are asked about no more
@@ -148,8 +147,8 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
 def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> None:
     scale(study, source_visible=True)
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    assert {(f"Source {one.texts[0].split()[1]}.", ()) for one in page.questions} == {
-        (one.source, one.sources) for one in page.questions
+    assert {(f"Source {one.texts[0].split()[1]}.", ()) for one in page.items} == {
+        (one.source, one.sources) for one in page.items
     }
     html = html_of(study, page.file)
     assert "Each shows one text, often with the source" in html
@@ -176,8 +175,8 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
     found = read(plan, study.out, answers(study))
-    told = numbers(found)
-    assert (found.ballots, len(found.pairs), len(found.texts)) == (2, 20, 20)
+    told, texts = numbers(found), found.rows("texts.csv")
+    assert (found.responses, len(found.rows("pairs.csv")), len(texts)) == (2, 20, 20)
     assert list(told) == [
         (aspect, group, f"reevaluation_{name}")
         for aspect in ("", "fluency")
@@ -195,10 +194,10 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(value), n, 0)
     row = told["fluency", GRADED, "reevaluation_distance"]
     assert (row["value"], row["n"]) == (pytest.approx(16 * 2 / 40), 40)
-    counts = {row["rating"]: (row["same"], row["lower"], row["higher"]) for row in found.texts}
+    counts = {row["rating"]: (row["same"], row["lower"], row["higher"]) for row in texts}
     assert counts == {1: (1, 0, 1), 2: (1, 0, 1), 3: (1, 0, 1), 4: (1, 1, 0), 5: (2, 0, 0)}
-    assert {row["steps"] for row in found.texts if row["rating"] < 5} == {2}
-    assert {row["set"] for row in found.texts} == {GRADED_SET}
+    assert {row["steps"] for row in texts if row["rating"] < 5} == {2}
+    assert {row["set"] for row in texts} == {GRADED_SET}
     right, asked = Counter[str](), Counter[str]()
     for about in drawn.pairs:
         assert not isinstance(about, Pair)
@@ -208,9 +207,9 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     row = told["", GRADED, "reevaluation_agreement"]
     assert (row["lo"], row["hi"]) == (pytest.approx(lo), pytest.approx(hi))
     says = f"news, graded: agreement 0.600 [{lo:.3f}, {hi:.3f}], n = 40; "
-    assert found.lines()[1].startswith(says)
-    assert found.lines()[1].endswith("; mean distance 0.800 steps of the scale")
-    written = {path.name: path.read_text("utf-8") for path in write(found, study.out)}
+    assert found.lines[1].startswith(says)
+    assert found.lines[1].endswith("; mean distance 0.800 steps of the scale")
+    written = {path.name: path.read_text("utf-8") for path in found.write(study.out)}
     assert written["texts.csv"].count("\n") == written["pairs.csv"].count("\n") == 21
 
 
@@ -273,7 +272,7 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
     good = json.loads(path.read_text("utf-8"))
     one, two, *_ = good["answers"]
     [rows], _ = study.ask(study.plan(), ROW, voters=1)
-    of_row = rows.questions[0].id.partition("-")[0]
+    of_row = rows.items[0].id.partition("-")[0]
 
     def other(name: str, **told: str) -> None:
         given = good | {"survey": page_id(told, "3"), "answers": told, "voter": name}
@@ -291,7 +290,7 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
         **dict.fromkeys(["two", "row", "none"], "these answers belong to other questions"),
         **dict.fromkeys(["above", "between", "letter"], "there is no such option"),
     }
-    assert len(page.questions) == len(good["answers"])
+    assert len(page.items) == len(good["answers"])
 
 
 @pytest.mark.heavy
@@ -310,7 +309,7 @@ def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: Reevalu
 
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
-    command = ("-m", "judgescope", "reevaluate")
+    command = ("-m", "judgescope", "people", "recheck")
     made = run(
         *command,
         "make",
@@ -325,7 +324,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert "news, row: there are 22 of 100 pairs" in made.stdout
     assert "news, graded: there are 40 of 100 texts" in made.stdout
     one_page(study)
-    done = run(*command, "read", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout
     assert "1 files of answers, about 0 pairs of texts and 40 single texts" in done.stdout
     assert "news, graded: agreement 0.800" in done.stdout

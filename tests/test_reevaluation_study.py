@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.people.recheck.answers import Known
-from judgescope.people.recheck.pages import texts_of
-from judgescope.people.recheck.pairs import ORIGINAL
-from judgescope.people.recheck.texts import RATED
+from judgescope.people.recheck import ORIGINAL, Known
+from judgescope.people.texts import RATED, texts_of
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from running import HOME, run, snakemake, write_study
@@ -40,7 +38,7 @@ def test_from_the_file_of_ratings_to_the_table(
     write_dataset(tmp_path, "first", 0)
     keys = {"aspects": [], "judges": ["length"], "perturbations": [], "methods": ["perspectives"]}
     study = write_study(tmp_path, datasets=["first"], **keys)
-    command = ("-m", "judgescope", "reevaluate")
+    command = ("-m", "judgescope", "people", "recheck")
     early = run(*command, "make", str(study), "pages", cwd=tmp_path)
     assert early.returncode == 1 and "3 of 3 files" in early.stdout
     made = snakemake(
@@ -55,7 +53,7 @@ def test_from_the_file_of_ratings_to_the_table(
     for page in (tmp_path / "pages").iterdir():
         told = json.dumps(answered(page, known))
         (tmp_path / "answers" / f"{page.stem}.json").write_text(told, encoding="utf-8")
-    done = run(*command, "read", str(study), "answers", cwd=tmp_path)
+    done = run(*command, "import", str(study), "answers", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     with Path("results/small/reevaluation/reevaluation.csv").open(encoding="utf-8") as file:
         found = {

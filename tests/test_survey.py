@@ -13,7 +13,6 @@ from judgescope.plan import Plan, load_plan
 from judgescope.schema.loading import load_yaml, read_card
 from running import HOME, write_card
 
-PAGES = HOME / "workflow" / "survey"
 STUDY = HOME / "config" / "studies" / "discernment.yaml"
 
 
@@ -38,11 +37,11 @@ def answer(folder: Path, survey: Survey, voter: str, **chosen: str) -> Path:
 
 @pytest.mark.heavy
 def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: Path) -> None:
-    paths = make(plan_of(), tmp_path / "pages", PAGES)
+    paths = make(plan_of(), tmp_path / "pages")
     # one aspect alone has all the weight: answers to questions are not asked about
     assert [path.stem for path in paths] == ["summarization", "story", "translation"]
     page = paths[1].read_text(encoding="utf-8")
-    asked = re.findall(r"<legend>\d+\. (.+)</legend>", page)
+    asked = re.findall(r'<fieldset class="question">\n<legend>(.+)</legend>', page)
     assert len(asked) == 6 and "The ending is that of another story." in asked
     assert page.count('type="radio"') == 6 * 3 and page.count("required") == 6 * 3
     assert survey_of("story").id in page and "How well the ending hangs together" in page
@@ -55,7 +54,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     write_card(
         tmp_path, "perturbations", "wrong-ending", issue="</legend><script>alert(1)</script>"
     )
-    paths = make(plan_of(), tmp_path / "pages", PAGES)
+    paths = make(plan_of(), tmp_path / "pages")
     page = paths[1].read_text(encoding="utf-8")
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
@@ -65,10 +64,10 @@ def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     write_card(tmp_path, "perturbations", "wrong-ending", issue=None)
     with pytest.raises(UserError, match="does not say what people are asked") as error:
-        make(plan_of(), tmp_path / "pages", PAGES)
+        make(plan_of(), tmp_path / "pages")
     assert "perturbations/wrong-ending.yaml" in str(error.value)
     with pytest.raises(UserError, match="there is nothing to ask"):
-        make(plan_of(datasets=["answer-equivalence"]), tmp_path / "pages", PAGES)
+        make(plan_of(datasets=["answer-equivalence"]), tmp_path / "pages")
 
 
 @pytest.mark.heavy
@@ -141,7 +140,7 @@ def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path
     (tmp_path / "torn.json").write_text('{"survey": ', encoding="utf-8")
     with pytest.raises(UserErrors) as errors:
         read(plan_of(), tmp_path, "ours")
-    assert "a voter has answered twice" in str(errors.value)
+    assert "conflicting responses from the same voter" in str(errors.value)
     assert "this is no file of answers" in str(errors.value)
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match="there are no answers"):

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.pairs.answers import read, write
-from judgescope.people.pairs.pages import sets_of
-from judgescope.people.pairs.questions import Question
-from judgescope.people.responses import id_of
+from judgescope.people.pairs import Question, read, sets_of
+from judgescope.people.responses import page_id
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.votes import expectations
@@ -43,14 +41,16 @@ def html_of(study: VotesStudy, name: str) -> str:
 def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None:
     [page] = study.make(study.plan())
     html = html_of(study, page.file)
-    assert len(page.questions) == 2 * 4 * 3  # pairs, kinds and degrees, aspects
+    assert len(page.items) == 2 * 4 * 3  # pairs, kinds and degrees, aspects
     radios = list(Parsed(html).named("input"))
     assert Counter(one["value"] for one in radios) == dict.fromkeys("ABCD", 24)
-    assert Counter(one["name"] for one in radios) == {one.id: 4 for one in page.questions}
+    assert Counter(one["name"] for one in radios) == {one.id: 4 for one in page.items}
     assert html.count("required") == 96 and f'data-survey="{page.id}"' in html
     # the source is there where raters see it
     assert html.count('class="source"') == 8
-    assert all((one.source is None) == (one.told.name != "Adequacy") for one in page.questions)
+    assert all(
+        (one.source is None) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
+    )
     assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
 
 
@@ -62,10 +62,10 @@ def test_a_page_does_not_tell_which_text_was_damaged(study: VotesStudy) -> None:
         assert told not in html, told
     asked = study.questions(plan)
     for aspect in ASPECTS:
-        own = [asked[one.id] for one in page.questions if asked[one.id].aspect == aspect]
+        own = [asked[one.id] for one in page.items if asked[one.id].aspect == aspect]
         assert sum(one.swapped for one in own) == len(own) / 2
-    shown = [one.texts for one in page.questions]
-    assert shown == [asked[one.id].texts for one in page.questions]
+    shown = [one.texts for one in page.items]
+    assert shown == [asked[one.id].texts for one in page.items]
 
 
 def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> None:
@@ -73,7 +73,7 @@ def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> No
     asked = study.questions(plan)
     pages = study.make(plan, voters=3)
     assert len({page.file for page in pages}) == len({page.id for page in pages}) == 3
-    orders = [[asked[one.id][:2] for one in page.questions] for page in pages]
+    orders = [[asked[one.id][:2] for one in page.items] for page in pages]
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
 
 
@@ -94,7 +94,7 @@ def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(study: VotesStu
     assert {page.set for page in pages} == {1, 2, 3, 4, 5} and len(pages) == 10
     seen: Counter[str] = Counter()
     for page in pages:
-        own = {asked[one.id].aspect for one in page.questions}
+        own = {asked[one.id].aspect for one in page.items}
         assert len({split(one)[0] for one in own}) == len(own) == 3
         seen.update(own)
     assert seen == {f"{aspect}.{kind}": 2 for aspect in ASPECTS for kind in TYPES}
@@ -104,10 +104,10 @@ def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
     pages = study.make(plan, pairs=3, most=10)  # 12 pairs, at most 3 of them on a page
-    assert [len(page.questions) for page in pages] == [9, 9, 9, 9]
-    each = [{asked[one.id].pair for one in page.questions} for page in pages]
+    assert [len(page.items) for page in pages] == [9, 9, 9, 9]
+    each = [{asked[one.id].pair for one in page.items} for page in pages]
     assert [len(one) for one in each] == [3] * 4 and len(set().union(*each)) == 12
-    assert [len(page.questions) for page in study.make(plan, pairs=1, most=1)] == [3] * 4
+    assert [len(page.items) for page in study.make(plan, pairs=1, most=1)] == [3] * 4
 
 
 @pytest.mark.heavy
@@ -117,7 +117,7 @@ def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesS
 
     def pairs(number: int) -> set[str]:
         [page] = study.make(plan, pairs=number, most=999)
-        return {asked[one.id].pair.target for one in page.questions}
+        return {asked[one.id].pair.target for one in page.items}
 
     assert len(pairs(50)) == 4 * 11  # the first could not be damaged
     assert pairs(2) < pairs(5) < pairs(50) and not any("n00" in one for one in pairs(50))
@@ -165,7 +165,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     html = html_of(study, page.file)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
-    script = (HOME / "workflow" / "survey" / "save.js").read_text(encoding="utf-8")
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     assert f"<script>{script}</script>" in html
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
@@ -213,7 +213,7 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
         study, "random-typos,fluency,1", "reordering,fluency,1", "reordering,adequacy,"
     )
     found = read(plan, study.out, study.folder / "answers", hopes)
-    assert (found.ballots, found.pairs) == (4, 12)
+    assert (found.responses, found.about) == (4, "about 12 pairs of texts")
     columns, rows = found.tables["effects.csv"]
     assert columns[:4] == ["perturbation", "aspect", "human", "expected"]
     human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
@@ -233,7 +233,7 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
     plan = study.plan(perturbations=["reordering"], aspects=["fluency"])
     options = iter("ACAACD")
     for page in study.make(plan, pairs=1, voters=3):
-        assert len(page.questions) == 2
+        assert len(page.items) == 2
         first = {one: next(options) for one in ("minor", "major")}
         study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
     found = read(plan, study.out, study.folder / "answers")
@@ -257,7 +257,7 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
         study.answer(plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one))
     found = read(plan, study.out, study.folder / "answers")
     assert list(found.tables) == ["votes.csv", "effects.detailed.csv", "effects.term.csv"]
-    paths = write(found, study.out / "votes")
+    paths = found.write(study.out)
     with paths[2].open(encoding="utf-8", newline="") as file:
         undecided = list(csv.DictReader(file))
     assert len(undecided) == 6 and {row["human"] for row in undecided} == {""}
@@ -290,7 +290,7 @@ def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStud
     path.with_name("copy (1).json").write_text(json.dumps(told), "utf-8")
     assert read(plan, study.out, path.parent) == one
     study.answer(plan, page, honest, voter="another")
-    assert read(plan, study.out, path.parent).ballots == 2
+    assert read(plan, study.out, path.parent).responses == 2
 
 
 def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> None:
@@ -306,7 +306,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
     less = {one: good["answers"][one] for one in ids[1:]}
     bad("less", {**good, "answers": less})
     bad("option", {**good, "voter": "o", "answers": {**good["answers"], ids[0]: "E"}})
-    bad("empty", {**good, "survey": id_of([]), "answers": {}})
+    bad("empty", {**good, "survey": page_id([]), "answers": {}})
     bad("foreign", {**good, "answers": {"q0": "A"}})
     bad("mind", {**good, "answers": dict.fromkeys(ids, "D")})
     bad("list", {**good, "answers": {one: ["A"] for one in ids}})
@@ -322,6 +322,12 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         "foreign": "other questions",
         **dict.fromkeys(["list", "torn", "deep", "folder"], "no file of answers"),
         path.stem: "answered twice",
+    assert {name: one.what.partition(":")[0] for name, one in told.items()} == {
+        **dict.fromkeys(["less", "empty"], "a question has no answer, or an answer no question"),
+        "option": "there is no such option",
+        "foreign": "these answers belong to other questions",
+        **dict.fromkeys(["list", "torn", "deep", "folder"], "this is no file of answers"),
+        path.stem: "conflicting responses from the same voter",
     }
     assert told.keys() == words.keys()
     assert all(words[name] in one.what for name, one in told.items())
@@ -361,9 +367,11 @@ def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> N
 
 @pytest.mark.heavy
 def test_the_commands(study: VotesStudy) -> None:
-    made = run("-m", "judgescope", "votes", "make", str(study.file), "pages", cwd=study.folder)
+    made = run(
+        "-m", "judgescope", "people", "pairs", "make", str(study.file), "pages", cwd=study.folder
+    )
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
-    read_ = ("-m", "judgescope", "votes", "read", str(study.file), "answers")
+    read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.file), "answers")
     nothing = run(*read_, cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()

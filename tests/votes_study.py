@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from judgescope.people.pairs.pages import Page, make
-from judgescope.people.pairs.questions import Question, Questions, pairs_of
+from judgescope.people.form import Page
+from judgescope.people.pairs import Question, Questions, make, pairs_of
 from judgescope.plan import Plan, load_plan
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
@@ -87,7 +87,8 @@ class VotesStudy:
 
     def make(self, plan: Plan, *, pairs: int = 2, voters: int = 1, most: int = 100) -> list[Page]:
         folder = self.folder / "pages"
-        return make(plan, self.out, folder, HOME, pairs=pairs, voters=voters, most=most)
+        made = make(plan, self.out, folder, pairs=pairs, voters=voters, questions=most)
+        return list(made.pages)
 
     def questions(self, plan: Plan) -> dict[str, Question]:
         pairs = pairs_of(plan, self.out)
@@ -99,7 +100,7 @@ class VotesStudy:
         """Save a page as its script does; `vote` says A if the original is better."""
         asked = self.questions(plan)
         answers = {}
-        for one in page.questions:
+        for one in page.items:
             option = vote(asked[one.id])
             turned = {"A": "B", "B": "A"} if asked[one.id].swapped else {}
             answers[one.id] = turned.get(option, option)

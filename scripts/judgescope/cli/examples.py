@@ -5,24 +5,29 @@ from collections.abc import Iterator, Sequence
 
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
+PEOPLE = {
+    kind: (
+        f"people {kind} make {MINE} pages{options}",
+        f"people {kind} import {MINE} answers{card}",
+    )
+    for kind, options, card in (
+        ("weights", "", " config/weights/ours.yaml"),
+        ("pairs", " --voters 4 --pairs 10", ""),
+        ("recheck", " --pairs 50", ""),
+        ("errors", " --errors 50", ""),
+        ("ratings", " --texts 50", ""),
+    )
+}
 EXAMPLES: dict[str, Sequence[str]] = {
     "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
     "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
-    "survey": (f"survey make {MINE} pages", f"survey read {MINE} answers config/weights/ours.yaml"),
-    "survey make": (f"survey make {MINE} pages",),
-    "survey read": (f"survey read {MINE} answers config/weights/ours.yaml",),
-    "votes": (f"votes make {MINE} pages", f"votes read {MINE} answers"),
-    "votes make": (f"votes make {MINE} pages --voters 4 --pairs 10",),
-    "votes read": (f"votes read {MINE} answers",),
-    "reevaluate": (f"reevaluate make {MINE} pages", f"reevaluate read {MINE} answers"),
-    "reevaluate make": (f"reevaluate make {MINE} pages --pairs 50",),
-    "reevaluate read": (f"reevaluate read {MINE} answers",),
-    "annotations": (f"annotations make {MINE} pages", f"annotations read {MINE} answers"),
-    "annotations make": (f"annotations make {MINE} pages --errors 50",),
-    "annotations read": (f"annotations read {MINE} answers",),
+    "people": PEOPLE["pairs"],
+    **{f"people {kind}": lines for kind, lines in PEOPLE.items()},
+    **{f"people {kind} make": lines[:1] for kind, lines in PEOPLE.items()},
+    **{f"people {kind} import": lines[1:] for kind, lines in PEOPLE.items()},
     "distill": (f"distill export {MINE}", f"distill train {MINE}"),
     "distill export": (f"distill export {MINE}",),
     "distill train": (f"distill train {MINE}",),

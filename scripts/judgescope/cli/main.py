@@ -10,9 +10,7 @@ from pathlib import Path
 from judgescope.cli import (
     compare,
     distill,
-    people_errors,
-    people_pairs,
-    people_recheck,
+    people,
     replies,
     show,
     spotcheck,
@@ -25,7 +23,6 @@ from judgescope.cli.snakemake_args import apart, is_dry, with_config
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
-from judgescope.core.paths import HOME
 from judgescope.schema.cards import PILOT
 
 INTERRUPTED = 130
@@ -203,12 +200,9 @@ def command_line() -> argparse.ArgumentParser:
     command.add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
-    _add_survey(commands.add_parser("survey", help="expert weights of aspects, for discernment"))
     distill.add_commands(commands, _study)
-    people_pairs.add_commands(commands)
+    people.add_commands(commands)
     spotcheck.add_commands(commands)
-    people_recheck.add_commands(commands)
-    people_errors.add_commands(commands)
     command = commands.add_parser("targets", help="the texts that are judged")
     command.add_argument(
         "action", choices=["export"], help="export: write them to a file, to be scored elsewhere"
@@ -230,40 +224,6 @@ def _add_study(command: argparse.ArgumentParser) -> None:
         default=None,
         help="the study's YAML file; default: the demo, config/config.yaml",
     )
-
-
-def _add_survey(command: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", required=True)
-    make = actions.add_parser("make", help="write one page for each task, to be sent to experts")
-    read = actions.add_parser("read", help="turn the files that they sent back into a weights card")
-    for action, act in ((make, make_survey), (read, read_survey)):
-        action.add_argument("study", type=_study, help="the study's YAML file")
-        action.add_argument("folder", type=Path, help="where the pages, or the answers, lie")
-        action.set_defaults(act=act)
-    read.add_argument("card", type=_study, help="the card to write: config/weights/<id>.yaml")
-
-
-def make_survey(told: argparse.Namespace) -> int:
-    """Write the pages of a study's survey."""
-    from judgescope.people.weights import make
-
-    for path in make(plan_of_study(told.study), told.folder, HOME / "workflow" / "survey"):
-        print(path)
-    return 0
-
-
-def read_survey(told: argparse.Namespace) -> int:
-    """Write a card of weights from the answers to a study's survey."""
-    from judgescope.people.weights import read, write
-
-    card, lines = read(plan_of_study(told.study), told.folder, told.card.stem)
-    write(card, told.card)
-    print(
-        "\n".join(
-            [*lines, f"written: {told.card}; a study uses it with `weights: {told.card.stem}`"]
-        )
-    )
-    return 0
 
 
 def _study(text: str) -> Path:

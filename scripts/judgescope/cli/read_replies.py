@@ -55,11 +55,12 @@ def add_command(tools: Any) -> None:
 def read(told: argparse.Namespace) -> int:
     """Print a study's replies, or write them with their prompts to a file."""
     from judgescope.cli.people import plan_of
+    from judgescope.core.paths import HOME
 
     if told.file is not None:
         check_file(told.file)
-    plan, home, out = plan_of(told.study)
-    rows = list(replies(plan, home, out, prompts=told.file is not None))
+    plan, out = plan_of(told.study)
+    rows = list(replies(plan, HOME, out, prompts=told.file is not None))
     if not rows:
         raise UserError(
             "no model was asked for this study yet, or it has none that is asked",

@@ -31,7 +31,7 @@ def spotcheck(told: argparse.Namespace) -> int:
     from judgescope.cli.people import plan_of
     from judgescope.plan.pages import damaged
 
-    plan, _, out = plan_of(told.study)
+    plan, out = plan_of(told.study)
     if not damaged(plan):
         raise UserError(
             "this study damages no text",

@@ -1,24 +1,21 @@
-"""A survey of which aspect a kind of damage lowers most: its pages, and the weights it gives.
+"""Which aspect does a perturbation lower most? Experts' answers become a card of weights.
 
-Paper 000 asks ten experts so (appendix C). A page works offline and saves a voter's answers as a
-file; a folder of such files becomes a card of weights.
+Wang et al. 2024 (DHP), appendix C, ask ten experts.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.people.responses import Ballot, ballots
+from judgescope.people import form
+from judgescope.people.responses import Allowed, Response, read_responses
 from judgescope.plan import Plan
-from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card, write_new_card
 from judgescope.statistics.alpha import krippendorff_alpha
@@ -33,8 +30,20 @@ class Survey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return what answers name: they belong to these questions and no others."""
+        """Return the id of the page: answers belong to these questions and no others."""
         return hashlib.sha256(canonical(self._asdict()).encode()).hexdigest()[:16]
+
+    @property
+    def page(self) -> form.Page:
+        """Return the page that asks the questions."""
+        options = tuple((aspect, name) for aspect, (name, _) in self.aspects.items())
+        items = [
+            form.Item((form.Question(perturbation, options, issue),))
+            for perturbation, issue in self.issues.items()
+        ]
+        definitions = [*self.aspects.values()]
+        file = f"{self.task}.html"
+        return form.Page("weights", self.task, file, self.id, items, definitions=definitions)
 
 
 def surveys(plan: Plan) -> Iterator[Survey]:
@@ -42,125 +51,94 @@ def surveys(plan: Plan) -> Iterator[Survey]:
 
     Raises UserError for a perturbation whose card says no `issue`.
     """
-    evaluated = {name: plan.datasets[name] for name in plan.evaluated}
-    for task in dict.fromkeys(card.task for card in evaluated.values()):
-        own = [name for name, card in evaluated.items() if card.task == task]
-        aspects = dict.fromkeys(aspect for name in own for aspect in plan.plain_aspects(name))
-        damages = dict.fromkeys(damage for name in own for damage, _ in plan.perturbed(name))
-        if len(aspects) < 2 or not damages:
+    for task in dict.fromkeys(plan.datasets[name].task for name in plan.evaluated):
+        datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
+        aspects = dict.fromkeys(name for each in datasets for name in plan.plain_aspects(each))
+        perturbed = dict.fromkeys(name for each in datasets for name, _ in plan.perturbed(each))
+        if len(aspects) < 2 or not perturbed:
             continue
         cards = {aspect: plan.aspects[aspect].in_task(task) for aspect in aspects}
         yield Survey(
             task,
             {aspect: (card.name, card.definition) for aspect, card in cards.items()},
-            {damage: _issue(plan, damage) for damage in damages},
+            {name: _issue(plan, name) for name in perturbed},
         )
 
 
-def _issue(plan: Plan, damage: str) -> str:
-    issue = plan.perturbations[damage].issue
+def _issue(plan: Plan, perturbation: str) -> str:
+    issue = plan.perturbations[perturbation].issue
     if issue is None:
         raise UserError(
             "this perturbation does not say what people are asked about it",
-            where=f"perturbations/{damage}.yaml",
+            where=f"perturbations/{perturbation}.yaml",
             todo="add the key `issue`: what is wrong with such a text, in a sentence",
         )
     return issue
 
 
-def make(plan: Plan, folder: Path, templates: Path) -> list[Path]:
-    """Write the page of each task into a folder and return them.
+def make(plan: Plan, folder: Path) -> list[Path]:
+    """Write the page of each task into a folder and return their paths.
 
     Raises UserError where there is nothing to ask.
     """
-    found = list(surveys(plan))
-    if not found:
+    pages = [survey.page for survey in surveys(plan)]
+    if not pages:
         raise UserError(
             "there is nothing to ask: no task has several aspects and a perturbation",
             where=plan.study.study,
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    page = environment_of(templates).get_template("page.html.jinja")
-    script = (templates / "save.js").read_text(encoding="utf-8")
-    paths = []
-    for survey in found:
-        path = folder / f"{survey.task}.html"
-        text = finished(page.render(survey=survey, script=Markup(script)), script)
-        path.write_text(text, encoding="utf-8", newline="\n")
-        paths.append(path)
-    return paths
+    return form.write_pages(pages, folder)
 
 
 def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]]:
-    """Return a card of weights from a folder of answers, and what to say of each task.
+    """Return a card of weights from a folder of answers, and a line about each task.
 
-    A weight is the share of the voters who chose the aspect. A file that is there twice counts
-    once. Raises UserErrors for what are no answers to the study's surveys.
+    A weight is the share of the voters who chose the aspect. Raises UserErrors for what are no
+    answers to the study's surveys.
     """
     known = {survey.id: survey for survey in surveys(plan)}
-    given: dict[str, list[Ballot]] = {one.task: [] for one in known.values()}
-    for ballot in ballots(folder, partial(_check, known)).values():
-        given[ballot.task].append(ballot)
-    told = [one for one in known.values() if given[one.task]]
+    nothing = Survey("", {}, {})
+
+    def page(response: Response) -> tuple[str | None, Allowed]:
+        survey = known.get(response.survey, nothing)
+        issues = survey.issues if survey.task == response.task else {}
+        complete = set(response.answers) == set(issues)
+        return survey.id if complete else None, lambda q: survey.aspects if q in issues else None
+
+    votes: dict[str, list[Mapping[str, str]]] = {survey.task: [] for survey in known.values()}
+    for response in read_responses(folder, page).values():
+        votes[response.task].append(response.answers)
+    answered = [survey for survey in known.values() if votes[survey.task]]
     card = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
-        "tasks": {one.task: _weights(one, given[one.task]) for one in told},
-        "voters": {one.task: len(given[one.task]) for one in told},
-        "agreement": {one.task: _alpha(one, given[one.task]) for one in told},
+        "tasks": {survey.task: _weights(survey, votes[survey.task]) for survey in answered},
+        "voters": {survey.task: len(votes[survey.task]) for survey in answered},
+        "agreement": {survey.task: _alpha(survey, votes[survey.task]) for survey in answered},
     }
     validate_card("weights", card, name)
-    return card, [_line(one, card) for one in told]
+    return card, [_line(survey, card) for survey in answered]
 
 
-def _check(known: Mapping[str, Survey], ballot: Ballot, where: str) -> None:
-    """Raise UserError unless every question of the study's survey, and no other, has an answer."""
-    survey = known.get(ballot.survey)
-    if survey is None or survey.task != ballot.task:
-        raise UserError(
-            "these answers belong to other questions",
-            where=where,
-            got=ballot.task,
-            todo="the study's cards were changed since its survey was made: ask again, or use "
-            "the cards of that time",
-        )
-    if set(ballot.answers) != set(survey.issues):
-        raise UserError(
-            "a question has no answer, or an answer no question",
-            where=where,
-            got=sorted(ballot.answers),
-            allowed=survey.issues,
-        )
-    for damage, aspect in ballot.answers.items():
-        if aspect not in survey.aspects:
-            raise UserError(
-                "there is no such aspect",
-                where=f"{where}, answer to {damage}",
-                got=aspect,
-                allowed=survey.aspects,
-            )
-
-
-def _weights(survey: Survey, given: list[Ballot]) -> dict[str, dict[str, float]]:
-    votes = {damage: Counter(one.answers[damage] for one in given) for damage in survey.issues}
+def _weights(survey: Survey, votes: list[Mapping[str, str]]) -> dict[str, dict[str, float]]:
+    counts = {issue: Counter(answers[issue] for answers in votes) for issue in survey.issues}
     return {
-        damage: {aspect: found[aspect] / len(given) for aspect in survey.aspects if found[aspect]}
-        for damage, found in votes.items()
+        issue: {aspect: count[aspect] / len(votes) for aspect in survey.aspects if count[aspect]}
+        for issue, count in counts.items()
     }
 
 
-def _alpha(survey: Survey, given: list[Ballot]) -> float | None:
+def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
     """Return Krippendorff's nominal alpha of voters over questions, None if it is undefined."""
     numbers = {aspect: float(number) for number, aspect in enumerate(survey.aspects)}
-    votes = np.array([[numbers[one.answers[damage]] for damage in survey.issues] for one in given])
-    found = krippendorff_alpha(
-        votes,
+    ratings = [[numbers[answers[issue]] for issue in survey.issues] for answers in votes]
+    return krippendorff_alpha(
+        np.array(ratings),
         level="nominal",
         domain=list(numbers.values()),
         source=np.arange(len(survey.issues)),
         weights=None,
-    )
-    return found.value
+    ).value
 
 
 def _line(survey: Survey, card: Mapping[str, Any]) -> str:
@@ -173,5 +151,5 @@ def _line(survey: Survey, card: Mapping[str, Any]) -> str:
 
 
 def write(card: Mapping[str, Any], path: Path) -> None:
-    """Write a card of weights; one that is there is not overwritten (UserError)."""
+    """Write a card of weights; an existing one is not overwritten (UserError)."""
     write_new_card(Weights.model_validate(card).model_dump(mode="json"), path)

@@ -1,10 +1,10 @@
 "use strict";
 const form = document.querySelector("form");
 const line = form.querySelector("[role=status]");
-const { survey, task, keep } = form.dataset;
+const { survey, task } = form.dataset;
 // The file that is saved names nobody: a random number tells two voters apart.
 const anyone = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-// A page that may keeps its answers in this browser; every file has its own.
+// A page keeps its answers in this browser; every file has its own.
 const place = `judgescope:${survey}:${location.pathname}`;
 let voter = anyone();
 
@@ -15,18 +15,17 @@ function given() {
 }
 
 function put() {
-  if (keep === undefined) return;
   try {
     localStorage.setItem(place, JSON.stringify({ voter, answers: given() }));
   } catch {
-    line.textContent = "This browser keeps nothing: save your answers before you close the page.";
+    line.textContent = "This browser stores nothing: save your answers before you close the page.";
   }
 }
 
 function fetched() {
   try {
-    const told = keep === undefined ? null : JSON.parse(localStorage.getItem(place));
-    return typeof told?.voter === "string" && told.answers ? told : null;
+    const kept = JSON.parse(localStorage.getItem(place));
+    return typeof kept?.voter === "string" && kept.answers ? kept : null;
   } catch {
     return null;
   }

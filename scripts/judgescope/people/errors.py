@@ -1,0 +1,519 @@
+"""Are the errors that judges annotate errors, and are they explained correctly?
+
+Two questions on each error, as in OpeNLGauge: about the passage, and about the explanation. All
+voters of a task judge the same errors, each in an order of their own; nobody sees which judge
+annotated an error. Errors that look the same are asked about once.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import split
+from judgescope.core.errors import UserError
+from judgescope.core.rng import stream, stream_seed
+from judgescope.engines.subjects import Subjects
+from judgescope.parsing.annotation import SEVERITIES
+from judgescope.people import form
+from judgescope.people.responses import Response, page_id, read_pages
+from judgescope.people.tables import NUMBERS, Results, Row, formatted, numbers_of
+from judgescope.plan import Plan
+from judgescope.plan.study import CellAspect
+from judgescope.schema.tables import read_part
+from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.validity import (
+    EXPLANATIONS,
+    SPANS,
+    explanation_ok,
+    explanation_ok_at_error,
+    span_ok,
+)
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+SET: Final = "systems"
+"""The texts that systems wrote: nobody put an error into them."""
+SPAN, WHY = "span", "why"
+"""The questions on an error: about its passage, and about its explanation."""
+LABELS: Final = {
+    SPAN: {
+        "error": "Yes, there is one",
+        "no_span": "No passage is given",
+        "not_an_error": "No, nothing is wrong there",
+        "hallucination": "The passage is not in the text",
+    },
+    WHY: {
+        "correct": "Correct",
+        "partially_correct": "Partially correct: something in it is wrong",
+        "incomplete": "Incomplete: right, but something is left out",
+        "vague": "Vague: it could be said of many passages",
+        "incorrect": "Incorrect",
+        "not_an_error": "It describes no error",
+    },
+}
+WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
+UNANSWERED = ""
+"""The answer of who gave none."""
+PLACE = ["judge", "dataset", "aspect"]
+STATISTICS = [*PLACE, "question", "statistic", *NUMBERS]
+TOTAL = "total"
+COUNTS = [*PLACE, "explanation", *SPANS, TOTAL]
+VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SPAN, WHY]
+SHARES: Final = {
+    "span_ok": (SPAN, span_ok),
+    "explanation_ok": (WHY, explanation_ok),
+    "explanation_ok_at_error": (WHY, explanation_ok_at_error),
+}
+
+
+class Error(NamedTuple):
+    """An error of a judge's list: its number there, what is said of it, and where it is.
+
+    `aspect` is that of a cell. The offsets are None where the quoted words were not found, and
+    `location` where none were quoted.
+    """
+
+    judge: str
+    dataset: str
+    aspect: str
+    target: str
+    draw: int
+    number: int
+    item: str
+    source: str | None
+    text: str
+    location: str | None
+    start: int | None
+    end: int | None
+    match: str
+    explanation: str
+    severity: float | None
+    category: str | None
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int, int]:
+        """Return what identifies it among all errors of the study, and orders them."""
+        return self[:6]
+
+    @property
+    def source_item(self) -> tuple[str, str]:
+        """Return the dataset and item that it belongs to."""
+        return self.dataset, self.item
+
+    @property
+    def shown(self) -> tuple[str | int | float | None, ...]:
+        """Return what distinguishes it for people, who do not know whose it is.
+
+        An ensemble may list an error in the words of a member. The kind of error is left out, since
+        not all pages show it.
+        """
+        place = self.dataset, self.target, self.aspect, self.location, self.start, self.end
+        return (*place, self.explanation, self.severity)
+
+    @property
+    def parts(self) -> tuple[str, str, str] | None:
+        """Return the text before, in and after the passage; None if it is not found or empty."""
+        if self.start is None or self.end is None or self.start >= self.end:
+            return None
+        start, end = self.start, self.end
+        return self.text[:start], self.text[start:end], self.text[end:]
+
+    @property
+    def questions(self) -> list[str]:
+        """Return what is asked about it; that no passage is given needs no judgment."""
+        return [SPAN, WHY] if self.location else [WHY]
+
+
+def annotators(plan: Plan, only: Collection[str] = ()) -> list[str]:
+    """Return the judges that annotate errors, or those of them that are named.
+
+    Raises UserError for a name that is none of them, and where there are none.
+    """
+    known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+    if not known:
+        raise UserError(
+            "there is nothing to ask: no judge annotates errors",
+            where=plan.study.study,
+            todo="name a judge whose card has `parser: annotation`",
+        )
+    if unknown := [name for name in only if name not in known]:
+        raise UserError(
+            "this is no judge of the study that annotates errors",
+            where="--judges",
+            got=unknown[0],
+            allowed=known,
+        )
+    return [name for name in known if not only or name in only]
+
+
+def cells_of(plan: Plan, judges: Collection[str]) -> list[CellAspect]:
+    """Return the cells in which these judges judge texts by systems; UserError if none."""
+    cells = [
+        cell for cell in plan.cell_aspects if cell.perturbation == SET and cell.judge in judges
+    ]
+    if not cells:
+        raise UserError(
+            "there is nothing to ask: no texts by systems are judged",
+            where=plan.study.study,
+            todo="use a dataset with texts by systems, and a method about these, such as agreement",
+        )
+    return cells
+
+
+def _file_of(plan: Plan, out: Path, cell: CellAspect) -> Path:
+    return Path(plan.file(out, "judgments", cell))
+
+
+def _check_judged(plan: Plan, out: Path, cells: Iterable[CellAspect], todo: str) -> None:
+    """Raise UserError if a file of these cells' judgments is absent."""
+    files = list(dict.fromkeys(_file_of(plan, out, cell) for cell in cells))
+    form.check_made(files, "judgments", todo)
+
+
+def errors_of(plan: Plan, out: Path, cells: Iterable[CellAspect]) -> list[Error]:
+    """Return all errors of some cells, in replies whose status is ok, as in spans.csv."""
+    subjects: dict[str, Subjects] = {}
+    errors: list[Error] = []
+    for cell in cells:
+        name = cell.dataset
+        subjects.setdefault(name, Subjects(str(out), name, plan.study.seed))
+        errors += _errors(cell, _file_of(plan, out, cell), subjects[name])
+    return errors
+
+
+def _errors(cell: CellAspect, path: Path, subjects: Subjects) -> Iterator[Error]:
+    texts = {subject.target: subject for subject in subjects.of(SET)}
+    rows = read_part(
+        "judgments", path, *split(cell.aspect), ["target", "draw", "spans", "status"]
+    ).to_pylist()
+    for row in (row for row in rows if row["status"] == "ok"):
+        subject = texts[row["target"]]
+        spans: list[dict[str, Any]] = row["spans"] or []
+        for number, span in enumerate(spans, start=1):
+            fields = {name: span[name] for name in Error._fields if name in span}
+            place = cell.judge, cell.dataset, cell.aspect, subject.target, row["draw"], number
+            yield Error(*place, subject.item, subject.source, subject.text, **fields)
+
+
+def name_of(plan: Plan, error: Error) -> str:
+    """Return the part of question ids that stands for an error; it tells people nothing."""
+    shown = canonical([*error, form.wording_of(plan, error.dataset, error.aspect)])
+    return f"e{stream_seed(plan.study.seed, 'annotations', 'error', shown):032x}"
+
+
+# --- pages -----------------------------------------------------------------------------------
+
+
+class Draw(NamedTuple):
+    """The errors that were drawn of a judge's, and how many it annotated."""
+
+    judge: str
+    errors: Sequence[Error]
+    total: int
+
+
+def make(
+    plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
+) -> form.Made[Draw]:
+    """Write the pages of a study whose tables are in `out`.
+
+    Up to so many `errors` are drawn of each judge, or of the `judges` that are named.
+    """
+    form.check_numbers(errors=errors, voters=voters)
+    cells = cells_of(plan, annotators(plan, judges))
+    _check_judged(plan, out, cells, "run the study first: judgescope run, with the study's file")
+    draws = _draws(plan.study.seed, errors_of(plan, out, cells), errors)
+    if not draws:
+        raise UserError("there is nothing to ask: no judge found an error", where=str(out))
+    records = [(error.dataset, error) for draw in draws for error in draw.errors]
+    items = partial(_items, plan)
+    pages = form.voter_pages(plan, "annotations", records, items, voters=voters, kind="errors")
+    form.write_pages(pages, folder)
+    shown = sum(len(page.items) for page in pages)
+    lines = [f"{folder}: {len(pages)} pages, which show {shown:,} errors"]
+    lines += [f"{draw.judge}: {len(draw.errors)} of {draw.total:,} errors" for draw in draws]
+    return form.Made(pages, draws, lines)
+
+
+def _draws(seed: int, errors: Iterable[Error], limit: int) -> list[Draw]:
+    """Return up to `limit` errors of each judge; its datasets and aspects take turns, and items."""
+    of_judge: dict[str, list[Error]] = {}
+    for error in errors:
+        of_judge.setdefault(error.judge, []).append(error)
+    draws = []
+    for judge, listed in of_judge.items():
+        drawn = form.balanced(
+            sorted(listed, key=lambda error: error.key),
+            stream(seed, "annotations", "errors", judge),
+            limit,
+            kind=lambda error: (error.dataset, error.aspect),
+            item=lambda error: error.source_item,
+        )
+        draws.append(Draw(judge, drawn, len(listed)))
+    return draws
+
+
+def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
+    """Return a task's errors as a voter sees them, those that look the same once.
+
+    The kind of error is shown if all have one: else it would tell some judges from others.
+    """
+    ordered = sorted(errors, key=lambda error: error.key)
+    kinds = all(error.category for error in ordered)
+    alike: dict[tuple[object, ...], list[Error]] = {}
+    for error in ordered:
+        alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
+    shown = list(alike.values())
+    return [_item(plan, shown[at], kinds=kinds) for at in rng.permutation(len(shown))]
+
+
+def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
+    error, name = alike[0], ".".join(name_of(plan, each) for each in alike)
+    lost = "" if error.parts else "(these words were not found in the text)"
+    details = [
+        ("Passage", f"“{error.location}”", lost)
+        if error.location
+        else ("Passage", "", "No passage is given."),
+        ("Explanation", error.explanation, "" if error.explanation else "There is none."),
+    ]
+    if kinds and error.category:
+        details.append(("Kind of error", error.category, ""))
+    if error.severity is not None:
+        word = SEVERITIES[int(error.severity) - 1]
+        details.append(("Severity", f"{word}, {error.severity:g} of 5", ""))
+    return form.Item(
+        tuple(
+            form.Question(f"{name}-{each}", tuple(LABELS[each].items()), WORDING[each])
+            for each in error.questions
+        ),
+        plan.aspect_of(error.dataset, error.aspect),
+        () if error.parts else (error.text,),
+        form.visible_source(plan, error.dataset, error.aspect, error.source),
+        passage=error.parts,
+        details=tuple(details),
+    )
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+class Verdict(NamedTuple):
+    """What one voter, by number, says of an error's passage and explanation, or UNANSWERED.
+
+    `alike` are the errors that look the same, about which the question was asked once.
+    """
+
+    error: Error
+    alike: tuple[Error, ...]
+    voter: int
+    span: str
+    why: str
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the voter answered both questions."""
+        return UNANSWERED not in (self.span, self.why)
+
+
+class Known:
+    """The errors that a study can ask about, found by question ids."""
+
+    def __init__(self, plan: Plan, errors: Iterable[Error]) -> None:
+        self._errors = {name_of(plan, error): error for error in errors}
+
+    def about(self, question: str) -> tuple[tuple[Error, ...], str] | None:
+        """Return the errors, which look the same, of a question, and SPAN or WHY; or None."""
+        names, _, what = question.partition("-")
+        errors = tuple(filter(None, map(self._errors.get, names.split("."))))
+        if len(errors) < names.count(".") + 1 or len({error.shown for error in errors}) > 1:
+            return None
+        return (errors, what) if what in errors[0].questions else None
+
+    def options(self, question: str) -> list[str] | None:
+        """Return what may be answered to a question, None to one that the study does not ask."""
+        asked = self.about(question)
+        return [*LABELS[asked[1]], UNANSWERED] if asked else None
+
+    def complete(self, questions: Iterable[str]) -> bool:
+        """Return whether a page may have these questions: all on each error, each error once."""
+        times = Counter(errors for errors, _ in filter(None, map(self.about, questions)))
+        each = Counter(error for errors in times for error in errors)
+        asked = all(number == len(errors[0].questions) for errors, number in times.items())
+        return asked and set(each.values()) == {1}
+
+
+def read(plan: Plan, out: Path, folder: Path) -> Results:
+    """Return what a folder of answers says of a study whose tables are in `out`.
+
+    Raises UserErrors for what are no answers to its questions.
+    """
+    cells = cells_of(plan, annotators(plan))
+    made = [cell for cell in cells if _file_of(plan, out, cell).is_file()]
+    if not made:
+        todo = "take the folder `results` with which the pages were made"
+        _check_judged(plan, out, cells, todo)
+    known = Known(plan, errors_of(plan, out, made))
+    responses = read_pages(folder, known.options, known.complete)
+    verdicts = list(_verdicts(known, responses))
+    statistics = list(_statistics(verdicts, _missing(verdicts, responses)))
+    counts = list(_counts(verdicts))
+    rows = [
+        dict(zip(VERDICTS, (*v.error.key, v.error.match, v.error.severity, *v[2:]), strict=True))
+        for v in verdicts
+    ]
+    tables = {
+        "annotations.csv": (STATISTICS, statistics),
+        "counts.csv": (COUNTS, counts),
+        "verdicts.csv": (VERDICTS, rows),
+    }
+    lines = list(_lines(statistics, counts))
+    return Results("annotations", len(responses), f"{len(rows)} verdicts on errors", tables, lines)
+
+
+def _lines(statistics: Sequence[Row], counts: Iterable[Row]) -> Iterator[str]:
+    """Yield what is said of each judge over all datasets: the counts, then the statistics."""
+    names = ["explanation", *SPANS, TOTAL]
+    header = dict(zip(names, names, strict=True))
+    overall = [row for row in counts if not row["dataset"]]
+    for judge in dict.fromkeys(row["judge"] for row in statistics):
+        yield judge or "all judges"
+        table = [row for row in overall if row["judge"] == judge]
+        for row in [header, *table] if table else []:
+            cells = (f"{row[name]!s:>{max(5, len(name))}}" for name in names[1:])
+            yield "  " + "  ".join([f"{row[names[0]]:<17}", *cells])
+        for row in statistics:
+            if (row["judge"], row["dataset"]) == (judge, ""):
+                question = f", {row['question']}" if row["statistic"] not in SHARES else ""
+                left = f", {row['n_missing']} missing" if row["n_missing"] else ""
+                yield f"  {row['statistic']}{question}: {formatted(row)}{left}"
+
+
+def _verdicts(known: Known, responses: Iterable[Response]) -> Iterator[Verdict]:
+    """Yield what each voter says of each error of the page, in the order of the study's errors."""
+    for voter, response in enumerate(responses, start=1):
+        answers: dict[tuple[Error, ...], dict[str, str]] = {}
+        for question, answer in response.answers.items():
+            asked = known.about(question)
+            assert asked, "the response was checked"
+            answers.setdefault(asked[0], {})[asked[1]] = answer
+        errors = [(error, alike) for alike in answers for error in alike]
+        for error, alike in sorted(errors, key=lambda each: each[0].key):
+            given = answers[alike]
+            yield Verdict(error, alike, voter, given.get(SPAN, "no_span"), given[WHY])
+
+
+def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response]) -> dict[Error, int]:
+    """Return how many verdicts on each error are missing or incomplete.
+
+    A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
+    asked about more errors later has pages with other questions.
+    """
+    pages = [(page_id(response.answers), response.voters) for response in responses]
+    complete: Counter[Error] = Counter()
+    planned: dict[Error, dict[str, int]] = {}
+    for verdict in verdicts:
+        questions, voters = pages[verdict.voter - 1]
+        planned.setdefault(verdict.error, {})[questions] = voters
+        complete[verdict.error] += verdict.complete
+    return {error: sum(voters.values()) - complete[error] for error, voters in planned.items()}
+
+
+def _statistics(verdicts: Sequence[Verdict], missing: Mapping[Error, int]) -> Iterator[Row]:
+    """Yield the rows of every judge, and of all together whether people agree.
+
+    Each judge has one row over all datasets and aspects (none named), one over all aspects of a
+    dataset, and one for each aspect of it. Each source is deleted from all of them.
+    """
+    items = sorted({error.source_item for error in missing})
+    weights = deletions(len(items))
+    code = {item: number for number, item in enumerate(items)}
+    for place, part in _levels(verdicts).items():
+        estimates = _agreement(part, code, weights)
+        if place[0]:
+            errors = list(dict.fromkeys(verdict.error for verdict in part))
+            source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
+            lost = sum(missing[error] for error in errors)
+            counts = _counts_of(part, errors)
+            estimates = {
+                (question, name): share(counts, source, weights, lost)
+                for name, (question, share) in SHARES.items()
+            } | estimates
+        for (question, name), estimate in estimates.items():
+            labels = {**dict(zip(PLACE, place, strict=True)), "question": question}
+            yield labels | {"statistic": name} | numbers_of(estimate)
+
+
+def _levels(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:
+    """Return (judge, dataset, aspect) -> the verdicts that count there; "" stands for all."""
+    places: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        judge, dataset, aspect = verdict.error[:3]
+        for place in [
+            ("", "", ""),
+            (judge, "", ""),
+            (judge, dataset, ""),
+            (judge, dataset, aspect),
+        ]:
+            places.setdefault(place, []).append(verdict)
+    return dict(sorted(places.items()))
+
+
+def _counts_of(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
+    """Return how many voters gave each pair of answers to each error: (errors, why, span)."""
+    at = {error: number for number, error in enumerate(errors)}
+    counts = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+    for verdict in verdicts:
+        if verdict.complete:
+            why, span = EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)
+            counts[at[verdict.error], why, span] += 1
+    return counts
+
+
+def _agreement(
+    verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
+) -> dict[tuple[str, str], Estimate]:
+    """Return for each question how far voters agree; on passages only where there is one.
+
+    code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
+    """
+    voters = sorted({verdict.voter for verdict in verdicts})
+    at = {alike: number for number, alike in enumerate(dict.fromkeys(v.alike for v in verdicts))}
+    source = np.array([code[alike[0].source_item] for alike in at], dtype=np.int64)
+    estimates = {}
+    for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
+        ratings = np.full((len(voters), len(at)), np.nan)
+        for verdict in verdicts:
+            answer = verdict.span if question == SPAN else verdict.why
+            if question in verdict.error.questions and answer != UNANSWERED:
+                ratings[voters.index(verdict.voter), at[verdict.alike]] = answers.index(answer)
+        asked = np.array([question in alike[0].questions for alike in at])
+        estimates[question, "alpha_nominal"] = krippendorff_alpha(
+            ratings[:, asked],
+            level="nominal",
+            domain=range(len(answers)),
+            source=source[asked],
+            weights=weights,
+        )
+    return estimates
+
+
+def _counts(verdicts: Iterable[Verdict]) -> Iterator[Row]:
+    """Yield the rows of the table of counts of every place of a judge, totals last."""
+    for place, part in _levels(verdicts).items():
+        if not place[0]:
+            continue
+        errors = list(dict.fromkeys(verdict.error for verdict in part))
+        table = _counts_of(part, errors).sum(axis=0)
+        for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+            numbers = dict(zip(SPANS, row.tolist(), strict=True))
+            labels = dict(zip(PLACE, place, strict=True)) | {"explanation": why}
+            yield labels | numbers | {TOTAL: int(row.sum())}

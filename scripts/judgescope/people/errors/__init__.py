@@ -1,1 +1,0 @@
-"""People judge the errors that judges annotate: the passage, and the explanation (paper 004)."""

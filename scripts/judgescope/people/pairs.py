@@ -1,0 +1,391 @@
+"""Is a perturbed text worse than its original, and in which aspect? (Hu et al. 2024, C.3)
+
+A question's id is a hash of the study's seed, of everything that the question shows, and of which
+text comes first: it tells people nothing, and only the same study can resolve it.
+"""
+
+import csv
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import split
+from judgescope.core.errors import UserError
+from judgescope.core.rng import stream, stream_seed
+from judgescope.engines.subjects import Subjects
+from judgescope.people import form
+from judgescope.people.responses import Response, page_id, read_responses
+from judgescope.people.tables import NUMBERS, Results, Row, Table, formatted, numbers_of
+from judgescope.plan import Plan
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.votes import (
+    OPTIONS,
+    UNDECIDED,
+    Cell,
+    Counts,
+    expectations,
+    match_vote_all,
+    match_vote_vote,
+    outcomes,
+    pair_weights,
+    vote_consistency,
+)
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+SWAPPED = {"A": "B", "B": "A"}
+"""An answer of form.COMPARED if the texts were the other way round."""
+VOTES = ["criterion", "aspect", "statistic", *NUMBERS]
+CHOSEN = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
+EFFECTS = ["perturbation", "aspect", "human", "expected", *CHOSEN, "pairs"]
+
+
+class Pair(NamedTuple):
+    """An original, its perturbed text, and the source of both."""
+
+    dataset: str
+    perturbation: str
+    degree: str
+    target: str
+    source: str | None
+    original: str
+    damaged: str
+
+    @property
+    def digest(self) -> str:
+        """Return what changes with any text or name of the pair."""
+        return hashlib.sha256(canonical(self).encode()).hexdigest()
+
+
+class Question(NamedTuple):
+    """Which text of a pair is better in an aspect, as a cell names it, and which comes first."""
+
+    pair: Pair
+    aspect: str
+    swapped: bool
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Return the two texts as they are shown."""
+        texts = self.pair.original, self.pair.damaged
+        return texts[::-1] if self.swapped else texts
+
+
+Tally = Mapping[tuple[Pair, str], Counts]
+"""(pair, aspect of a cell) -> its votes for each of OPTIONS."""
+
+
+def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
+    """Return (dataset, perturbation, degree) -> its pairs, without texts that could not be made.
+
+    Raises UserError if texts are not made yet, or the study perturbs nothing.
+    """
+    cells = [
+        (dataset, name, degree)
+        for dataset in plan.datasets
+        for name, degree in plan.perturbed(dataset)
+        if f"{name}.{degree}" in plan.target_sets(dataset)
+    ]
+    if not cells:
+        raise UserError(
+            "there is nothing to ask: no text is damaged",
+            where=plan.study.study,
+            todo="name `perturbations`, and a method that uses them",
+        )
+    targets = [(dataset, f"{name}.{degree}") for dataset, name, degree in cells]
+    datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
+    files = [out / "items" / f"{dataset}.parquet" for dataset in datasets]
+    for dataset, name in [*((dataset, "original") for dataset in datasets), *targets]:
+        files.append(out / "targets" / dataset / f"{name}.parquet")
+    form.check_made(files)
+    subjects = {dataset: Subjects(str(out), dataset, plan.study.seed) for dataset in datasets}
+    return {cell: list(_pairs(subjects[cell[0]], *cell[1:])) for cell in cells}
+
+
+def _pairs(subjects: Subjects, name: str, degree: str) -> Iterator[Pair]:
+    originals = {subject.item: subject.text for subject in subjects.of("original")}
+    for subject in subjects.of(f"{name}.{degree}"):
+        cell = subjects.dataset, name, degree, subject.target
+        yield Pair(*cell, subject.source, originals[subject.item], subject.text)
+
+
+def question_id(seed: int, digest: str, wording: str, *, swapped: bool) -> str:
+    """Return a question's id, from the digest of its pair and the wording of its aspect."""
+    question = stream_seed(seed, "votes", "question", digest, wording, str(swapped))
+    return f"{_pair_id(seed, digest)}-{question:032x}"
+
+
+def _pair_id(seed: int, digest: str) -> str:
+    return f"q{stream_seed(seed, 'votes', 'pair', digest):032x}"
+
+
+class Questions:
+    """All questions that can be asked about some pairs of a study, by id."""
+
+    def __init__(self, plan: Plan, pairs: Iterable[Pair]) -> None:
+        self._plan = plan
+        self._pairs = {_pair_id(plan.study.seed, pair.digest): pair for pair in pairs}
+        self._known: dict[str, dict[str, Question]] = {}
+
+    def get(self, name: str) -> Question | None:
+        """Return the question of an id, or None; in a large study few are ever looked up."""
+        pair_id = name.partition("-")[0]
+        if pair_id not in self._known:
+            pair = self._pairs.get(pair_id)
+            self._known[pair_id] = dict(self._about(pair)) if pair else {}
+        return self._known[pair_id].get(name)
+
+    def __iter__(self) -> Iterator[tuple[str, Question]]:
+        """Yield every question with its id."""
+        return chain.from_iterable(map(self._about, self._pairs.values()))
+
+    def _about(self, pair: Pair) -> Iterator[tuple[str, Question]]:
+        digest = pair.digest
+        for aspect in self._plan.aspects_of(pair.dataset):
+            wording = form.wording_of(self._plan, pair.dataset, aspect)
+            for swapped in (False, True):
+                name = question_id(self._plan.study.seed, digest, wording, swapped=swapped)
+                yield name, Question(pair, aspect, swapped)
+
+
+# --- pages -----------------------------------------------------------------------------------
+
+
+def make(
+    plan: Plan, out: Path, folder: Path, *, pairs: int, voters: int, questions: int
+) -> form.Made[Pair]:
+    """Write the pages of a study whose texts are in `out` into a folder.
+
+    `pairs` of each perturbation, degree and dataset are shown to as many `voters`; a page has at
+    most so many `questions`, or one pair.
+    """
+    form.check_numbers(pairs=pairs, voters=voters, questions=questions)
+    chosen = []
+    for cell, cell_pairs in pairs_of(plan, out).items():
+        ordered = sorted(cell_pairs, key=lambda pair: pair.target)
+        order = stream(plan.study.seed, "votes", "pairs", *cell).permutation(len(ordered))[:pairs]
+        chosen += [ordered[at] for at in sorted(order.tolist())]
+    pages = list(_pages(plan, chosen, voters, questions))
+    if not pages:
+        raise UserError("there is nothing to ask: no text was damaged", where=str(out))
+    form.write_pages(pages, folder)
+    sets = "One page a person, or pages of one task and set: other sets word aspects otherwise."
+    lines = [form.count(pages, folder), *([sets] if any(page.set > 1 for page in pages) else [])]
+    return form.Made(pages, chosen, lines)
+
+
+def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
+    """Yield the pages of a study: nobody sees an aspect in two wordings."""
+    for task in form.tasks_of(plan):
+        datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
+        pairs = [pair for pair in chosen if pair.dataset in datasets]
+        wordings: dict[str, list[str]] = {}
+        for aspect in dict.fromkeys(name for each in datasets for name in plan.aspects_of(each)):
+            wordings.setdefault(split(aspect)[0], []).append(aspect)
+        rng = stream(plan.study.seed, "votes", "sets", task)
+        for number, aspects in enumerate(sets_of(wordings, rng), start=1):
+            parts = _parts(pairs, max(1, limit // len(aspects)), rng)
+            for part, shown in enumerate(parts, start=1):
+                for voter in range(1, voters + 1):
+                    place = task, number, part, voter
+                    items = list(_items(plan, place, aspects, shown))
+                    file = f"{task}-set{number}-part{part}-voter{voter}.html"
+                    name = page_id(item.id for item in items)
+                    yield form.Page("texts", task, file, name, items, number)
+
+
+def sets_of(wordings: Mapping[str, Sequence[str]], rng: "Generator") -> list[list[str]]:
+    """Return as few sets of wordings as possible, each with at most one wording of an aspect.
+
+    wordings: aspect -> `<aspect>.<criterion>`, …. The sets differ by at most one in size, since
+    every aspect goes to the smallest; of these a criterion goes where it is rarest.
+    """
+    sets: list[list[str]] = [[] for _ in range(max(map(len, wordings.values())))]
+    for aspect in rng.permutation(sorted(wordings)).tolist():
+        order = [sets[at] for at in rng.permutation(len(sets))]
+        free = sorted(order, key=len)[: len(wordings[aspect])]
+        for wording in wordings[aspect]:
+            criteria = [[split(name)[1] for name in each] for each in free]
+            counts = [each.count(split(wording)[1]) for each in criteria]
+            free.pop(counts.index(min(counts))).append(wording)
+    return sets
+
+
+def _parts(pairs: list[Pair], limit: int, rng: "Generator") -> list[list[Pair]]:
+    """Return the pairs in parts of about the same size, at most `limit` in each."""
+    mixed = [pairs[at] for at in rng.permutation(len(pairs))]
+    number = ceil(len(pairs) / limit)
+    return [mixed[at::number] for at in range(number)]
+
+
+def _items(
+    plan: Plan, place: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
+) -> Iterator[form.Item]:
+    """Yield a voter's questions: aspect by aspect, in an order of its own, half of each swapped."""
+    rng = stream(plan.study.seed, "votes", "page", *place)
+    for at in rng.permutation(len(aspects)):
+        aspect = aspects[at]
+        rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
+        swapped = rng.permutation(len(rated)) % 2 == rng.integers(2)
+        for which in rng.permutation(len(rated)):
+            pair, turned = rated[which], bool(swapped[which])
+            wording = form.wording_of(plan, pair.dataset, aspect)
+            name = question_id(plan.study.seed, pair.digest, wording, swapped=turned)
+            yield form.Item(
+                (form.Question(name, form.COMPARED + form.UNDECIDED),),
+                plan.aspect_of(pair.dataset, aspect),
+                Question(pair, aspect, turned).texts,
+                form.visible_source(plan, pair.dataset, aspect, pair.source),
+            )
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
+    """Return what a folder of answers says of a study whose texts are in `out`.
+
+    `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
+    should lower the aspect, 0 if not. Raises UserErrors for what are no answers to its questions.
+    """
+    hopes = _expected(expected) if expected else {}
+    asked = Questions(plan, chain.from_iterable(pairs_of(plan, out).values()))
+    responses = read_responses(
+        folder,
+        lambda response: (
+            page_id(response.answers),
+            lambda name: OPTIONS if asked.get(name) else None,
+        ),
+    ).values()
+    tally = _tallied(asked, responses)
+    votes: list[Row] = []
+    cards: list[Row] = []
+    tables: dict[str, Table] = {"votes.csv": (VOTES, votes)}
+    for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
+        part = {key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion}
+        votes += list(_statistics(plan.study.seed, criterion, part, hopes))
+        rows = _effects(part, hopes)
+        tables[f"effects.{criterion}.csv" if criterion else "effects.csv"] = EFFECTS, rows
+        cards += _card(f"votes-{plan.study.study}", criterion, rows)
+    lines = [
+        f"{row['criterion'] or 'own definition'}: {row['statistic']} {formatted(row)}"
+        for row in votes
+        if not row["aspect"]
+    ]
+    about = f"about {len({pair for pair, _ in tally})} pairs of texts"
+    return Results("votes", len(responses), about, tables, lines, cards)
+
+
+def _tallied(asked: Questions, responses: Iterable[Response]) -> Tally:
+    """Return the votes, as if the original were always shown first; sorted by pair and aspect."""
+    tally: dict[tuple[Pair, str], Counts] = {}
+    for response in responses:
+        for name, option in response.answers.items():
+            question = asked.get(name)
+            assert question, "the response was checked"
+            pair, aspect, swapped = question
+            vote = SWAPPED.get(option, option) if swapped else option
+            counts = tally.setdefault((pair, aspect), np.zeros(len(OPTIONS), dtype=np.int64))
+            counts[OPTIONS.index(vote)] += 1
+    return dict(sorted(tally.items()))
+
+
+def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Row]:
+    """Return a row for each perturbation and aspect: what all votes together say it does."""
+    total: dict[Cell, Counts] = {}
+    pairs: dict[Cell, set[Pair]] = {}
+    for (pair, aspect), votes in tally.items():
+        cell = pair.perturbation, split(aspect)[0]
+        total[cell] = total.get(cell, 0) + votes
+        pairs.setdefault(cell, set()).add(pair)
+    return [
+        {
+            **{"perturbation": cell[0], "aspect": cell[1], "expected": expected.get(cell)},
+            "human": None if outcome == UNDECIDED else outcome,
+            **dict(zip(CHOSEN, votes.tolist(), strict=True)),
+            "pairs": len(pairs[cell]),
+        }
+        for cell, votes in sorted(total.items())
+        for outcome in [int(outcomes(votes))]
+    ]
+
+
+def _card(name: str, criterion: str, rows: Iterable[Row]) -> list[Row]:
+    """Return the card of expectations that a table of effects makes; none if it decides nothing.
+
+    An aspect is in it where people are decided, and agree with what was expected, if anything was.
+    """
+    effects = expectations(
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+    )
+    perturbations: dict[str, dict[str, list[str]]] = {}
+    for key, cells in (("drop", effects.drops), ("same", effects.stays)):
+        for perturbation, aspect in cells:
+            perturbations.setdefault(perturbation, {}).setdefault(key, []).append(aspect)
+    card = {
+        "expectations": "-".join(filter(None, [name, criterion])),
+        "name": " ".join(filter(None, ["people's votes", criterion and f"by {criterion}"])),
+        "perturbations": perturbations,
+    }
+    return [card] if perturbations else []
+
+
+def _statistics(
+    seed: int, criterion: str, tally: Tally, expected: Mapping[Cell, int]
+) -> Iterator[Row]:
+    """Yield the statistics of a criterion, over all aspects (none named) and of each."""
+    for aspect in ["", *sorted({split(name)[0] for _, name in tally})]:
+        part = {key: n for key, n in tally.items() if aspect in ("", split(key[1])[0])}
+        for name, estimate in _estimates(seed, part, expected).items():
+            place = {"criterion": criterion, "aspect": aspect, "statistic": name}
+            yield place | numbers_of(estimate)
+
+
+def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[str, Estimate]:
+    pairs = {pair: at for at, pair in enumerate(dict.fromkeys(pair for pair, _ in tally))}
+    kinds = sorted({pair.perturbation for pair in pairs})
+    cells: dict[Cell, int] = {}
+    for pair, aspect in tally:
+        cells.setdefault((pair.perturbation, split(aspect)[0]), len(cells))
+    stratum = np.array([kinds.index(pair.perturbation) for pair in pairs])
+    weights = pair_weights(stream(seed, "votes", "bootstrap"), stratum)
+    votes = np.array(list(tally.values()))
+    pair_code = np.array([pairs[pair] for pair, _ in tally])
+    cell_code = np.array([cells[pair.perturbation, split(aspect)[0]] for pair, aspect in tally])
+    hopes = np.array([expected.get(cell, np.nan) for cell in cells], dtype=np.float64)
+    arrays = votes, pair_code, cell_code, hopes, weights
+    return {
+        "vote_consistency": vote_consistency(votes, pair_code, deletions(len(pairs))),
+        "match_vote_vote": match_vote_vote(*arrays),
+        "match_vote_all": match_vote_all(*arrays),
+    }
+
+
+def _expected(path: Path) -> dict[Cell, int]:
+    """Read which perturbation should lower which aspect."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"this table cannot be read: {error}", where=str(path)) from None
+    expected = {}
+    for number, row in enumerate(rows, start=2):
+        cell, value = (row.get("perturbation"), row.get("aspect")), row.get("expected")
+        if None in cell or value not in ("", "0", "1"):
+            raise UserError(
+                "a row names a perturbation, an aspect and what is expected: 1, 0 or nothing",
+                where=f"{path}:{number}",
+                got=value,
+                allowed="the columns perturbation, aspect, expected",
+            )
+        if value:
+            expected[str(cell[0]), str(cell[1])] = int(value)
+    return expected

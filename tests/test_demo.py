@@ -22,7 +22,7 @@ from judgescope.methods.claims.base import VERDICT
 from judgescope.methods.specs import StatisticsSpec
 from judgescope.plan import load_plan
 from judgescope.plan.specs import Specs
-from judgescope.report.trust import GOOD
+from judgescope.report.sections.trust import GOOD
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of
 from judgescope.statistics.registry import statistic

@@ -24,7 +24,6 @@ from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import Specs
-from judgescope.report.report import Report
 from judgescope.report.sections import coverage as coverage_section
 from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
@@ -150,7 +149,7 @@ def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> 
     assert "3 values of mine" in line
     for status, remedies in (("off_grid", 1), ("out_of_range", 0)):
         counted = [report_study.row("news", "gamma", f"count_{status}", 3.0)]
-        report = Report.load(report_study.make(tmp_path / status, {"coverage": counted}))
+        report = report_study.loaded(report_study.make(tmp_path / status, {"coverage": counted}))
         [gamma] = (judge for judge in report.judges if judge.id == "gamma")
         section = coverage_section.section(report)
         assert section and str(section.blocks).count(OFF_GRID_REMEDY) == remedies

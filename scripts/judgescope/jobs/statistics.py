@@ -16,7 +16,7 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 def main(spec: StatisticsSpec) -> None:
     """Write the rows of one method on a dataset."""
-    rows = import_module(METHODS[spec.table]).rows(evaluation_data(spec))
+    rows = import_module(f"judgescope.methods.{spec.table}").rows(evaluation_data(spec))
     write_table("results", table_of("results", rows), spec.output)
 
 
@@ -43,8 +43,6 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
         data_sha=_data_sha(f"{out}/items/{dataset}.json"),
     )
-    rows = import_module(f"judgescope.methods.{spec.table}").rows(study)
-    write_table("results", table_of("results", rows), spec.output)
 
 
 def _data_sha(report: str) -> str:

@@ -9,7 +9,6 @@ from judgescope.parsing import steps, sub_aspects
 from judgescope.parsing.score import is_refusal
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount, Check
-from judgescope.perturb.english import is_content
 from judgescope.perturb.english import is_content, is_number
 from judgescope.perturb.sentences import split_sentences
 

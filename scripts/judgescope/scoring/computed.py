@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
-from judgescope.core.reserved_names import COMPUTED
 from judgescope.core.cells import Block
+from judgescope.core.reserved_names import COMPUTED
 from judgescope.engines.base import Answer
 from judgescope.engines.specs import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale

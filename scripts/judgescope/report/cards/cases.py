@@ -11,29 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.cells import DERIVED, cell_file, joined, split
-from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY
-from judgescope.core.cells import DERIVED
-from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report.cards.worst import (
-    MOST,
-    Bad,
-    Failure,
-    Scores,
-    Worst,
-    disagreeing,
-    failures,
-    unnoticed,
-)
+from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report.elements import Block, Case, Excerpt, Heading, Section, Text
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.numbers import MINUS, amount, count, listed, percent, plural
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
-from judgescope.report.words import STATUSES
-from judgescope.schema.tables import read_part, read_table
-from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES
+from judgescope.schema.tables import read_part, read_table
 
 MOST = 5
 """So many are shown of each kind, dataset by dataset."""

@@ -22,8 +22,6 @@ from judgescope.report.numbers import percent
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.shared import bodies, section_of
-from judgescope.report.words import STATUSES, spoken
-from judgescope.report.sections.shared import bodies, per_dataset
 from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES, spoken
 
 PREFIX = "count_"

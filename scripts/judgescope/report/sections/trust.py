@@ -20,7 +20,6 @@ from judgescope.methods.claims.base import (
     SPANS,
     VERDICT,
 )
-from judgescope.methods.claims.base import AS_RATER, BAR, DAMAGE, HINTED, HINTS, P_HOLM
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report.elements import (
     Block,
@@ -40,9 +39,7 @@ from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.coverage import Tally
-from judgescope.report.words import LEVELS, STATUSES, label, spoken, written
-from judgescope.report.trust import COUNTED, FIRST, GOOD, Claim, claims
-from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES, label, spoken
+from judgescope.report.words import LEVELS, OFF_GRID_SENTENCE, STATUSES, label, spoken, written
 from judgescope.statistics.as_rater import AS_GOOD
 from judgescope.statistics.required import MOST
 from judgescope.statistics.verdict import HOLM, Outcome

@@ -153,7 +153,7 @@ def test_a_study_plans_the_table_where_a_judge_lists_errors(
         plan = load_plan(told | keys, HOME, source="study.yaml")
         return Specs(plan, HOME, "results/s").tables
 
-    assert tables(judges=["same"]) == ["spans", "verdicts", "coverage", "cost"]
+    assert tables(judges=["same"]) == ["spans", "cost", "coverage", "verdicts"]
     assert "spans" in tables(methods=["agreement"])
     assert "spans" not in tables(methods=["agreement"], judges=["rules"])
     with pytest.raises(UserError, match="no judge of the study lists errors"):

@@ -308,7 +308,7 @@ class Specs(DistilledSpecs):
             asked=asked,
             replied=[name for name in names if self.replies(name)],
             made={name: spender(name) for name in made_of(plan, dataset)},
-            explained=self._explained if "robustness" in plan.study.methods else [],
+            explained=self._explained,
             annotators=annotators(plan),
             repeated=[name for name in plan.judges if plan.repeats(name)],
             results=self.out,
@@ -336,7 +336,7 @@ class Specs(DistilledSpecs):
             and (method.oracles or not plan.is_oracle(name))
         ]
         known = {name: facts_of(plan, dataset, name) for name in judges}
-        if table == "cost":
+        if "bought" in method.parts:
             known = {name: replace(one, price=price_of(plan, name)) for name, one in known.items()}
         return self._record(
             StatisticsSpec,
@@ -439,8 +439,9 @@ class Specs(DistilledSpecs):
 
     @property
     def _explained(self) -> list[str]:
-        """Return the judges that read prompts, and give reasons."""
-        judges = self.plan.judges.items()
+        """Return the judges that read prompts and give reasons, where a table reads these."""
+        read = any("robust" in METHODS[name].parts for name in self.plan.study.methods)
+        judges = self.plan.judges.items() if read else ()
         return [
             name
             for name, card in judges

@@ -14,7 +14,19 @@ RULE = re.compile(r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", r
 NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
 """The rule that another one is made of, and its own name."""
 ENVIRONMENT = re.compile(r"conda:\s+f?[\"'][./]*/envs/(.+)\.yaml[\"']")
-INTERPRETER = re.compile(r"python=PYTHON\[(.+?)\],\n")
+INTERPRETER = re.compile(r'python="JUDGESCOPE_PYTHON_?(\w*)",\n')
+OUTER = """
+module judgescope:
+    snakefile:
+        "{home}/workflow/Snakefile"
+    config:
+        config
+
+
+use rule * from judgescope
+print("interpreters:", *(os.environ["JUDGESCOPE_PYTHON" + one] for one in ("", "_VLLM", "_TRAIN")))
+"""
+"""A workflow that says which interpreters the shell commands of jobs find."""
 INFO = {
     **{"conda_version": "24.9.2", "root_prefix": "/c", "conda_prefix": "/c"},
     **{"platform": "linux-64", "get": {"channel_priority": "strict"}},
@@ -29,14 +41,10 @@ def test_the_environment_of_a_rule_is_that_of_its_interpreter(file: str) -> None
     for rule in RULE.findall((folder / file).read_text(encoding="utf-8")):
         [(base, name)] = NAMES.findall(rule)
         conda, python = ENVIRONMENT.search(rule), INTERPRETER.search(rule)
-        known[name] = _plain(conda[1]) if conda else known.get(base, "")
-        if python is not None:
-            assert known[name] == _plain(python[1]), rule[:200]
-
-
-def _plain(stage: str) -> str:
-    stage = stage.strip("{}")
-    return stage if "(" in stage else stage.strip('"')
+        known[name] = conda[1] if conda else known.get(base, "")
+        if python is not None or conda is not None:
+            stage = python[1].lower() if python else ""
+            assert known[name] == (stage or "core"), rule[:200]
 
 
 @pytest.mark.slow
@@ -49,12 +57,16 @@ def test_jobs_call_the_interpreter_that_conda_has_activated(
     conda.chmod(0o755)
     monkeypatch.setenv("PATH", f"{conda.parent}{os.pathsep}{os.environ['PATH']}")
     running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
-    options = ("--configfile", "study.yaml", "-n", "-p")
-    built = running.snakemake(*options, "--sdm", "conda", cwd=tmp_path)
+    (tmp_path / "Snakefile").write_text(OUTER.format(home=HOME), encoding="utf-8")
+    options = ("-m", "snakemake", "--configfile", "study.yaml", "-n", "-p", "--cores", "1")
+    built = running.run(*options, "--sdm", "conda", cwd=tmp_path)
     assert built.returncode == 0, built.stdout[-3000:]
-    calls = re.findall(r"\| (\S+) \S+/scripts/(\w+)\.py --spec -", built.stdout)
-    assert {script for _, script in calls} >= {"ingest", "perturb", "compute", "report"}
-    assert {python for python, _ in calls} == {"python"}
-    plain = running.snakemake(*options, cwd=tmp_path)
-    calls = re.findall(r"\| (\S+) \S+/scripts/(\w+)\.py --spec -", plain.stdout)
-    assert calls and "python" not in {python for python, _ in calls}
+    assert "interpreters: python python python\n" in built.stdout
+    calls = re.findall(r"\| (\S+) (\S+)/scripts/job\.py (\w+) --spec -", built.stdout)
+    assert {job for *_, job in calls} >= {"ingest", "perturb", "compute", "report"}
+    assert {call[:2] for call in calls} == {('"${JUDGESCOPE_PYTHON}"', '"$JUDGESCOPE_HOME"')}
+    plain = running.run(*options, cwd=tmp_path)
+    names = re.findall(r"interpreters: (.*)", plain.stdout)[0].split()
+    assert len(names) == 3 and all(os.path.isabs(name) for name in names)
+    used = re.findall(r"(?:resources:|\|) .*", plain.stdout)  # commands end in what runs the job
+    assert len(used) > len(calls) and not [line for line in used if str(HOME) in line]

@@ -1,8 +1,10 @@
 """Another workflow that has this one as a module."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 import running
 from running import HOME
@@ -86,3 +88,46 @@ def test_a_prefix_which_specs_would_not_know_is_refused(tmp_path: Path, moved: s
     assert done.returncode != 0
     assert "prefix" in done.stdout and "results/small" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The workflow's Snakefile in a git repository that has nothing checked out."""
+    work = running.copy_project(tmp_path_factory.mktemp("git") / "judgescope")
+    git = ["git", "-C", str(work), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in ("init -q -b main", "add -A", "commit -q -m all", "rm -rq workflow/rules"):
+        subprocess.run([*git, *words.split()], check=True)
+    return f"git+file://{work}/workflow/Snakefile@main"
+
+
+def test_the_workflow_runs_from_a_repository(repository: str, tmp_path: Path) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    start = ("-m", "snakemake", "-s", repository, "--cores", "1")
+    planned = running.run(*start, "-n", cwd=tmp_path)  # the study of the repository
+    assert planned.returncode == 0, planned.stdout
+    assert "results/demo/report/index.html" in planned.stdout
+    one = "results/small/items/demo-dialogue.parquet"
+    done = running.run(*start, "--configfile", "study.yaml", "--", one, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / one).is_file()
+
+
+def test_a_module_may_be_in_a_repository(repository: str, tmp_path: Path) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    outer = OUTER.format(home=HOME).replace(f"{HOME}/workflow/Snakefile", repository)
+    (tmp_path / "Snakefile").write_text(outer, encoding="utf-8")
+    done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "rule judgescope_report:" in done.stdout and "rule sizes:" in done.stdout
+
+
+def test_the_study_of_the_catalogue_can_be_planned() -> None:
+    catalog = yaml.safe_load((HOME / ".snakemake-workflow-catalog.yml").read_text("utf-8"))
+    assert set(catalog["usage"]) >= {"mandatory-flags", "software-stack-deployment", "report"}
+    done = running.run(
+        *("-m", "snakemake", "-n", "--directory", ".test", "--cores", "1"),
+        *("--configfile", ".test/config/config.yaml"),
+        cwd=HOME,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "rule report:" in done.stdout

@@ -1,6 +1,7 @@
 """What a dry run tells of its jobs: how many, and why each would run."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,15 @@ def test_of_changed_params_what_has_changed_is_named(now: Any, words: str) -> No
     assert len(in_words(params(SPEC, now))) < 200 < len(params(SPEC, now))
 
 
+def test_both_params_of_a_job_may_have_changed() -> None:
+    code, spec = ({"code": "01", "versions": {"numpy": "1"}}, {"share": 1})
+    before = ",".join(repr(json.dumps(one)) for one in (code, spec))
+    now = ",".join(repr(json.dumps(one)) for one in ({"share": 0.5}, code | {"code": "02"}))
+    start = params(SPEC, SPEC).partition("before: ")[0]
+    words = in_words(f"{start}before: {before} now: {now} ")
+    assert words == 'code: "01" -> "02", share: 1 -> 0.5'
+
+
 def test_many_changes_are_counted() -> None:
     now = dict.fromkeys("abcdef", 1)
     assert in_words(params(dict.fromkeys("abcdef", 0), now)).endswith("and 2 more")
@@ -80,6 +90,22 @@ def test_jobs_of_one_rule_and_reason_are_one_line() -> None:
     assert len(lines) == 3
     assert "score" in lines[0] and "0.parquet and 2 more" in lines[0]
     assert "report" in lines[1] and "4 jobs" in lines[2]
+
+
+@pytest.mark.slow
+def test_a_bare_snakemake_shows_a_change_of_code_as_such(tmp_path: Path) -> None:
+    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    target = "results/small/items/demo-dialogue.parquet"
+    options = ("--configfile", "study.yaml", "--", target)
+    home = running.copy_project(tmp_path / "workflow")
+    done = running.snakemake(*options, cwd=tmp_path, home=home)
+    assert done.returncode == 0, done.stdout
+    with (home / "scripts" / "judgescope" / "jobs" / "ingest.py").open("a") as file:
+        file.write("CHANGED = 1\n")
+    again = running.snakemake("-n", *options, cwd=tmp_path, home=home)
+    [told] = re.findall(r"Params have changed since last execution: (.*)", again.stdout)
+    assert "code" in told and "versions" in told
+    assert "ratings" not in told and len(told) < 400
 
 
 def test_where_nothing_runs_it_says_so() -> None:

@@ -12,7 +12,7 @@ PARAMS = re.compile(
     re.DOTALL,
 )
 NOW = " now: "
-"""Between two specs, and perhaps in one."""
+"""Between the params before and now, and perhaps in one."""
 REASONS = {
     "Missing output files": "not there yet",
     "Incomplete output files": "was not finished",
@@ -73,17 +73,22 @@ def _first(files: str) -> str:
 
 
 def _of_params(specs: str) -> str:
-    """Return what has changed between two specs, as Snakemake prints them one after the other."""
+    """Return what has changed between the params that Snakemake prints: those that differ."""
     for match in re.finditer(NOW, specs):
         try:
             both = (specs[: match.start()], specs[match.end() :])
-            before, now = (json.loads(ast.literal_eval(spec)) for spec in both)
-        except (ValueError, SyntaxError, TypeError):
+            before, now = (_joined(ast.literal_eval(f"[{params}]")) for params in both)
+        except (ValueError, SyntaxError, TypeError, AttributeError):
             continue
         changes = list(changed(before, now))
         more = f", and {len(changes) - MOST} more" if len(changes) > MOST else ""
         return ", ".join(changes[:MOST]) + more
     return "its settings have changed"
+
+
+def _joined(params: Sequence[str]) -> dict[str, Any]:
+    """Return the keys and values of the params `code` and `spec`, whichever there are."""
+    return {key: value for param in params for key, value in json.loads(param).items()}
 
 
 def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:

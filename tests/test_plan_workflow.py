@@ -1,0 +1,161 @@
+"""What the Snakefile takes from the package: params, commands, resources, sources, inputs."""
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.exceptions import WorkflowError
+
+from judgescope.core.errors import UserError
+from judgescope.core.paths import HOME, Paths
+from judgescope.jobs.run import read_spec
+from judgescope.plan.dag import Dag
+from judgescope.plan.workflow import (
+    command,
+    guard,
+    let_card_decide,
+    read_study,
+    refusing,
+    source_of,
+    spec_params,
+    title_label,
+)
+
+DEMO = HOME / "config" / "config.yaml"
+
+
+@pytest.fixture(scope="module")
+def demo() -> Dag:
+    from judgescope.schema.loading import load_yaml
+
+    return read_study(load_yaml(DEMO)[0], [DEMO], "config/config.yaml", drafting=False)
+
+
+def test_a_kind_of_file_has_values_or_wildcards() -> None:
+    paths = Paths("results/s")
+    assert paths.items("news") == "results/s/items/news.parquet"
+    assert paths.targets(name="systems") == "results/s/targets/{dataset}/systems.parquet"
+    assert paths.cell("scores", "d", "m", "p") == "results/s/scores/d/m/p/{judge}.parquet"
+    assert paths.sample() == paths.distill("sample.parquet")
+    with pytest.raises(TypeError):
+        paths.items(table="cost")
+    with pytest.raises(ValueError):
+        paths.preflight("news")
+
+
+def test_a_spec_reaches_the_job_in_two_parts() -> None:
+    spec = {"code": "01", "versions": {"numpy": "2"}, "judge": {"code": "x", "name": "é\u2028"}}
+    params = spec_params(lambda judge: json.dumps(spec | {"asked": judge}))
+    wildcards = {"judge": "a"}
+    code, rest = params["code"](wildcards), params["spec"](wildcards)
+    assert json.loads(code) == {"code": "01", "versions": {"numpy": "2"}}
+    assert json.loads(rest) == {"judge": spec["judge"], "asked": "a"}
+    assert params["spec"]({"judge": "b"}) != rest and params["code"]({"judge": "b"}) == code
+    assert read_spec("-", io.StringIO(f"{code}\n{rest}\n")) == spec | {"asked": "a"}
+
+
+@pytest.mark.parametrize("text", ["", "[]\n", '{"code":"01"}\n7\n', '{"code":'])
+def test_what_is_no_spec_is_refused(text: str) -> None:
+    with pytest.raises(UserError):
+        read_spec("-", io.StringIO(text))
+
+
+def test_a_command_names_variables_in_the_places_of_the_machine() -> None:
+    assert command("score") == (
+        "printf '%s\\n' {params.code:q} {params.spec:q} | "
+        '"${{JUDGESCOPE_PYTHON}}" "$JUDGESCOPE_HOME"/scripts/job.py score --spec - > {log:q} 2>&1'
+    )
+    asking = command("ask", "{resources.access}", python="{resources.python}")
+    assert '"${{{resources.python}}}"' in asking and "--spec - {resources.access} >" in asking
+
+
+def test_a_study_is_named_by_its_last_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert source_of(["/a/b.yaml", tmp_path / "c.yaml"], default=False) == "c.yaml"
+    assert source_of(["/cache/x"], default=True) == "config/config.yaml"
+    assert source_of([], default=False) == "the config of the importing workflow"
+
+
+def test_a_user_s_error_is_one_of_snakemake_s() -> None:
+    with pytest.raises(WorkflowError, match="the study cannot run"), refusing():
+        raise UserError("no such judge", where="study.yaml")
+    with pytest.raises(KeyError), refusing():
+        raise KeyError("a bug")
+
+
+def test_a_study_whose_yaml_reads_as_another_value_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text("study: a\nseed: 1\nseed: 2\n", encoding="utf-8")
+    with pytest.raises(UserError):
+        read_study({"study": "a"}, [path], "study.yaml", drafting=False)
+
+
+def test_the_guard_checks_files_and_interpreters(
+    demo: Dag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr(
+        "judgescope.plan.workflow.check_interpreters", lambda *_: checked.append("interpreters")
+    )
+    guard(demo, conda=True)
+    assert checked == []
+    guard(demo, conda=False)
+    assert checked == ["interpreters"]
+    monkeypatch.setattr("judgescope.plan.workflow.preflight", _refuses)
+    with pytest.raises(WorkflowError, match="changed"):
+        guard(demo, conda=True)
+
+
+def _refuses(spec: Any) -> None:
+    raise UserError("the file has changed", where="a.csv")
+
+
+def test_a_card_goes_before_the_profile_and_the_profile_counts_elsewhere() -> None:
+    otherwise = SimpleNamespace(evaluate=lambda *_, **context: SimpleNamespace(value=context))
+    values: dict[str, Any] = {"mem_mb": otherwise, "runtime": otherwise}
+    rule = SimpleNamespace(rule=SimpleNamespace(resources=values))
+    rules = SimpleNamespace(ask_gpu=rule, has=lambda name: name == "ask_gpu")
+    let_card_decide(
+        rules,
+        ["ask_gpu", "left_out"],
+        ["mem_mb", "runtime"],
+        lambda attempt, model: {"mem_mb": attempt * 100} if model == "large" else {},
+    )
+    job = {"input": [], "attempt": 2, "threads": 1, "rulename": "ask_gpu", "async_run": None}
+    assert values["mem_mb"]({"model": "large"}, **job) == 200
+    assert values["mem_mb"]({"model": "small"}, **job) == job
+    assert values["runtime"]({"model": "large"}, **job) == job
+
+
+def test_a_part_of_the_report_is_labelled_by_its_title(tmp_path: Path) -> None:
+    (tmp_path / "cost.html").write_text("<title>Cost &amp; time</title>", encoding="utf-8")
+    label = title_label(f"{tmp_path}/{{section}}.html")
+    assert label({"section": "cost"}) == {"title": "Cost & time"}
+
+
+def test_inputs_of_a_table_are_what_its_statistics_read(demo: Dag) -> None:
+    paths, dataset = demo.paths, "demo-dialogue"
+    assert set(demo.plan.datasets) == {"demo-news", dataset}
+    first, last = demo.plan.datasets
+    shared = set(demo.statistics_from("agreement", last))
+    assert {paths.items(last), paths.ratings(last), *demo.targets(last)} <= shared
+    assert paths.collected(last, "scores") in shared
+    bought = [paths.collected(name, "bought") for name in (first, last)]
+    assert set(demo.statistics_from("cost", last)) == shared | set(bought)
+    assert set(demo.statistics_from("cost", first)) >= {bought[0]}
+    assert bought[1] not in demo.statistics_from("cost", first)
+    built = set(demo.statistics_from("perspectives", dataset))
+    graded = paths.graded(dataset, "graded-in-knowledge")
+    assert graded in built and graded in demo.statistics_from("verdicts", dataset)
+    construction = set(demo.statistics_from("construction", dataset))
+    assert construction >= {graded, paths.collected(dataset, "bought")}
+    assert graded not in demo.statistics_from("discernment", dataset)
+
+
+def test_the_report_reads_what_it_shows_beside_tables(demo: Dag) -> None:
+    assert demo.reported() == []
+    assert demo.texts_page == [demo.paths.report("texts.html")]
+    assert demo.judge_cards[0] == demo.paths.judge_card(next(iter(demo.plan.judges)))

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, get_type_hints
 
+from msgspec import convert
+
 from judgescope.core.blocked_imports import hide_pandas
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
@@ -78,13 +80,8 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
 
 
 def typed(main: Callable[..., None], spec: Spec) -> Any:
-    """Return the spec as the record that `main` takes, if it takes one."""
-    wanted = get_type_hints(main).get("spec")
-    if not hasattr(wanted, "__struct_fields__"):
-        return spec
-    from msgspec import convert
-
-    return convert(spec, wanted)
+    """Return the spec as the record that `main` takes."""
+    return convert(spec, get_type_hints(main)["spec"])
 
 
 def of_machine(error: MemoryError | OSError) -> UserError | None:

@@ -1,6 +1,5 @@
 """The specs of jobs that read texts, damage them, or let a model write them."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +45,6 @@ class TextSpecs:
 
     def __init__(self, plan: Plan, home: Path, out: str) -> None:
         self.plan, self.scripts, self.out = plan, home / "scripts", out
-
-    def _spec(self, job: str, fields: Mapping[str, Any], *extra: str, packages: str = "") -> str:
-        """Return the canonical spec of the job `job`, which will load the modules `extra`."""
-        code = code_hash(self.scripts, job, *extra)
-        return canonical({**fields, "code": code, "versions": versions_of(job, packages)})
 
     def _record(
         self, kind: type[JobSpec], job: str, /, *extra: str, packages: str = "", **fields: Any

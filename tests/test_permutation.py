@@ -243,3 +243,16 @@ def test_a_judge_that_a_permutation_makes_constant_has_no_coefficient_there() ->
     for first, second in [*ranks.values(), swapped.pearson(x1, x2, y, unit, flips)]:
         assert np.isnan(first).tolist() == [False, True]
         assert np.isnan(second).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("decimals", [0, 3])
+def test_ranks_and_pairs_give_the_same_sums(decimals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(decimals)
+    x1, x2, y = np.round(rng.normal(size=(3, 60)), decimals)
+    unit, flips = np.arange(60) % 12, rng.random((20, 12)) < 0.5
+    found = []
+    for limit in (0, 1000):
+        monkeypatch.setattr(swapped, "DEAR_PAIRS", limit)
+        found.append(swapped.taken_ranks(x1, x2, y, unit, flips).across)
+    by_ranks, by_pairs = found
+    assert np.array_equal(by_ranks, by_pairs)

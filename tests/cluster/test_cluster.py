@@ -1,0 +1,167 @@
+"""The profile for clusters without one: what jobs ask for, and a run through a submit script.
+
+A real SLURM is in test_slurm.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import running
+from asking import FAST, Study, rate
+from running import HOME, outputs
+from scripted import refusal
+
+pytestmark = pytest.mark.slow
+JOB = re.compile(
+    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?    resources: (.*)\n", re.M
+)
+"""What a dry run tells of a job: its rule, what it is about, what it needs."""
+WORKSTATION = HOME / "profiles" / "default"
+SLURM = HOME / "workflow" / "profiles" / "slurm" / "config.yaml"
+BIG = {"engine": "vllm", "name": "org/big", "mode": "served"}
+MADE = {"name": "Wrong", "level": "word", "method": "llm", "form": "wrong-fact"}
+
+
+@pytest.fixture
+def kinds(study: Study, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """A study with an asking job of every kind, and texts that a model writes."""
+    monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", "/bin/true")
+    study.card("models", "big", **BIG)
+    study.card("judges", "large", model="big", form="score-only")
+    study.card("perturbations", "wrong", model="loop", **MADE)
+    methods = ["agreement", "discernment"]
+    study.study(judges=["terse", "large", "rules"], perturbations=["wrong"], methods=methods)
+    return study
+
+
+def profile(folder: Path, *, edited: bool = False) -> Path:
+    """Copy the profile without what only SLURM's own plugin understands.
+
+    `edited`: with all that it offers to edit, as if it had been.
+    """
+    told = SLURM.read_text(encoding="utf-8")
+    told, count = re.subn(r"^(executor|slurm-\S+): .*\n", "", told, flags=re.M)
+    assert count == 3
+    if edited:
+        told, count = re.subn(r"^( +)# (\w+: \w+)$", r"\1\2", told, flags=re.M)
+        assert count == 5
+    place = folder / "profile"
+    place.mkdir()
+    (place / "config.yaml").write_text(told, encoding="utf-8")
+    return place
+
+
+def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, str]]:
+    """Return what every job that asks would be given."""
+    told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
+    done = running.run(
+        "-m", "snakemake", "-n", "-s", str(HOME / "workflow" / "Snakefile"), *told, cwd=study.folder
+    )
+    assert done.returncode == 0, done.stdout
+    kept = {"api", "gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account"}
+    return {
+        about: {
+            name: value
+            for name, _, value in (one.partition("=") for one in told.split(", "))
+            if name in kept
+        }
+        for rule, about, told in JOB.findall(done.stdout)
+        if rule.startswith(("ask_", "compute", "write_"))
+    }
+
+
+PLAIN = {"mem_mb": "4000", "runtime": "240"}
+ENDPOINT = {"api": "1", "mem_mb": "4000", "runtime": "1440"}
+
+
+def test_each_kind_of_asking_job_asks_for_its_own(kinds: Study) -> None:
+    assert resources(kinds, profile(kinds.folder)) == {
+        "loop": ENDPOINT,
+        "wrong.single": ENDPOINT,
+        "big": {"gpu": "1", "mem_mb": "64000", "runtime": "720"},
+        "lexical": PLAIN,
+        "control": PLAIN,
+    }
+
+
+def test_the_card_of_a_model_goes_before_the_profile(kinds: Study) -> None:
+    machine = {"gpu_model": "h100", "mem_mb": 1500, "runtime": 7}
+    kinds.card("models", "big", **BIG, **machine, tensor_parallel=2, data_parallel=4)
+    found = resources(kinds, profile(kinds.folder))
+    assert found["big"] == {"gpu": "8", "gpu_model": "h100", "mem_mb": "1500", "runtime": "7"}
+    assert found["loop"] == ENDPOINT
+
+
+def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: Study) -> None:
+    """`set-resources` goes by the names of rules, and by no others; cards go before both."""
+    kinds.card("models", "big", **BIG, mem_mb=1500)
+    kinds.card("models", "plain", **BIG)
+    kinds.card("perturbations", "wrong", **MADE | {"model": "big"})
+    kinds.card("perturbations", "worse", **MADE | {"model": "plain"})
+    methods = ["agreement", "discernment"]
+    kinds.study(judges=["terse"], perturbations=["wrong", "worse"], methods=methods)
+    told = [
+        "write_gpu:mem_mb=9",
+        "write_gpu:runtime=8",
+        "write_gpu:gpu_model=a40",
+        "write:runtime=7",
+    ]
+    found = resources(kinds, profile(kinds.folder), "--set-resources", *told)
+    assert {name: found[name] for name in ("wrong.single", "worse.single")} == {
+        "wrong.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "1500", "runtime": "8"},
+        "worse.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "9", "runtime": "8"},
+    }
+
+
+def test_what_the_profile_invites_to_edit_can_be_edited(kinds: Study) -> None:
+    all_of = {"slurm_account": "my_account", "slurm_partition": "cpu"}
+    found = resources(kinds, profile(kinds.folder, edited=True))
+    assert found["lexical"] == PLAIN | all_of
+    assert found["loop"] == ENDPOINT | all_of
+    on_gpus = {"gpu": "1", "gpu_model": "a100", "slurm_partition": "gpu"}
+    assert found["big"] == all_of | on_gpus | {"mem_mb": "64000", "runtime": "720"}
+
+
+def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: Study) -> None:
+    kinds.card("models", "big", **BIG, tensor_parallel=4)
+    found = resources(kinds, WORKSTATION)
+    assert found["big"] == {"gpu": "1"} and found["lexical"] == {}
+    assert resources(kinds, WORKSTATION, "--resources", "gpu=4")["big"] == {"gpu": "4"}
+
+
+def on_cluster(study: Study) -> "subprocess.CompletedProcess[str]":
+    """Run the study with the profile, but not with SLURM."""
+    submit = f"{HOME / 'tests' / 'support' / 'submit.sh'} {{rule}} {{resources.mem_mb}}"
+    told = ["--workflow-profile", str(profile(study.folder)), "--executor", "cluster-generic"]
+    told += ["--cluster-generic-submit-cmd", submit, "--seconds-between-status-checks", "1"]
+    return study.run(*told)
+
+
+def test_a_submit_script_is_enough(study: Study) -> None:
+    """Only what asks is submitted; a job that fails is submitted again, with more memory."""
+    study.card("perturbations", "wrong", model="loop", **MADE)
+    study.study(perturbations=["wrong"], methods=["discernment"])
+    study.endpoint.script = lambda body: (
+        rate(body) if len(study.endpoint.asked) > 1 else refusal(401, "not yet")
+    )
+    study.model(limits=FAST | {"concurrency": 1})
+    done = on_cluster(study)
+    assert done.returncode == 0, done.stdout
+    submitted = (study.folder / "submitted.txt").read_text("utf-8").splitlines()
+    assert [line.rpartition(" ")[0] for line in submitted] == [
+        "write_api 4000",
+        "write_api 8000",
+        "ask_api 4000",
+    ]
+    asked = len(study.endpoint.asked)
+    there = outputs(study.folder / "results" / "asked")
+    # on a workstation there is nothing left to do; and anew, it gives the same
+    assert "nothing was run" in study.run().stdout
+    shutil.rmtree(study.folder / "results")
+    assert study.run().returncode == 0
+    assert outputs(study.folder / "results" / "asked") == there
+    assert len(study.endpoint.asked) == asked

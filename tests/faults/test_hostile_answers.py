@@ -1,0 +1,172 @@
+"""What endpoints, batches and files of replies say beyond all measure: told, and never stored."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pydantic import ValidationError
+
+from batch_setup import Asked, result
+from engines_openai_setup import ask, card, requests
+from judgescope.core.errors import UserError
+from judgescope.core.resource_limits import STATE
+from judgescope.engines.command import _usage as said_by_a_program
+from judgescope.engines.openai import wire
+from judgescope.engines.openai.wire import read_replies
+from judgescope.engines.requests import MOST_TOKENS
+from judgescope.replies import compacted
+from judgescope.replies.journal import row_of, sealed
+from judgescope.schema.cards import OpenAIModel
+from scripted import Endpoint, Said, reply
+
+NO_COUNTS = [2**63, 2**62, MOST_TOKENS + 1, -1, -(10**9), True, 1.0, "7", None]
+KEY = "ab" * 32
+
+
+@pytest.mark.parametrize("count", NO_COUNTS)
+def test_what_is_no_number_of_tokens_is_not_counted(count: object, endpoint: Endpoint) -> None:
+    body = reply("4").body
+    assert isinstance(body, dict)
+    [one] = requests(card(endpoint), "What?")
+    told = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
+    [found] = read_replies(json.dumps(told), one, [0])
+    assert found.usage == {"completion": 3}
+    assert said_by_a_program({"prompt": count, "completion": 3}) == {"completion": 3}
+
+
+def line(**changes: Any) -> bytes:
+    row = {"key": KEY, "draw": 0, "text": "4", "finish": "stop", "status": "ok"}
+    row |= {"usage": {"prompt": 7, "completion": None}, "provenance": None, "logprobs": None}
+    return sealed(row | changes)
+
+
+def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:
+    assert row_of(line()) and row_of(line(usage=None)) and row_of(line(status="error"))
+    assert row_of(line(usage={"prompt": MOST_TOKENS}))
+    for wrong in (MOST_TOKENS + 1, -1, True, 1.5):
+        assert row_of(line(usage={"prompt": wrong})) is None
+    assert row_of(line(usage={"invented": 3})) is None
+    assert row_of(line(status="w\x1b[31meird")) is None
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_an_answer_that_unfolds_into_too_much_is_none(
+    packed: bool, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
+    told = reply("4").body
+    assert isinstance(told, dict)
+    large = json.dumps({**told, "much": "x" * (3 << 20)}).encode()
+    body = gzip.compress(large) if packed else large
+    assert not packed or len(body) < 1 << 14
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    endpoint.script = lambda _: Said(body, headers=headers)
+    model = card(endpoint)
+    came, [failure] = ask(model, *requests(model, "What?"), proven=True)
+    assert not came and "more than 1,048,576 bytes" in failure.reason
+    monkeypatch.undo()
+    came, failures = ask(model, *requests(model, "What?"))
+    assert came == {"What?": "ok: 4"} and not failures
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"headers": {"X-A": "a\r\nX-Evil: 1"}},
+        {"headers": {"X-A": "a\0"}},
+        {"headers": {"X\r\nEvil": "a"}},
+        {"headers": {"": "a"}},
+        {"headers": {"X A": "a"}},
+        *({"headers": {name: "1"}} for name in ("Host", "content-length", "Transfer-Encoding")),
+        *({"headers": {name: "1"}} for name in ("Content-Encoding", "Expect", "Connection")),
+        *({"base_url": f"http://{host}/v1"} for host in ("[::1", "h:99999", "h:abc", "h:0")),
+        *({"base_url": f"http://{host}/v1"} for host in ("....", "a" * 300, "h\u202ei", ":80")),
+    ],
+)
+def test_a_card_whose_requests_could_not_be_sent_is_refused(keys: dict[str, Any]) -> None:
+    fields = {"model": "it", "engine": "openai", "base_url": "http://localhost:1/v1"}
+    with pytest.raises(ValidationError, match=r"headers|no address"):
+        OpenAIModel.model_validate(fields | keys)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1]:8000", "bücher.example."])
+def test_addresses_and_headers_that_are_some(host: str) -> None:
+    fields = {"model": "it", "engine": "openai", "base_url": f"https://{host}/v1"}
+    OpenAIModel.model_validate(fields | {"headers": {"X-Title": "A study, of mine"}})
+
+
+DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
+
+
+@pytest.mark.parametrize(
+    ("response", "told"),
+    [
+        ({"status_code": [], "body": {"error": {"message": "no"}}}, "no"),
+        ({"status_code": "\x1b[31m", "body": {"error": "no"}}, "no"),
+        ({"status_code": 500, "body": {"message": "\x1b]0;x\x07 no"}}, "HTTP 500: ]0;x no"),
+        ({"status_code": 200, "body": DEEP}, "an answer that is not JSON"),
+        ({"status_code": 500, "body": DEEP}, "HTTP 500: "),
+    ],
+)
+def test_a_result_of_a_batch_is_told_without_what_moves_a_cursor(
+    response: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    asked = Asked(tmp_path)
+    done = asked.take(result(asked.lines()[0], response))
+    assert done.failed == {told: 1} and (done.new, done.torn, done.foreign) == (0, 0, 0)
+
+
+def written(path: Path, **columns: list[Any]) -> Path:
+    schema = compacted.SCHEMA
+    table = pa.table({one.name: pa.array(columns[one.name], one.type) for one in schema}, schema)
+    pq.write_table(table, path)
+    return path
+
+
+@pytest.mark.parametrize("missing", ["key", "model", "line"])
+def test_a_file_of_replies_without_something_is_refused(missing: str, tmp_path: Path) -> None:
+    columns: dict[str, list[Any]] = {"key": [bytes(32)] * 2, "model": ["m"] * 2}
+    columns |= {"line": [line()] * 2}
+    columns |= {one: [0, 0] for one in compacted.SCHEMA.names if one not in columns}
+    assert len(list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))) == 1
+    columns[missing][1] = None
+    with pytest.raises(UserError, match="no file of replies of this version"):
+        list(compacted.blocks(written(tmp_path / "b.parquet", **columns)))
+
+
+def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(tmp_path: Path) -> None:
+    rows = compacted.ROWS + 1
+    columns: dict[str, list[Any]] = {one: [0] * rows for one in compacted.SCHEMA.names}
+    columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [line()] * rows}
+    with pytest.raises(UserError, match="more than 4,096 lines at once"):
+        list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
+def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text of a megabyte, 4,096 times: two kilobytes on disk, four gigabytes in memory."""
+    rows = compacted.ROWS
+    columns: dict[str, list[Any]] = {one: [0] * rows for one in compacted.SCHEMA.names}
+    columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [b"x" * 900_000] * rows}
+    path = tmp_path / "a.parquet"
+    schema = compacted.SCHEMA
+    small = {one.name: pa.array(columns[one.name][:1], one.type) for one in schema}
+    folded = {
+        name: pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one).cast(one.type)
+        if name != "line"
+        else pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one)
+        for name, one in small.items()
+    }
+    pq.write_table(pa.table(folded), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 1 << 16
+    monkeypatch.setattr(compacted, "MOST_UNFOLDED", 1 << 30)
+    with pytest.raises(UserError, match="no file of replies") as error:
+        list(compacted.blocks(path))
+    assert error.value.where == str(path) and "unfold" in str(error.value.got)

@@ -1,0 +1,268 @@
+"""`judgescope init` on tables as people have them: what is guessed, and what a refusal says."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from init_setup import ROWS, card, here, init, written
+from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.guess import guess
+from judgescope.cli.init.judge import address, key_name, model_name
+from judgescope.core.errors import UserError, UserErrors
+
+__all__ = ["here"]
+LINES = [list(row.values())[:4] for row in ROWS]
+"""Article, model, summary, a rating of 1 to 5."""
+END = ["--endpoint", "https://h.org/v1", "--model", "m"]
+
+
+def table(head: str, lines: Sequence[Sequence[object]], name: str = "t.csv") -> str:
+    with Path(name).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head.split(","), *lines])
+    return name
+
+
+def refused(*words: str) -> str:
+    with pytest.raises((UserError, UserErrors)) as caught:
+        init(*words, "--yes")
+    assert not Path("config").exists()
+    return str(caught.value)
+
+
+def test_a_text_beside_a_summary_is_its_source() -> None:
+    found = guess([{"doc_id": "a", "text": "long", "system": "s", "summary": "short"}])
+    assert (found.text, found.source, found.item) == ("summary", ["text"], "doc_id")
+    assert guess([{"text": "t", "prompt": "p"}]).text == "text"
+    assert guess([{"text": "t", "prediction": 1}]).text == "text"
+
+
+def test_an_id_of_rows_is_no_item_where_sources_repeat() -> None:
+    rows = [{"id": at, **row} for at, row in enumerate(ROWS)]
+    assert guess(rows).item is None and guess(rows).left == ["id", "remark"]
+    assert guess(rows, {"item": ["id"]}).item == "id"
+    alone = [{**row, "model": "one"} for row in rows]
+    assert guess(alone).item == "id"  # else an item would have two texts of one system
+    assert guess([{**row, "id": row["article"]} for row in rows]).item == "id"
+
+
+def test_items_that_share_a_source_are_noted(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = table("id,article,model,summary,fluency", [[at, *row] for at, row in enumerate(LINES)])
+    assert init(file, "--yes", "--item", "id") == 0
+    assert "4 items, but only 2 different sources" in capsys.readouterr().out
+    assert init(file, "--yes", "--study", "other") == 0
+    assert "different sources" not in capsys.readouterr().out
+
+
+def test_an_index_is_no_rating() -> None:
+    rows = [{"": at, "Unnamed: 0": 3, "index": at + 7, "text": "t", "q": at % 3} for at in range(5)]
+    assert guess(rows).ratings == {"q": ["q"]}
+    assert guess([{"text": "t", "q": 30 - at} for at in range(20)]).ratings == {}
+    assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {"q": ["q"]}
+
+
+def test_one_column_has_one_role(here: Path) -> None:
+    assert "cannot be two things" in refused("mine.csv", "--text", "summary", "--source", "summary")
+    words = ["--item", "fluency_rater1", "--rating", "fluency=fluency_rater1"]
+    assert "cannot be two things" in refused("mine.csv", *words)
+
+
+def test_a_told_column_is_no_longer_guessed(here: Path) -> None:
+    file = table("text,model,summary,fluency", LINES)
+    assert init(file, "--yes", "--text", "text", "--source", "summary") == 0
+    columns = card("datasets", "t")["columns"]
+    assert (columns["text"], columns["source"]) == ("text", "summary")
+
+
+def test_answers_take_no_column_twice(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = table("text,model,summary,fluency", LINES)
+    answers = ["text", "text", "summary", *[""] * 5, "-", "", "y"]
+    assert init(file, answers=answers) == 0
+    assert "cannot be two things" in capsys.readouterr().out
+    assert card("datasets", "t")["columns"]["source"] == "summary"
+
+
+@pytest.mark.parametrize("name", ["Fluency score", "fluency, how", "rater's fluency", 'a "b", c'])
+def test_a_column_may_have_any_name(name: str, here: Path) -> None:
+    with Path("t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["article", "model", "summary", name], *LINES])
+    assert init("t.csv", "--yes", "--rating", f"fluency={name}") == 0
+    assert card("datasets", "t")["columns"]["ratings"] == {"fluency": [name]}
+    new = [""] if name == "Fluency score" else ["", "What it means."]
+    assert init("t.csv", answers=[*[""] * 6, *new, "-", "other", "y"]) == 0
+    assert init("t.csv", answers=[*[""] * 5, f"fluency={name}", "", "-", "third", "y"]) == 0
+    assert card("datasets", "third")["columns"]["ratings"] == {"fluency": [name]}
+
+
+def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -> None:
+    lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
+    told = refused(table("article,model,summary,fluency,my sum", lines))
+    assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my sum'" in told
+    assert "name what does: --rating fluency=fluency" in told
+
+
+def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
+    Path("results/t").mkdir(parents=True)
+    file = table("article,model,summary,fluency", LINES)
+    assert "results/t" in refused(file)
+    Path("config/studies").mkdir(parents=True)
+    for path in ("config/config.yaml", "config/studies/other.yaml"):
+        Path(path).write_text("# mine\nstudy: 'mine' # own\n")
+        with pytest.raises(UserError) as caught:
+            init("mine.csv", "--yes")
+        assert path in str(caught.value)
+        Path(path).write_text("study: mine-2\n")
+    assert init("mine.csv", "--yes") == 0
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_another_separator_is_named(sign: str, name: str, here: Path) -> None:
+    Path("t.csv").write_text(f"text{sign}fluency\nOne, two.{sign}3\n")
+    assert f"separated by {name}" in refused("t.csv")
+
+
+@pytest.mark.parametrize("cell", ["3,5", "inf", "good"])
+def test_a_nearly_numeric_column_says_why_it_is_no_rating(
+    cell: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
+    told = refused(table("article,model,summary,fluency", lines))
+    assert f"fluency (row 5 has '{cell}', which is no number)" in told
+    both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
+    assert init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes") == 0
+    assert f"not taken for ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cell", ["NA", "n/a", " - ", "", "None"])
+def test_a_rating_may_be_missing_as_people_say_it(
+    cell: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
+    assert init(table("article,model,summary,fluency", lines), "--yes") == 0
+    assert card("datasets", "t").get("missing", [""]) == [cell.strip()]
+    assert "1 rating of fluency missing: t.csv, row 5" in capsys.readouterr().out
+
+
+def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
+    lines = [[*row[:3], "good"] for row in LINES]
+    told = refused(table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines]))
+    assert "passed over: fluency (row 2 has 'good', which is no number)" in told
+
+
+def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
+    head = "article,model,summary,fluency,length,age,my_words"
+    assert init(table(head, [[*row, 3, 4, 5] for row in LINES]), "--yes") == 0
+    assert list(card("datasets", "t")["aspects"]) == ["fluency"]
+    told = ["--rating", "fluency=length", "--study", "other"]
+    assert init("t.csv", "--yes", *told) == 0
+    assert card("datasets", "other")["columns"]["ratings"] == {"fluency": ["length"]}
+
+
+def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
+    lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
+    told = refused(table("article,model,summary,fluency", lines))
+    assert told.count("two texts of one system") == 1
+    assert "where:   t.csv, rows 2, 3, 4" in told and "../" not in told
+    assert "column per rater" in told
+    assert "--system" in told and "--item" in told
+
+
+@pytest.mark.parametrize(
+    "text", ["1:inf", "-inf:5", "nan:5", "1:5:inf", "1:5:nan", "5:1", "1:5:0", "1:2:3:4"]
+)
+def test_a_scale_is_finite(text: str) -> None:
+    with pytest.raises(UserError, match="a worst and a best value"):
+        read_scale(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--key-env", "MY_KEY"], "--key-env"),
+        (["--price", "1", "2"], "--price"),
+        (["--form", "score-only", "--draws", "2"], "--form, --draws"),
+    ],
+)
+def test_what_an_endpoint_needs_is_not_ignored(words: list[str], told: str, here: Path) -> None:
+    assert f"where:   {told}" in refused("mine.csv", *words)
+
+
+def test_a_rating_counts_once(here: Path) -> None:
+    one, two = "fluency_rater1", "fluency_rater2"
+    assert "two things" in refused("mine.csv", "--rating", f"fluency={one},{one}")
+    assert "two things" in refused("mine.csv", "--rating", one, "--rating", f"fluency={one}")
+    twice = ["--rating", f"fluency={one}", "--rating", f"fluency={two}"]
+    assert "an aspect is named twice" in refused("mine.csv", *twice)
+
+
+def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
+    assert "this aspect has a card" in refused("mine.csv", "--define", "fluency=foo")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "h.org/v1",
+        "https://me:word@h.org/v1",
+        "https://h.org/v1?key=1",
+        "https://h.org/v1/sk-abcdefSECRET/",
+        "https://h.org/v1/abcdefghij0123456789",
+    ],
+)
+def test_an_address_without_form_or_with_a_key_is_refused_and_not_shown(
+    url: str, here: Path
+) -> None:
+    told = refused("mine.csv", "--endpoint", url, "--model", "m")
+    assert url not in told and "SECRET" not in told and "0123" not in told and "^http" not in told
+
+
+def test_names_of_models_and_plain_addresses_pass() -> None:
+    for name in (
+        "meta-llama/Meta-Llama-3.1-70B-Instruct",
+        "claude-3-5-sonnet-20241022",
+        "accounts/fireworks/models/llama-v3p1-405b-instruct",
+        "ft:gpt-4o-mini-2024-07-18:org::8abcXYZ9",
+        "mistralai/Mixtral-8x22B-Instruct-v0.1",
+    ):
+        assert model_name(name) == name
+    for url in ("http://127.0.0.1:8000/v1", "https://h.org/openai/deployments/gpt-4o/v1/", ""):
+        assert address(url) == url
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-abcdefghij1234567890", "hf_abcdEFGHijklm", "org/abcdefghij1234567890abc", ""]
+)
+def test_a_key_is_no_model(text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        model_name(text)
+    assert not text or text not in str(caught.value)
+
+
+def test_a_long_hexadecimal_name_is_no_variable() -> None:
+    with pytest.raises(UserError) as caught:
+        key_name("ABCDEF0123456789" * 2)
+    assert "ABCDEF" not in str(caught.value)
+
+
+def test_names_with_control_characters_are_not_printed_raw(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [[*row, "x", at * 9] for at, row in enumerate(LINES)]
+    file = table("article,model,summary,fluency,odd\x1b[2J,", lines)
+    assert init(file, "--yes") == 0
+    said = capsys.readouterr().out
+    assert "odd [2J, (no name)" in said and "\x1b" not in said
+    with pytest.raises(UserError) as caught:
+        init(file, "--yes", "--study", "other", "--text", "nothing")
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_flag_for_columns_leaves_the_table_its_place(here: Path) -> None:
+    assert init("--source", "article", "mine.csv", "--yes") == 0
+    words = ["--source", "article", "--source", "remark", "mine.csv", "--study", "two", "--yes"]
+    assert init(*words) == 0
+    assert card("datasets", "two")["columns"]["source"] == ["article", "remark"]
+    assert "config/datasets/two.yaml" in written()

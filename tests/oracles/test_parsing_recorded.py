@@ -1,0 +1,114 @@
+"""Parsers on recorded replies of GPT-3.5, beside the repository."""
+
+import json
+import random
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.parsers import parse
+
+FIVE = Scale(1, 5, 1)
+HALVES = Scale(1, 5, 0.5)
+
+
+def judged(text: str, scale: Scale = FIVE) -> Judgment:
+    return parse(text, scale=scale, finish="stop")
+
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
+
+
+def recorded(path: str) -> Path:
+    if not (DATA / path).exists():
+        pytest.skip(f"recorded replies are not there: ../shared/data/{path}")
+    return DATA / path
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def rts() -> dict[tuple[str, str], list[Judgment]]:
+    """The judgments of GPT-3.5 on SummEval, by system and aspect."""
+    folder = recorded("recorded/summeval_gpt35")
+    judgments = {}
+    for path in sorted(folder.glob("*_rts.jsonl")):
+        system, aspect, _ = path.stem.split("_")
+        judgments[system, aspect] = [judged(row["resp"], HALVES) for row in rows(path)]
+    return judgments
+
+
+def test_recorded_replies_in_prose_are_parsed(rts: dict[tuple[str, str], list[Judgment]]) -> None:
+    judgments = [one for cell in rts.values() for one in cell]
+    assert len(judgments) == 4_800
+    assert sum(one.status == "ok" for one in judgments) >= 4_790
+    assert {one.rule for one in judgments} <= {"labelled", "given", "fraction", "trailing"}
+
+
+def test_recorded_scores_order_the_systems_as_experts_do(
+    rts: dict[tuple[str, str], list[Judgment]],
+) -> None:
+    """Pairs of 66; taking "one out of five" for a five gives 54 for coherence."""
+    experts: dict[tuple[str, str], list[float]] = {}
+    for row in rows(recorded("summeval/model_annotations.12systems.jsonl")):
+        for aspect in ASPECTS:
+            ratings = [one[aspect] for one in row["expert_annotations"]]
+            experts.setdefault((row["model_id"], aspect), []).append(fmean(ratings))
+    ordered = Counter[str]()
+    for one, other in combinations(rts, 2):
+        if one[1] == other[1]:
+            judge = _mean(rts[one]) - _mean(rts[other])
+            ordered[one[1]] += judge * (fmean(experts[one]) - fmean(experts[other])) > 0
+    assert [ordered[aspect] for aspect in ASPECTS] == [58, 57, 62, 62]
+
+
+def _mean(judgments: list[Judgment]) -> float:
+    return fmean(one.value for one in judgments if one.value is not None)
+
+
+@pytest.mark.parametrize(
+    ("form", "draws", "unparsed", "pearson"),
+    [
+        ("geval", 7_180, 0, 0.4685),
+        ("rate_explain", 7_180, 0, 0.5045),
+        ("analyze_rate", 7_200, 17, 0.4772),
+    ],
+)
+def test_the_legacy_rule_reproduces_the_published_table(
+    form: str, draws: int, unparsed: int, pearson: float
+) -> None:
+    path = recorded(f"recorded/topical_chat_gpt35/gpt3.5_coh_{form}.json")
+    statuses, judge, people = Counter[str](), [], []
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        judgments = [
+            parse(reply, scale=FIVE, finish="stop", parser="chiang-lee")
+            for reply in row["all_responses"]
+        ]
+        statuses.update(one.status for one in judgments)
+        judge.append(_mean(judgments))
+        people.append(row["scores"]["coherence"])
+    assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
+    assert np.corrcoef(judge, people)[0, 1] == pytest.approx(pearson, abs=5e-5)
+
+
+def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() -> None:
+    path = recorded("recorded/topical_chat_gpt35/gpt3.5_coh_rate_explain.json")
+    replies = [
+        reply
+        for row in json.loads(path.read_text(encoding="utf-8"))
+        for reply in row["all_responses"]
+    ]
+    plain = [reply for reply in replies if re.match(r"Rating: \d\n", reply)]
+    sample = random.Random(3).sample(plain, 500)
+    legacy = [parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample]
+    assert [judged(reply).value for reply in sample] == [one.value for one in legacy]

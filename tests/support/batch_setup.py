@@ -1,0 +1,73 @@
+"""What several tests of batch share."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgescope.engines.base import Subject
+from judgescope.engines.requests import Reply
+from judgescope.prompts import load
+from judgescope.replies import batch
+from judgescope.replies.batch import Looked, Results
+from judgescope.replies.judging import Questions, shown
+from judgescope.replies.planning import Job
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from running import HOME
+
+MODEL = OpenAIModel.model_validate(
+    {"model": "it", "name": "org/it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
+    | {"spelling": {"max_tokens": "max_completion_tokens"}, "extra_body": {"top_k": 3}}
+)
+
+
+ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
+
+
+Row = dict[str, Any]
+
+
+def job(count: int = 4, **keys: Any) -> Job:
+    told = {"judge": "j", "model": "it", "form": "score-only", "draws": 2, "temperature": 1}
+    judge = Judge.model_validate(told | keys)
+    texts = [Subject(f"a:{n}", "a", f"s{n}", "systems", f"Text {n} \u2028é.") for n in range(count)]
+    templates = load(judge.form, [HOME / "config"], where="")
+    scale = RatedAspect(min=1, max=5, step=1, labels=[])
+    asked = Questions(MODEL, judge, ASPECT, scale, shown(judge, texts), templates, 0)
+    return Job({("systems", judge.judge, "fluency"): asked})
+
+
+class Asked:
+    """A job beside its store."""
+
+    def __init__(self, folder: Path, **keys: Any) -> None:
+        self.folder, self.job = folder, job(**keys)
+        self.store = Store(folder / "store", MODEL.served_name)
+
+    def looked(self) -> Looked:
+        return Looked(self.job, self.store.find(self.job.wanted))
+
+    def lines(self) -> list[Row]:
+        return [json.loads(line) for line in batch.lines(MODEL, [self.looked()])]
+
+    def take(self, *results: Row | bytes) -> Results:
+        path = self.folder / "results.jsonl"
+        told = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in results]
+        path.write_bytes(b"\n".join(told) + b"\n")
+        with self.store:
+            return batch.read([path], [(MODEL, self.store, [self.looked()])])
+
+    def replies(self) -> list[Reply]:
+        return [one for _, one in self.looked().found.replies()]
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    return Asked(tmp_path)
+
+
+def result(line: Row, response: Row | None, error: Any = None) -> Row:
+    told = {"id": "batch_req_1", "custom_id": line["custom_id"]}
+    return told | {"response": response, "error": error}

@@ -1,0 +1,84 @@
+"""Small datasets in the formats that are read, and cards for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgescope.core.errors import UserErrors
+from judgescope.data import Rated, read_dataset
+from judgescope.schema.cards import Dataset
+
+REPOSITORY = Path(__file__).parents[2]
+DATASETS = REPOSITORY / "config" / "datasets"
+REAL = REPOSITORY.parent / "shared" / "data"
+needs_real_data = pytest.mark.skipif(
+    not REAL.is_dir(), reason="the real data are not beside the repository (../shared/data)"
+)
+
+FIVE = {"min": 1, "max": 5, "step": 1}
+
+
+def card(**keys: Any) -> Dataset:
+    """Return a card with what every card needs, and `keys`."""
+    base = {
+        "dataset": "mine",
+        "name": "Mine",
+        "task": "summarization",
+        "aspects": {"fluency": FIVE},
+        "licence": "none",
+        "citation": "none",
+    }
+    return Dataset.model_validate(base | keys)
+
+
+def table(files: Any, columns: dict[str, Any], **keys: Any) -> Dataset:
+    """Return a card of format table."""
+    return card(format="table", files=files, columns=columns, **keys)
+
+
+def jsonl(path: Path, rows: list[Any]) -> Path:
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def faults(dataset: Dataset, folder: Path) -> str:
+    """Return the message of the errors that reading the dataset raises."""
+    with pytest.raises(UserErrors) as caught:
+        read_dataset(dataset, folder, folder)
+    return str(caught.value)
+
+
+def values(rated: Rated) -> dict[tuple[str, str, str], float]:
+    """Return (target, aspect, rater) -> value."""
+    return {(one.target, one.aspect, one.rater): one.value for one in rated.ratings}
+
+
+def summeval_row(item: str, system: str, **keys: Any) -> dict[str, Any]:
+    """Return a row of the SummEval format: two experts, one crowd worker."""
+    row: dict[str, Any] = {
+        "id": item,
+        "text": f"The article of {item}.",
+        "references": [f"First of {item}.", f"Second of {item}. It has two sentences."],
+        "model_id": system,
+        "decoded": f"What {system} wrote of {item}.",
+        "expert_annotations": [{"fluency": 5}, {"fluency": 4}],
+        "turker_annotations": [{"fluency": 2}],
+    }
+    return row | keys
+
+
+def dialogue(*models: str, **keys: Any) -> dict[str, Any]:
+    """Return an entry of the USR format with one response per model."""
+    entry: dict[str, Any] = {
+        "context": " hello \n hi there \n\n",
+        "fact": "a fact\n",
+        "annotators": ["ann", "bob"],
+        "responses": [
+            {"response": f"{model} says so\n", "model": model, "Natural": [3, 1]}
+            for model in models
+        ],
+    }
+    return entry | keys

@@ -1,0 +1,235 @@
+"""The whole of paper 000 on loopback: its six datasets, a writer of valid damage, a planted judge.
+
+`python tests/support/dhp.py` runs config/studies/discernment.yaml at its full size, with every
+judge of this file, and prints wall time, requests and results. SummEval, SumPubMed and the Chinese
+translations are the public data beside the repository; stories, answers and German translations
+are written here, in the formats of their authors.
+"""
+
+import csv
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+import protocols
+from data_originals_setup import COLUMNS, xml
+from judgescope.perturb.sentences import split_sentences
+from protocols import named_folder, run_whole, serving
+from running import SHARED
+from scripted import Body, Said, reply
+
+PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
+STORY = "story_cloze/cloze_test_val__spring2016 - cloze_test_ALL_val.csv"
+REAL = {
+    "summeval": ["model_annotations.12systems.jsonl"],
+    "sumpubmed": ["pairs_1_120.jsonl"],
+    "wmt22": ["generaltest2022.zh-en.src.zh", "generaltest2022.zh-en.ref.A.en"],
+}
+"""Folder -> files of the public data."""
+
+WORD = re.compile(r"\w+")
+WRITTEN = re.compile(
+    r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the adjusted)", re.DOTALL
+)
+INVENTED = ("Velunda", "Orsimund")
+WRONG = ("is", "of")
+SAID_AGAIN = ("Put otherwise, this is what was told first.", "That was said before in other words.")
+OWN_WORDS = frozenset(WORD.findall(" ".join([*INVENTED, *WRONG, *SAID_AGAIN])))
+SCALE = (1, 5)
+
+
+def write_stories(folder: Path, count: int) -> None:
+    """Write stories with a right and a wrong ending."""
+    with (folder / STORY).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for number in range(count):
+            who = PEOPLE[number % 4]
+            start = [
+                f"{who} went to town {number}.",
+                "It was late.",
+                "It rained.",
+                "A shop was open.",
+            ]
+            ends = [f"{who} bought umbrella number {number}.", f"{who} hated dry weather {number}."]
+            right = number % 2
+            writer.writerow([f"story-{number}", *start, *(ends[right:] + ends[:right]), right + 1])
+
+
+def write_answers(folder: Path, count: int) -> None:
+    """Write questions with a short and a long reference answer."""
+    rows = []
+    for number in range(count):
+        base = {"qid": f"q{number}", "question": f"Why {number}?", "context": "It was said."}
+        long = f"Because {PEOPLE[number % 4]} had said so in letter {number}, " + "and again " * 15
+        for reference in ("They said so.", long.strip() + "."):
+            rows.append(base | {"reference": reference, "candidate": "Unknown", "score": 0})
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "answer_equivalence" / "v1" / "train.jsonl").write_text(text, encoding="utf-8")
+
+
+def write_translations(folder: Path, count: int) -> None:
+    """Write documents of five translated segments each."""
+    documents = [f"doc{number // 5}" for number in range(5 * count)]
+    words = "The mayor of the town said that the old bridge would be closed for repairs until May"
+    english = [f"{words}, as report {number} has it." for number in range(len(documents))]
+    german = [f"Die alte Brücke bleibt bis Mai zu, so Bericht {n}." for n in range(len(documents))]
+    wmt = folder / "wmt22"
+    for name, lines in (("ref.A.en", english), ("src.de", german)):
+        path = wmt / f"generaltest2022.de-en.{name}"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (wmt / "wmttest2022.de-en.all.xml").write_text(xml(documents), encoding="utf-8")
+
+
+def write_data(folder: Path, count: int = 104) -> None:
+    """Write the three sets that are not public, each enough for `count` items."""
+    for place in ("story_cloze", "answer_equivalence/v1", "wmt22"):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+    for write in (write_stories, write_answers, write_translations):
+        write(folder, count)
+
+
+def link_data(folder: Path) -> None:
+    """Put the public files beside those."""
+    for place, names in REAL.items():
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (folder / place / name).symlink_to(SHARED / place / name)
+
+
+class Script:
+    """A writer that makes the damage it is asked for, and a judge that sees misspellings alone.
+
+    The judge knows every word of the data and of the writer. On fluency it takes a point off a
+    text with any other word, half of the time; now and then it takes a point off any text.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self.results, self.words = results, OWN_WORDS
+        self.read: frozenset[Path] = frozenset()
+        self.kinds: Counter[str] = Counter()
+
+    def __call__(self, body: Body) -> Said:
+        """Answer a request of either kind."""
+        prompt = body["messages"][0]["content"]
+        writes = "\nAdjustment: " in prompt
+        self.kinds["texts" if writes else "judgments"] += 1
+        return reply(self.write(prompt) if writes else str(self.rate(prompt, body["seed"])))
+
+    def write(self, prompt: str) -> str:
+        """Return the text of a writer's prompt with the damage that it asks for."""
+        found = WRITTEN.search(prompt)
+        assert found is not None, prompt
+        how = prompt.split("Adjustment: ")[1].split("Steps:")[0]
+        ways = {"named entit": invented, "grammatical": ungrammatical, "other words": twice}
+        (damage,) = (way for words, way in ways.items() if words in how)
+        return damage(found[1], 1 if "exactly one" in how else 2)
+
+    def rate(self, prompt: str, seed: int) -> int:
+        """Return a rating by the text alone, and by chance."""
+        known = self._dictionary()
+        text = prompt.rsplit("Text to rate:\n", 1)[1].split("\n\nHow to go about it:\n")[0]
+        aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
+        chance = random.Random(seed)
+        missed = aspect == "fluency" and not known.issuperset(WORD.findall(text))
+        return SCALE[1] - (chance.random() < 0.2) - (missed and chance.random() < 0.5)
+
+    def _dictionary(self) -> frozenset[str]:
+        """Return every word of the items, their originals and the writer's own, as far as written.
+
+        Data sets are judged while others are still read.
+        """
+        found = {*self.results.glob("targets/*/original.parquet")}
+        found |= {*self.results.glob("items/*.parquet")}
+        if found - self.read:  # by two threads at once, too
+            self.words = OWN_WORDS.union(*(_words(path) for path in found))
+            self.read = frozenset(found)
+        return self.words
+
+
+def _words(path: Path) -> frozenset[str]:
+    table = pq.read_table(path)
+    texts = table["text"].to_pylist() if "text" in table.column_names else []
+    for meta in table["meta"].to_pylist() if "meta" in table.column_names else []:
+        texts += [told for told in json.loads(meta).values() if isinstance(told, str)]
+    return frozenset(word for text in texts for word in WORD.findall(text))
+
+
+def invented(text: str, count: int) -> str:
+    """Put an invented name in the place of so many rare words that are no neighbours."""
+    words = WORD.findall(text)
+    often = Counter(words)
+    for word, name in zip(_apart(words, often, count), INVENTED, strict=False):
+        text = re.sub(rf"\b{re.escape(word)}\b", name, text)
+    return text
+
+
+def _apart(words: list[str], often: Counter[str], count: int) -> list[str]:
+    chosen: list[str] = []
+    for word in sorted(dict.fromkeys(words), key=lambda one: (often[one], -len(one))):
+        beside = {
+            words[at + step]
+            for at, one in enumerate(words)
+            if one == word
+            for step in (-1, 1)
+            if 0 <= at + step < len(words)
+        }
+        if not beside & {*chosen} and word not in beside:
+            chosen.append(word)
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def ungrammatical(text: str, count: int) -> str:
+    """Put a word where none belongs, in so many places."""
+    ends = [found.end() for found in WORD.finditer(text)]
+    for number in range(count, 0, -1):
+        at = ends[len(ends) * number // (count + 1) - 1]
+        text = f"{text[:at]} {WRONG[number - 1]}{text[at:]}"
+    return text
+
+
+def twice(text: str, count: int) -> str:
+    """Put a new sentence after each of the first ones."""
+    places = [end for _, end in split_sentences(text)]
+    for number in range(count, 0, -1):
+        at = places[min(number, len(places)) - 1]
+        text = f"{text[:at]} {SAID_AGAIN[number - 1]}{text[at:]}"
+    return text
+
+
+@contextmanager
+def endpoint(folder: Path, study: str) -> Iterator[Script]:
+    """Serve writer and judge of a study that runs in `folder`."""
+    script = Script(folder / "results" / study)
+    with serving(folder, script):
+        yield script
+
+
+def shipped_study(**keys: Any) -> dict[str, Any]:
+    """Return the study of the paper as it is shipped, with changed keys."""
+    return protocols.shipped_study("discernment", **keys)
+
+
+def main() -> None:
+    """Run the study at its full size and print what came of it."""
+    judges = ["steps", "rouge-1", "rouge-l-source", "chrf", "bleu", "rules"]
+    controls = ["constant-top", "random", "length"]
+    folder = named_folder()
+    if not (folder / "public").is_dir():
+        write_data(folder / "public")
+        link_data(folder / "public")
+    told = shipped_study(data="public", judges=[*judges, *controls])
+    run_whole(folder, told, endpoint(folder, told["study"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What several tests of ensemble rows share."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from judgescope.methods import ensemble
+from judgescope.statistics.correlation import LEVELS, STATISTICS
+from judgescope.statistics.ensemble import subset_scores
+from methods_setup import (
+    ASPECTS,
+    FAIR,
+    GOOD,
+    NOISY,
+    Floats,
+    Row,
+    study,
+)
+
+Scores = Mapping[str, Mapping[str, Floats]]
+
+
+THREE: Scores = {"fair": FAIR, "good": GOOD, "noisy": NOISY}
+
+
+WHOLE = "fair+good+noisy"
+
+
+PLACES = [(statistic, level) for level in LEVELS for statistic in STATISTICS]
+
+
+def mean_of(members: Scores, least: int = 1) -> dict[str, Floats]:
+    """Return the scores of the derived judge, as its cells have them."""
+    every = tuple(range(len(members)))
+    return {
+        aspect: subset_scores(np.stack([own[aspect] for own in members.values()]), every, least)
+        for aspect in ASPECTS
+    }
+
+
+def rows(
+    members: Scores = THREE,
+    *,
+    least: int = 1,
+    mixed: tuple[str, ...] = (),
+    card: Mapping[str, Any] | None = None,
+    student: Mapping[str, Floats] | None = None,
+    share: float = 1.0,
+    **spec: Any,
+) -> list[Row]:
+    """Return the rows of an ensemble `all` of some judges, and of the judge `taught`."""
+    own = {"members": sorted(members), "least": least, "mixed": [*mixed]}
+    told = {"all": own | ({"student": "taught"} if student else {})}
+    cards = {"all": {"engine": "derived", "discrete": False} | dict(card or {})}
+    scores = {**members, "all": mean_of(members, least)}
+    if student:
+        scores["taught"] = student
+        cards["taught"] = {"ends": dict.fromkeys(ASPECTS, (0.0, 100.0)), "share": share}
+    spec = {"ensembles": told, "excluded": []} | spec
+    return ensemble.rows(study(scores, cards=cards, **spec))
+
+
+@cache
+def told() -> list[Row]:
+    return rows()

@@ -1,0 +1,258 @@
+"""The keys of replies, as they were when people paid for them: tests/golden/keys.json.
+
+A key that changes loses every reply that was bought under it. `python
+tests/support/golden.py` names those that changed, and with `--write` it writes the file anew: only
+in a commit that says that it does so, and why.
+
+The studies here are of shipped cards and prompts, of stand-in texts, and of models whose replies
+are scripted, so that what is asked after them is known. The jobs run in this process.
+"""
+
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import golden_studies
+import graded_study
+from golden_studies import GoldenStudy, say
+from judgescope.core.set_names import REFEREE, REST, TRIAL
+from judgescope.engines.factory import settled
+from judgescope.engines.subjects import Subjects
+from judgescope.jobs.run import typed
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan.generators import analysts, graded, improvements, supervisors
+from judgescope.replies.planning import planned
+from judgescope.replies.specs import ask_spec
+from judgescope.schema.cards import AskedModel, MadePerturbation
+from judgescope.schema.tables import read_table
+from running import HOME
+from scripted import Endpoint, serve
+
+KEYS = HOME / "tests" / "golden" / "keys.json"
+BUDGET = json.dumps({"study": "golden", "caps": []})
+EACH = 2
+"""So many questions of a cell, or of a stage that writes texts, are kept."""
+Keys = dict[str, str]
+"""Study, stage, and what is asked about -> the key of the replies."""
+
+
+class Run:
+    """The jobs of one study, run one by one in this process."""
+
+    def __init__(self, folder: Path, study: Mapping[str, Any], drafting: bool = False) -> None:
+        self.name, self.folder = study["study"], folder
+        self.keys: Keys = {}
+        first = [folder / "config"]
+        self.plan: Plan = load_plan(study, HOME, source="golden", drafting=drafting, first=first)
+        self.out = str(folder / "results" / self.name)
+        self.specs = DraftSpecs(self.plan, HOME, self.out)
+
+    def job(self, job: str, spec: str, model: str = "", **options: str) -> None:
+        """Run a job as its rule does; `model` is whom it asks."""
+        if model:
+            card = f"{self.plan.folders['model', model]}/{model}.yaml"
+            options |= {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
+        main = import_module(f"judgescope.jobs.{job}").main
+        main(typed(main, json.loads(spec)), **options)
+
+    def texts(self) -> None:
+        """Read the datasets; damage by rule, and let models write, what judges are shown."""
+        for dataset in self.plan.datasets:
+            self.job("ingest", self.specs.ingest(dataset))
+            if dataset in improvements(self.plan):
+                self._improve(dataset)
+            for name, degree in self.plan.perturbed(dataset, "once", "row", "attack"):
+                card = self.plan.perturbations[name]
+                if not isinstance(card, MadePerturbation):
+                    self.job("perturb", self.specs.perturb(dataset, name, degree))
+                    continue
+                self.job("make_texts", self.specs.make_texts(dataset, name, degree), card.model)
+                self.made("texts", f"made/{dataset}/{name}.{degree}")
+
+    def _improve(self, dataset: str) -> None:
+        card = improvements(self.plan)[dataset]
+        script = "write_references" if self.plan.study.references else "make_texts"
+        self.job(script, self.specs.improve(dataset), card.model)
+        self.made("originals", f"made/{dataset}/original")
+
+    def analyses(self) -> None:
+        """Let models explain the ratings of demonstrations."""
+        for dataset in self.plan.datasets:
+            for model in analysts(self.plan, dataset):
+                self.job("analyse", self.specs.analyse(dataset, model), model)
+                self.made("analyses", f"made/{dataset}/analyses.{model}")
+
+    def graded(self) -> None:
+        """Build the sets of texts of every rating."""
+        for dataset in self.plan.datasets:
+            for name, card in graded(self.plan).items():
+                anchors = card.anchors
+                assert anchors and anchors.judge and card.model
+                place = f"construction/{dataset}/{name}"
+                rater = self.plan.judges[anchors.judge].model
+                self.job("ask", self.specs.rate(dataset, name), rater, part="")
+                self.made("rated", f"{place}.rated")
+                self.job("choose_anchors", self.specs.anchors(dataset, name))
+                for part in (REFEREE, TRIAL, REST):
+                    if part != REFEREE:
+                        self.job(
+                            "candidates", self.specs.candidates(dataset, name, part), card.model
+                        )
+                        self.made("candidates", f"made/{dataset}/{name}.{part}")
+                    spec = self.specs.compare(dataset, name, part)
+                    self.job("compare_anchors", spec, anchors.model)
+                    self.made("compared", f"made/{dataset}/comparisons.{name}.{part}")
+
+    def merges(self) -> None:
+        """Ask the members of ensembles, score what they say, and let supervisors merge it."""
+        for dataset in self.plan.datasets:
+            cells = self.plan.cells_of(dataset)
+            asked = {cell.judge for cell in cells if cell.judge not in self.plan.derived}
+            for model in sorted({self.plan.judges[judge].model for judge in asked}):
+                if self.plan.is_asked(model):
+                    self.job("ask", self.specs.ask(dataset, model), model, part="")
+            for cell in cells:
+                if cell.judge in asked and self.plan.is_asked(self.plan.judges[cell.judge].model):
+                    self.job("score", self.specs.score(*cell))
+            for model in supervisors(self.plan, dataset):
+                self.job("merge", self.specs.merge(dataset, model), model)
+                self.made("merged", f"made/{dataset}/merges.{model}")
+
+    def lessons(self) -> None:
+        """Draw what a judge learns from, and let models write texts for it."""
+        self.job("sample_distill", self.specs.sample())
+        for dataset in self.plan.taught:
+            for name in self.plan.new_sets(dataset):
+                model = name.partition(".")[2]
+                self.job("write_new", self.specs.write_new(dataset, model), model)
+                self.made("lessons", f"made/{dataset}/{name}")
+
+    def drafts(self) -> None:
+        """Let a model draft what cards lack; its keys stand at the head of its drafts."""
+        for draft in drafts_of(self.plan, "golden"):
+            file = Path(self.out, draft.file)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self.job("draft", self.specs.draft(draft), self.specs.drafter)
+            lines = file.read_text(encoding="utf-8").splitlines()
+            keys = [line[1:].strip() for line in lines if line.startswith("#   ")]
+            for number, key in enumerate(keys):
+                self._keep(f"drafts/{draft.file.removeprefix('drafts/')}#{number}", key)
+
+    def judges(self) -> None:
+        """Keep what judges ask, as a job plans it; nothing is asked."""
+        for dataset in self.plan.datasets:
+            for model in self.plan.models:
+                if not self.plan.is_asked(model) or not self.plan.cells_of(dataset, model):
+                    continue
+                for name, key in self._planned(dataset, model):
+                    self._keep(f"judges/{name}", key)
+
+    def _planned(self, dataset: str, model: str) -> Iterator[tuple[str, str]]:
+        spec = ask_spec(self.specs.ask(dataset, model))
+        card = self.plan.models[model]
+        assert isinstance(card, AskedModel)
+        folder = Path(self.plan.folders["model", model])
+        card = settled(card, folder, Path(self.plan.study.data), spec.trained)
+        subjects = Subjects(self.out, dataset, self.plan.study.seed, spec.sample)
+        for cell, asked in planned(spec, card, None, subjects).cells.items():
+            perturbation, judge, aspect = cell
+            for number in range(min(EACH, len(asked))):
+                about = " ".join(asked.place(number).values())
+                name = f"{judge}/{dataset}/{perturbation}/{aspect}/{about}"
+                yield name, asked.outline(number).key.hex()
+
+    def made(self, stage: str, file: str) -> None:
+        """Keep the first replies of a table of a stage."""
+        rows = read_table("answers", f"{self.out}/{file}.parquet").to_pylist()
+        kept: Counter[str] = Counter()
+        for row in rows:
+            retried = " again" if row["hint"] else ""
+            kind = f"{file.partition('/')[2]}/{row['judge']} {row['kind']}{retried}"
+            about = " ".join(filter(None, (row["aspect"], row["target"], row["target_b"])))
+            name = f"{stage}/{kind}/{about}"
+            if row["draw"] or kept[kind] == EACH or name in kept:
+                continue
+            kept.update([kind, name])
+            self._keep(name, row["key"])
+
+    def _keep(self, name: str, key: str) -> None:
+        name = f"{self.name}/{name}"
+        assert self.keys.setdefault(name, key) == key, f"two keys of one name: {name}"
+
+
+def keys() -> Keys:
+    """Return the keys of all studies."""
+    every: Keys = {}
+    with tempfile.TemporaryDirectory() as folder, serve(say) as endpoint:
+        for study in golden_studies.studies():
+            every |= _keys_of(study, Path(folder) / study.name, endpoint.url)
+        every |= _graded(Path(folder) / "graded", endpoint)
+    return dict(sorted(every.items()))
+
+
+def _keys_of(study: GoldenStudy, folder: Path, url: str) -> Keys:
+    study.write(folder, url)
+    run = Run(folder, study.card, drafting="drafts" in study.stages)
+    for stage in study.stages:
+        getattr(run, stage)()
+    return run.keys
+
+
+def _graded(folder: Path, endpoint: Endpoint) -> Keys:
+    """Return the keys of a study that builds texts of every rating, from references it writes."""
+    folder.mkdir()
+    endpoint.script = graded_study.Scripted()
+    references = {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
+    anchors = graded_study.GRADED["anchors"] | {"per_rating": 1, "surplus": 1}
+    path = graded_study.write_study(
+        folder, endpoint.url, study={"references": references}, targets=5, anchors=anchors
+    )
+    dataset = folder / "config" / "datasets" / "neat.yaml"
+    card = yaml.safe_load(dataset.read_text(encoding="utf-8")) | {"files": str(folder / "neat.csv")}
+    dataset.write_text(yaml.safe_dump(card), encoding="utf-8")
+    run = Run(folder, yaml.safe_load(path.read_text(encoding="utf-8")))
+    run.texts()
+    run.graded()
+    return run.keys
+
+
+def changed(before: Keys, after: Keys) -> list[str]:
+    """Return what is not the same, a line each, by name."""
+    lines = []
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            lines.append(f"gone: {name}")
+        elif name not in before:
+            lines.append(f"new: {name}")
+        elif before[name] != after[name]:
+            lines.append(f"changed: {name}")
+    return lines
+
+
+def written() -> Keys:
+    """Return the keys in the file."""
+    every: Keys = json.loads(KEYS.read_text(encoding="utf-8"))
+    return every
+
+
+def main() -> None:
+    """Tell what has changed; with --write, write the file anew."""
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
+        fresh = keys()
+    if "--write" in sys.argv[1:]:
+        KEYS.write_text(json.dumps(fresh, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(*changed(written(), fresh), f"{len(fresh)} keys", sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""What several tests of reevaluation answers share."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgescope.people.tables import Results
+from reevaluation_study import FLUENCY, ReevaluationStudy
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
+    monkeypatch.chdir(tmp_path)
+    return ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
+
+
+def answers(study: ReevaluationStudy) -> Path:
+    return study.folder / "answers"
+
+
+def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {
+        (row["aspect"], row["group"], row["statistic"]): row
+        for row in found.rows("reevaluation.csv")
+    }

@@ -1,0 +1,263 @@
+"""A small study that was run once, changes to it, and what each change makes run again.
+
+`python tests/support/rerun.py` prints docs/rerun.md; tests/workflow/test_rerun.py makes every
+change and holds the table to what happens.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from asking import FAST
+from judgescope.schema.tables import read_table
+from rerun_place import Jobs, Place, cloned, cloned_with_notes, copied
+
+
+def touch(place: Place) -> None:
+    """Give every file of the checkout a new time."""
+    for path in (*place.folder.glob("config/**/*"), *place.folder.glob("scripts/**/*")):
+        path.touch()
+
+
+def comment(place: Place) -> None:
+    """Add a comment to the code that parses, and to the workflow."""
+    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\n# A remark.\n\n")
+    place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
+
+
+def parser(place: Place) -> None:
+    """Change the code that parses."""
+    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\nREMARK = 1\n\n")
+
+
+def engine(place: Place) -> None:
+    """Change the code that asks."""
+    place.edit("scripts/judgescope/engines/openai/rate.py", "\n\n", "\nREMARK = 1\n\n")
+
+
+def item(place: Place) -> None:
+    """Change one text of one system, in a file of the user's."""
+    texts = place.folder / "results/changing/targets/demo-dialogue/systems.parquet"
+    text = read_table("targets", texts)["text"][0].as_py()
+    place.edit("config/demo/dialogue_outputs.jsonl", text, f"Well, {text}")
+    place.change("datasets", "demo-dialogue", sha256={})
+
+
+def package(place: Place) -> None:
+    """Let another version of a package be installed whose behaviour shows in what judges say."""
+    told = place.folder / "scripts" / "sacrebleu-99.0.dist-info" / "METADATA"
+    told.parent.mkdir()
+    told.write_text("Metadata-Version: 2.1\nName: sacrebleu\nVersion: 99.0\n", encoding="utf-8")
+
+
+def new_judge(place: Place) -> None:
+    """Add a judge of the model."""
+    place.card("judges", "third", model="loop", form="score-only", temperature=0.7)
+    place.study(judges=["terse", "wordy", "rules", "third"])
+
+
+def stronger(place: Place) -> None:
+    """Reorder three sentences in place of two."""
+    degrees = {"minor": {"k": 3}, "major": {"k": "all"}}
+    place.change("perturbations", "reordering", degrees=degrees)
+
+
+def wording(place: Place) -> None:
+    """Say otherwise what an aspect is that the texts of one dataset are rated on."""
+    place.change("aspects", "fluency", definition="How easily it reads.")
+
+
+CELLS = {"terse": 8, "wordy": 8}
+"""Judges whose replies are parsed -> cells."""
+ONE = 48
+"""Requests of a judge on an aspect of the larger dataset."""
+ALL = 2 * ONE + 46
+"""Those of a judge."""
+NEW, STRONGER = 36, 28
+"""Those about new texts, by both judges."""
+
+
+def scores(*judges: str, cells: int = 8) -> Jobs:
+    """Return the scoring jobs of these judges."""
+    return {f"score {judge}": cells for judge in judges or CELLS}
+
+
+ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
+CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
+CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
+TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
+ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
+OF_MODEL = ASK | scores() | ALL_TABLES
+"""What runs when the asking jobs run again: all cells of their judges."""
+ONE_DATASET = {"collect": 1, "statistics": 10, "tables": 1} | REPORT | CARDS | EXPLORE
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, what runs after it, and how many requests are sent."""
+
+    what: str
+    make: Callable[[Place], None] = lambda place: None
+    requests: int = 0
+    jobs: Jobs = field(default_factory=dict)
+    place: Callable[[Place, Path], Place] = copied
+    executed: bool = False
+    """The jobs are run, and not only planned."""
+
+
+CHANGES = [
+    Change("nothing; the project was moved to another folder"),
+    Change("every card, script and data file has a new time", touch),
+    Change("a comment in the code and in a rule", comment),
+    Change("the code of a parser", parser, jobs=scores() | ALL_TABLES, executed=True),
+    Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
+    Change(
+        "the prompt of a form",
+        lambda place: place.edit("config/prompts/score-only.jinja", "\n", "\nBe fair.\n"),
+        requests=ALL,
+        jobs=OF_MODEL,
+    ),
+    Change(
+        "the wording of an aspect that one of the datasets has",
+        wording,
+        requests=2 * ONE,
+        jobs=CHECK | {"ask loop": 1} | scores(cells=4) | ONE_DATASET,
+    ),
+    Change(
+        "a judge's temperature",
+        lambda place: place.change("judges", "terse", temperature=0.5),
+        requests=ALL,
+        jobs=CHECK | OF_MODEL,
+    ),
+    Change(
+        "a judge's draws, from 1 to 3",
+        lambda place: place.change("judges", "terse", draws=3),
+        requests=2 * ALL,
+        jobs=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
+        executed=True,
+    ),
+    Change(
+        "a model's price",
+        lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
+        jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
+    ),
+    Change(
+        "a model's concurrency",
+        lambda place: place.change("models", "loop", limits={**FAST, "concurrency": 2}),
+        jobs=CHECK,
+    ),
+    Change(
+        "a model's address",
+        lambda place: place.edit("config/models/loop.yaml", "127.0.0.1", "localhost"),
+        jobs=CHECK,
+    ),
+    Change(
+        "one text of one system",
+        item,
+        requests=2,
+        jobs=CHECK
+        | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
+        | {"compute control": 1, "compute lexical": 1}
+        | scores(cells=4)
+        | {"collect": 1, "statistics": 9, "tables": 1}
+        | REPORT
+        | CARDS
+        | EXPLORE
+        | TEXTS,
+        executed=True,
+    ),
+    Change(
+        "a new judge of the model",
+        new_judge,
+        requests=ALL,
+        jobs=CHECK | OF_MODEL | scores("third"),
+        executed=True,
+    ),
+    Change(
+        "a new perturbation",
+        lambda place: place.study(perturbations=["reordering", "random-text"]),
+        requests=NEW,
+        jobs=CHECK
+        | {"perturb random-text": 2}
+        | ASK
+        | COMPUTE
+        | scores(cells=10)
+        | ALL_TABLES
+        | TEXTS,
+        executed=True,
+    ),
+    Change(
+        "one degree of a perturbation, k from 2 to 3",
+        stronger,
+        requests=STRONGER,
+        jobs=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+        executed=True,
+    ),
+    Change(
+        "a removed dataset",
+        lambda place: place.study(datasets=["demo-news"]),
+        jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
+        executed=True,
+    ),
+    Change(
+        "another version of a package whose behaviour shows (sacrebleu)",
+        package,
+        jobs={"compute lexical": 2} | ALL_TABLES,
+    ),
+    Change(
+        "the look of the report",
+        lambda place: place.edit("workflow/report/style.css", "{", " { "),
+        jobs=REPORT | CARDS | EXPLORE | TEXTS,
+    ),
+    Change(
+        "a fresh clone with `results/`, `cache/` and `.snakemake/` copied",
+        place=cloned_with_notes,
+    ),
+    Change(
+        "a fresh clone with `results/` and `cache/` copied",
+        place=cloned,
+        jobs=ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+    ),
+]
+
+HEAD = f"""# What a change makes run again
+
+Generated by `python tests/support/rerun.py`; `tests/workflow/test_rerun.py` makes every change on
+the real workflow and holds it to this table.
+
+The study, in config/config.yaml: two datasets of 6 items, 5 systems and 4 sets of texts each
+(systems, originals, two degrees of `reordering`), both rated on coherence and one of them on
+fluency, by `terse` and `wordy` (two forms of one model behind an endpoint), by `rules` (computed)
+and by the controls. It was run once: {sum(CELLS.values())} cells of judges that are asked,
+{2 * ALL} requests. Then one thing changes.
+
+A call of `snakemake`, without any option, runs the jobs below; `judgescope run` makes the same
+call. An asking job that runs asks only what the store lacks. Each cell of its judges is scored
+again, which takes a fraction of a second; measures and controls are computed where their texts,
+their own code or packages have changed.
+
+| change | requests | jobs |
+|---|---|---|
+"""
+
+
+def told(jobs: Jobs) -> str:
+    """Return jobs in words."""
+    scored = {job: count for job, count in jobs.items() if job.startswith("score ")}
+    shown = [f"{job} {count}" for job, count in jobs.items() if job not in scored]
+    if scored == scores():
+        shown.insert(0, f"score: every cell {sum(scored.values())}")
+    elif scored:
+        each = ", ".join(f"{job.removeprefix('score ')} {n}" for job, n in scored.items())
+        shown.insert(0, f"score: {each}")
+    return "; ".join(shown) or "nothing"
+
+
+def document() -> str:
+    """Return docs/rerun.md."""
+    rows = [f"| {one.what} | {one.requests} | {told(one.jobs)} |\n" for one in CHANGES]
+    return HEAD + "".join(rows)
+
+
+if __name__ == "__main__":
+    print(document(), end="")

@@ -1,0 +1,153 @@
+"""Running the real workflow in tests."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from judgescope.core.cells import joined
+from warm import client
+
+HOME = Path(__file__).resolve().parents[2]
+SHARED = HOME.parent / "shared" / "data"
+COLD = {"JUDGESCOPE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
+"""Variables by which every program is started, as a user does, and none forked (warm.py)."""
+needs_data = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the public data is not there: ../shared/data"
+)
+
+
+def copy_project(to: Path) -> Path:
+    """Copy what the workflow needs to run: a checkout without history, environment, results."""
+    for name in ("Makefile", "config", "envs", "profiles", "scripts", "workflow"):
+        source = HOME / name
+        if source.is_dir():
+            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            to.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, to / name)
+    return to
+
+
+def copy_demo(to: Path) -> None:
+    """Copy what `make demo` has made, if it has: a run in `to` does only what has changed since."""
+    for name in ("results/demo", ".snakemake/metadata"):
+        if (HOME / name).is_dir():
+            shutil.copytree(HOME / name, to / name)
+
+
+def environment(home: Path = HOME) -> dict[str, str]:
+    """Return the environment of a user who works with the checkout at `home`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def python(home: Path = HOME) -> str:
+    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
+    return client() if home == HOME and not COLD & os.environ.keys() else sys.executable
+
+
+def run(
+    *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
+) -> subprocess.CompletedProcess[str]:
+    """Run `python <arguments>` as a user would, output and errors together."""
+    return subprocess.run(
+        [python(home), *arguments],
+        cwd=cwd,
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+
+
+def in_session(process: int) -> set[int]:
+    """Return the processes that live in the session that a process began, from the system's list.
+
+    A command that was started with `start_new_session` has what it starts in it, though not in one
+    process group.
+    """
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):  # it has ended
+            state, _, _, session = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(session) == process and state != "Z":
+                found.add(int(path.name))
+    return found
+
+
+def kill_all(process: int) -> None:
+    """Kill a command that began a session, and all that it started, at one moment: kill -9."""
+    while there := in_session(process):
+        for one in there:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+
+def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:
+    """Run the workflow at `home` in the folder `cwd`."""
+    profile = ["--workflow-profile", str(home / "profiles" / "default")]
+    return run(
+        "-m",
+        "snakemake",
+        "-s",
+        str(home / "workflow" / "Snakefile"),
+        *profile,
+        *arguments,
+        cwd=cwd,
+        home=home,
+    )
+
+
+def write_study(folder: Path, **keys: Any) -> Path:
+    """Write a small study on the demo data and return its file; `keys` replace its own."""
+    study = {
+        "study": "small",
+        "seed": 3,
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness", "groundedness"],
+        "judges": ["rouge-l-source", "rules", "constant-top", "random", "length"],
+        "perturbations": ["random-typos", "reordering"],
+        "methods": ["agreement", "discernment"],
+    }
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(study | keys), encoding="utf-8")
+    return path
+
+
+def write_card(folder: Path, kind: str, name: str, /, **changes: Any) -> None:
+    """Write a changed copy of a shipped card into the config folder of `folder`."""
+    card = yaml.safe_load((HOME / "config" / kind / f"{name}.yaml").read_text(encoding="utf-8"))
+    path = folder / "config" / kind / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(card | changes), encoding="utf-8")
+
+
+def cell(results: Path, kind: str, name: str, aspect: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a cell's file, `<dataset>/<model>/<set>/<judge>`, all or on an aspect."""
+    found: list[dict[str, Any]] = pq.read_table(results / kind / f"{name}.parquet").to_pylist()
+    return [row for row in found if aspect in ("", joined(row["aspect"], row["criterion"]))]
+
+
+def rows(results: Path, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a result table."""
+    found: list[dict[str, Any]] = pq.read_table(results / "tables" / f"{table}.parquet").to_pylist()
+    return found
+
+
+def outputs(results: Path) -> dict[str, bytes]:
+    """Return the bytes of everything that a person gets: tables and report."""
+    every = (*results.glob("tables/*"), *results.glob("report/**/*"))
+    files = [path for path in every if path.is_file()]
+    return {str(path.relative_to(results)): path.read_bytes() for path in sorted(files)}

@@ -1,0 +1,234 @@
+"""`judgescope init`: what columns hold, what is asked, what is refused, what is written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from init_setup import ROWS, card, here, init, written
+from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
+from judgescope.cli.init.judge import key_name
+from judgescope.core.errors import UserError, UserErrors
+
+__all__ = ["here"]
+
+
+def test_columns_are_guessed_from_names_and_cells() -> None:
+    found = guess(ROWS)
+    assert (found.text, found.source, found.system, found.item) == (
+        *("summary", ["article"], "model"),
+        None,
+    )
+    assert found.ratings == {"fluency": ["fluency_rater1", "fluency_rater2"]}
+    assert (found.task, found.left, found.means) == ("summarization", ["remark"], False)
+
+
+def test_the_longest_texts_are_judged_where_no_name_tells() -> None:
+    rows = [{"id": at, "bla": "word " * (20 + at), "tag": "x", "q": at % 3} for at in range(12)]
+    found = guess(rows)
+    assert (found.text, found.item, found.ratings) == ("bla", "id", {"q": ["q"]})
+
+
+def test_long_cells_that_repeat_are_what_texts_were_written_from() -> None:
+    rows = [
+        {"notice": "word " * (30 + at % 3), "summary": "short " * 9 + str(at)} for at in range(6)
+    ]
+    assert guess(rows).source == ["notice"]
+    assert (
+        guess([{**row, "notice": f"{row['notice']}{at}"} for at, row in enumerate(rows)]).source
+        == []
+    )
+
+
+def test_a_mean_beside_its_raters_is_left_out_and_alone_it_is_a_mean() -> None:
+    beside = [{"text": "t", "fluency_1": 1, "fluency_2": 2, "fluency_mean": 1.5}]
+    assert guess(beside).ratings == {"fluency": ["fluency_1", "fluency_2"]}
+    alone = guess([{"text": "t", "avg_fluency": 1.5}])
+    assert alone.ratings == {"fluency": ["avg_fluency"]} and alone.means
+
+
+@pytest.mark.parametrize(
+    ("column", "aspect"),
+    [
+        ("fluency", "fluency"),
+        ("Fluency_rater2", "fluency"),
+        ("rater1Fluency", "fluency"),
+        ("human fluency score", "fluency"),
+        ("maintains_context", "maintains-context"),
+        ("score", "overall"),
+        ("rating_3", "overall"),
+    ],
+)
+def test_an_aspect_is_what_a_name_says_beside_the_rater(column: str, aspect: str) -> None:
+    assert aspect_of(column) == aspect
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ([1, 3, 2], {"min": 1, "max": 5, "step": 1}),
+        ([0, 1], {"min": 0, "max": 1, "step": 1}),
+        ([0.2, 0.31], {"min": 0, "max": 1}),
+        ([2.5, 4], {"min": 1, "max": 5, "step": 0.5}),
+        ([1, 7], {"min": 1, "max": 7, "step": 1}),
+        ([12, 93.4], {"min": 0, "max": 100}),
+        ([-3, 3], {"min": -3, "max": 3, "step": 1}),
+        ([900, 900], {"min": 900, "max": 901, "step": 1}),
+    ],
+)
+def test_a_scale_is_the_smallest_usual_one_that_has_all_ratings(
+    values: list[float], wanted: dict[str, float]
+) -> None:
+    assert scale(values) == wanted
+
+
+def test_numbers_are_read_from_lists_and_words_are_none() -> None:
+    rows: list[dict[str, Any]] = [{"a": "[1, 2]", "b": "good", "c": ""}, {"a": 3, "b": "4"}]
+    assert numbers(rows, "a") == [1, 2, 3]
+    assert numbers(rows, "b") is None and numbers(rows, "c") is None
+
+
+def test_the_cards_say_what_was_guessed_and_never_a_key(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "Org/Big-1", "--key-env", "MY_KEY"]
+    assert init("mine.csv", "--yes", *end, "--price", ".1", ".4") == 0
+    said = capsys.readouterr().out
+    assert "fluency: fluency_rater1, fluency_rater2 (2 columns, 1 to 5 seen)" in said.replace(
+        "scale 1:5:1; ", ""
+    )
+    assert "not used    remark" in said and "4 texts of 2 items, 8 ratings" in said
+    assert "judgescope check config/studies/mine.yaml" in said and "export MY_KEY" in said
+    data = card("datasets", "mine")
+    assert data["files"] == "../../mine.csv" and data["columns"]["source"] == "article"
+    assert data["aspects"] == {"fluency": {"min": 1, "max": 5, "step": 1}}
+    model = card("models", "org-big-1")
+    assert (model["name"], model["api_key_env"]) == ("Org/Big-1", "MY_KEY")
+    assert model["price"] == {"input": 0.1, "output": 0.4}
+    assert card("studies", "mine")["judges"][0] == "org-big-1"
+    assert not list(here.glob(".config-*"))
+
+
+def test_a_table_without_sources_hides_them_from_judges(here: Path) -> None:
+    rows = [{"id": f"i{at}", "reply": "words " * 9, "score": at % 5 + 1} for at in range(12)]
+    Path("r.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert init("r.jsonl", "--yes") == 0
+    assert card("datasets", "r")["aspects"]["overall"]["source_visible"] is False
+    assert card("studies", "r")["judges"] == ["rules", "length"]
+
+
+def test_a_new_aspect_has_a_card_of_its_own(here: Path) -> None:
+    words = ["--rating", "pace=fluency_rater1", "--define", "pace=How fast it reads."]
+    assert init("mine.csv", "--yes", *words, "--scale", "pace=1:7:1") == 0
+    assert card("aspects", "pace")["definition"] == "How fast it reads."
+    assert card("datasets", "mine")["aspects"]["pace"]["max"] == 7
+
+
+WRONG: dict[str, tuple[list[str], str, str | None]] = {
+    "column": (["--text", "sumary"], "the table has no such column", "summary"),
+    "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
+    "aspect": (["--rating", "fluncy=fluency_rater1"], "no aspect card of this name", "fluency"),
+    "scale": (["--scale", "five"], "worst and a best", None),
+    "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
+    "range": (["--scale", "1:4:1"], "a rating is off the scale", None),
+    "half": (["--endpoint", "http://h/v1"], "belong together", None),
+    "url": (["--endpoint", "h/v1", "--model", "m"], "this is no address", None),
+    "judge": (["--judge", "rulez"], "there is no judge card of this name", "rules"),
+    "form": (
+        ["--endpoint", "http://h/v1", "--model", "m", "--form", "score-olny"],
+        "score-olny",
+        "score-only",
+    ),
+    "define": (["--define", "fluency"], "a definition names its aspect", None),
+}
+
+
+@pytest.mark.parametrize("mistake", sorted(WRONG))
+def test_a_mistake_is_named_and_nothing_is_written(mistake: str, here: Path) -> None:
+    words, what, nearest = WRONG[mistake]
+    with pytest.raises((UserError, UserErrors)) as caught:
+        init("mine.csv", "--yes", *words)
+    error = caught.value
+    one = error.errors[0] if isinstance(error, UserErrors) else error
+    assert isinstance(one, UserError) and what in str(one)
+    assert ".config-" not in str(one)
+    assert nearest is None or one.nearest() == nearest
+    assert sorted(path.name for path in here.iterdir()) == ["mine.csv"]
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-1234567890", "abcdefghij0123456789x", "A" * 41, "with space", "0day"]
+)
+def test_what_may_be_a_key_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        key_name(text)
+    assert text not in str(caught.value)
+    assert key_name("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and key_name("") is None
+
+
+@pytest.mark.parametrize("text", ["1:5:1", "1-5-1", "1 to 5 to 1"])
+def test_a_scale_may_be_written_in_several_ways(text: str) -> None:
+    assert read_scale(text) == {"min": 1, "max": 5, "step": 1}
+
+
+def test_a_missing_file_names_what_is_there(here: Path) -> None:
+    with pytest.raises(UserError, match="no such file") as caught:
+        init("mine.cvs", "--yes")
+    assert caught.value.nearest() == "mine.csv"
+    Path("empty.csv").write_text("text,score\n")
+    with pytest.raises(UserError, match="has no rows"):
+        init("empty.csv", "--yes")
+
+
+def test_nothing_is_overwritten(here: Path) -> None:
+    assert init("mine.csv", "--yes") == 0
+    before = {path: Path(path).read_bytes() for path in written()}
+    with pytest.raises(UserError, match="there is a card of this name"):
+        init("mine.csv", "--yes")
+    end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
+    Path("config/models").mkdir()
+    Path("config/models/m.yaml").write_text("mine: own\n")
+    with pytest.raises(UserErrors) as caught:
+        init("mine.csv", "--yes", "--study", "other", *end)
+    assert "config/models/m.yaml" in str(caught.value)
+    Path("config/models/m.yaml").unlink()
+    assert {path: Path(path).read_bytes() for path in written()} == before
+
+
+def test_questions_take_what_is_guessed_and_ask_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ["sumary", "", "", "", "", ""]
+    ratings = ["fluency=remark", "fluency=fluency_rater1 pace=fluency_rater2"]
+    scales = ["", "5:1", "1:7:1", "", "How fast it reads."]
+    end = ["h/v1", "http://127.0.0.1:9/v1", "m", "sk-secret-1", "MY_KEY", "a b", ".1 .2"]
+    assert init(answers=["mine.csv", *columns, *ratings, *scales, *end, "other", "y"]) == 0
+    said = capsys.readouterr().out
+    assert "nearest: summary" in said and "there is no aspect card 'pace'" in said
+    assert "sk-secret" not in said
+    assert card("datasets", "other")["columns"]["ratings"]["pace"] == ["fluency_rater2"]
+    assert card("models", "m")["api_key_env"] == "MY_KEY"
+
+
+def test_no_at_the_end_writes_nothing(here: Path) -> None:
+    assert init("mine.csv", answers=[*[""] * 7, "-", "", "n"]) == 1
+    assert written() == []
+
+
+@pytest.mark.heavy
+def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
+    done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
+    assert done.returncode == 1 and "there is no terminal to ask on" in done.stdout
+    assert "--yes" in done.stdout and written() == []
+
+
+@pytest.mark.heavy
+def test_what_init_writes_passes_check(here: Path) -> None:
+    """A study of measures alone: what a run asks of a model is tried by the tutorial's test."""
+    done = running.run("-m", "judgescope", "init", "mine.csv", "--yes", cwd=here)
+    assert done.returncode == 0, done.stdout
+    done = running.run("-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here)
+    assert done.returncode == 0 and "all cards and files are in order" in done.stdout

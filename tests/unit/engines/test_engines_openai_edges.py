@@ -1,0 +1,380 @@
+"""The HTTP engine at its edges: waits, odd answers, refusals in a row, and what is never told."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines_openai_setup import ANY, after, ask, card, requests
+from engines_openai_setup import FAST as QUICK
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import HOPELESS, SHOWN, OpenAIEngine
+from judgescope.engines.openai.rate import LONGEST_WAIT
+from judgescope.engines.openai.wire import read_replies
+from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.replies.asking import obtain
+from judgescope.replies.store import Store
+from scripted import Body, Endpoint, Said, refusal, reply, serve
+
+KEY = "sk-very-secret"
+FAST = {**QUICK, "timeout": 60}
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """An endpoint that says 4."""
+    with serve(lambda _: reply("4")) as running:
+        yield running
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let nobody wait, and note for how long each would have."""
+    noted: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        if seconds:
+            noted.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+    return noted
+
+
+def prompt(body: Body) -> str:
+    return str(body["messages"][0]["content"])
+
+
+# --- what is sent ---
+
+
+def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) -> None:
+    """A card may not hold them; a request that does is still the one that its key names."""
+    own = {"model": "x", "messages": [], "temperature": 2, "top_p": 0.1, "max_tokens": 1, "seed": 1}
+    model = card(endpoint)
+    [plain] = requests(model, "What?", temperature=0.5, max_tokens=17)
+    one = Request({**plain.asked, "extra_body": {**own, "top_k": 5}})
+    ask(model, one)
+    assert endpoint.asked == [
+        {
+            **{"model": "it", "messages": [{"role": "user", "content": "What?"}], "top_k": 5},
+            **{"temperature": 0.5, "top_p": 1, "max_tokens": 17, "seed": one.seed(0)},
+        }
+    ]
+
+
+def test_each_draw_gets_the_reply_to_its_own_seed(endpoint: Endpoint) -> None:
+    endpoint.script = lambda body: reply(f"{prompt(body)} {body['seed']}")
+    model = card(endpoint, limits={**FAST, "concurrency": 8})
+    asked = requests(model, *"abcd")
+    kept: list[Reply] = []
+    OpenAIEngine(model)([Work(one, tuple(range(5))) for one in asked], False, kept.append)
+    told = {(one.key, one.draw): one.text for one in kept}
+    assert len(kept) == len(endpoint.asked) == 20
+    assert told == {
+        (one.key, draw): f"{one.prompt} {one.seed(draw)}" for one in asked for draw in range(5)
+    }
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_without_a_key_nothing_is_authorised(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.delenv("IT_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("IT_KEY", value)
+    model = card(endpoint, api_key_env="IT_KEY")
+    ask(model, *requests(model, "a"))
+    assert endpoint.authorised == [None]
+
+
+def test_another_server_gets_neither_the_key_nor_the_prompt(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IT_KEY", KEY)
+    with serve(lambda _: reply("5")) as other:
+        there = f"{other.url}/chat/completions"
+        endpoint.script = lambda _: Said({}, 307, {"Location": there})
+        model = card(endpoint, api_key_env="IT_KEY")
+        with pytest.raises(UserError, match=f"HTTP 307: .*moved to {there}"):
+            ask(model, *requests(model, "a"))
+        assert other.asked == []
+
+
+# --- waiting ---
+
+
+def test_the_wait_is_drawn_below_a_bound_that_doubles(
+    endpoint: Endpoint, waits: list[float]
+) -> None:
+    endpoint.script = lambda _: refusal(503, "later")
+    model = card(
+        endpoint,
+        limits={**FAST, "attempts": 12, "backoff": 0.5, "concurrency": 1, "patience": 3600},
+    )
+    _, failures = ask(model, *requests(model, "a", "b"))
+    assert [failure.reason for failure in failures] == ["HTTP 503: later (12 attempts)"] * 2
+    assert len(waits) == 22 and len(endpoint.asked) == 24
+    for number, wait in enumerate(waits):
+        assert 0 < wait <= min(0.5 * 2 ** (number % 11), LONGEST_WAIT)
+    assert waits[0] != waits[11]
+    assert min(waits[n] / min(0.5 * 2 ** (n % 11), LONGEST_WAIT) for n in range(22)) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"),
+    [
+        *(("7", 6.9, 7), ("0", 0, 0), ("-3", 0, 0), ("nan", 0, 0.01)),
+        *(("", 0, 0.01), ("soon", 0, 0.01), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0)),
+    ],
+)
+def test_what_the_endpoint_says_of_waiting_is_followed_within_bounds(
+    endpoint: Endpoint, waits: list[float], header: str, least: float, most: float
+) -> None:
+    endpoint.script = after(1, refusal(503, "later", **{"Retry-After": header}))
+    model = card(endpoint)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+    assert len(endpoint.asked) == 2
+    assert least <= sum(waits) <= most
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_who_hangs_up_is_asked_as_often_as_the_card_says(endpoint: Endpoint, attempts: int) -> None:
+    def hang_up(_: Body) -> Said:
+        raise ConnectionResetError
+
+    endpoint.script = hang_up
+    model = card(endpoint, limits={**FAST, "attempts": attempts})
+    [failure] = ask(model, *requests(model, "a"))[1]
+    assert failure.reason.startswith("no answer: ")
+    assert failure.reason.endswith(f"({attempts} attempts)")
+    assert len(endpoint.asked) == attempts
+
+
+def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
+    woken = threading.Event()
+    endpoint.script = lambda _: reply("4") if woken.wait(5) else reply("5")
+    model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 2})
+    [failure] = ask(model, *requests(model, "a"))[1]
+    woken.set()
+    assert failure == Failure("a", "no answer: TimeoutError (2 attempts)")
+
+
+def test_who_waits_to_ask_again_still_has_his_place(endpoint: Endpoint) -> None:
+    """Retries add no requests under way, and nobody is asked about twice at once."""
+    lock, under_way, most = threading.Lock(), set[str](), 0
+    tried: dict[str, int] = {}
+
+    def count(body: Body) -> Said:
+        nonlocal most
+        with lock:
+            assert prompt(body) not in under_way
+            under_way.add(prompt(body))
+            most = max(most, len(under_way))
+            tried[prompt(body)] = tried.get(prompt(body), 0) + 1
+        threading.Event().wait(0.01)
+        with lock:
+            under_way.remove(prompt(body))
+        return reply("4") if tried[prompt(body)] == 3 else refusal(500, "later")
+
+    endpoint.script = count
+    model = card(endpoint, limits={**FAST, "concurrency": 3})
+    came, failures = ask(model, *requests(model, *map(str, range(8))))
+    assert len(came) == 8 and not failures and most == 3
+    assert set(tried.values()) == {3}
+
+
+# --- refusals ---
+
+
+def test_refusals_are_held_back_until_a_reply_and_then_kept(endpoint: Endpoint) -> None:
+    endpoint.script = after(HOPELESS - 1, refusal(400, "too long"))
+    model = card(endpoint, limits={**FAST, "concurrency": 1})
+    kept: list[Reply] = []
+    missing = [Work(one, (0,)) for one in requests(model, *map(str, range(HOPELESS)))]
+    assert OpenAIEngine(model)(missing, False, kept.append) == []
+    assert [one.key for one in kept] == [one.key for one, _ in missing]
+    assert [one.status for one in kept] == ["error"] * (HOPELESS - 1) + ["ok"]
+    assert {one.finish for one in kept} == {"error", "stop"}
+
+
+def test_after_a_reply_any_number_of_refusals_is_kept(endpoint: Endpoint) -> None:
+    left = iter([reply("4")])
+    endpoint.script = lambda _: next(left, refusal(422, "too long"))
+    model = card(endpoint, limits={**FAST, "concurrency": 1})
+    came, failures = ask(model, *requests(model, *map(str, range(2 * HOPELESS))))
+    assert list(came.values()) == ["ok: 4"] + ["error: HTTP 422: too long"] * (2 * HOPELESS - 1)
+    assert not failures
+
+
+def test_without_credit_nothing_held_back_is_kept(endpoint: Endpoint) -> None:
+    said = {"2": refusal(402, "pay"), "3": reply("4")}
+    endpoint.script = lambda body: said.get(prompt(body), refusal(400, "too long"))
+    model = card(endpoint, limits={**FAST, "concurrency": 1})
+    kept: list[Reply] = []
+    with pytest.raises(UserError, match="will not answer: HTTP 402: pay"):
+        OpenAIEngine(model)(
+            [Work(one, (0,)) for one in requests(model, *"0123")], False, kept.append
+        )
+    assert kept == [] and endpoint.prompts == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "out", [refusal(402, "pay"), refusal(429, "insufficient_quota"), refusal(403, "no")]
+)
+def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
+    endpoint: Endpoint, tmp_path: Path, out: Said
+) -> None:
+    left = iter(range(3))
+    endpoint.script = lambda _: reply("4") if next(left, None) is not None else out
+    model = card(endpoint, limits={**FAST, "concurrency": 1})
+    asked = requests(model, *"abcde")
+    with Store(tmp_path, "it") as store, pytest.raises(UserError, match=f"HTTP {out.status}"):
+        obtain(asked, store, OpenAIEngine(model))
+    endpoint.script = lambda _: reply("5")
+    with Store(tmp_path, "it") as store:
+        found = obtain(asked, store, OpenAIEngine(model))
+    assert [found[one.key, 0].text for one in asked] == ["4", "4", "4", "5", "5"]
+    assert endpoint.prompts == ["a", "b", "c", "d", "d", "e"]
+
+
+def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.script = lambda body: refusal(500, "down") if prompt(body) in "bd" else reply("4")
+    model = card(endpoint)
+    asked = requests(model, *"abcde")
+    with (
+        Store(tmp_path, "it") as store,
+        pytest.raises(UserError, match="2 of 5 requests failed: HTTP 500: down") as error,
+    ):
+        obtain(asked, store, OpenAIEngine(model))
+    assert set(error.value.where.split(", ")) == {"b", "d"}
+    found = Store(tmp_path, "it").read({one.key: 1 for one in asked})
+    assert {asked[i].key for i in (0, 2, 4)} == {key for key, _ in found}
+
+
+# --- what an endpoint says of its reasons ---
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"error": {"message": "too long", "code": 1}}, "too long"),
+        ({"error": "too long"}, "too long"),
+        ({"object": "error", "message": "too long"}, "too long"),
+        ({"detail": "too long"}, "too long"),
+        ({"detail": [{"msg": "too long"}]}, '[{"msg": "too long"}]'),
+        ({"other": "too long"}, '{"other": "too long"}'),
+        (b'["too", "long"]', '["too", "long"]'),
+        (b"too\r\n\r\n  long\x85 \xe2\x80\xa8", "too long\ufffd"),
+        (b"", ""),
+        (b"x" * 5 * SHOWN, "x" * SHOWN),
+        (json.dumps({"error": "Pr\u00fcfe \U0001f600"}).encode(), "Pr\u00fcfe \U0001f600"),
+    ],
+)
+def test_the_reason_of_a_refusal_is_found_in_any_shape(
+    endpoint: Endpoint, body: Any, told: str
+) -> None:
+    endpoint.script = lambda _: Said(body, 400)
+    model = card(endpoint)
+    came, _ = ask(model, *requests(model, "a"), proven=True)
+    assert came == {"a": f"error: HTTP 400: {told}"}
+
+
+SHAPES: list[Callable[[int], Said]] = [
+    lambda status: refusal(status, f"{'x' * (SHOWN - 5)}{KEY}"),
+    lambda status: refusal(status, f"{KEY}\n{KEY}"),
+    lambda status: Said({"error": {"headers": {"Authorization": f"Bearer {KEY}"}}}, status),
+    lambda status: Said(f"<p>Bearer {KEY}</p>".encode(), status),
+]
+
+
+@pytest.mark.parametrize("shape", range(len(SHAPES)))
+@pytest.mark.parametrize("status", [400, 401, 402, 429, 500])
+def test_the_key_is_told_in_no_shape(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int, shape: int
+) -> None:
+    """Neither whole nor cut short, in replies, failures, errors and what stands behind them."""
+    monkeypatch.setenv("IT_KEY", KEY)
+    endpoint.script = lambda _: SHAPES[shape](status)
+    model = card(endpoint, api_key_env="IT_KEY", limits={**FAST, "patience": 1})
+    try:
+        told = repr(ask(model, *requests(model, "a"), proven=True))
+    except UserError as error:
+        told = f"{error} {error.__dict__} {error.__cause__!r}"
+        assert error.__suppress_context__
+    assert str(status) in told
+    assert "sk-v" not in told and "secret" not in told
+    assert set(endpoint.authorised) == {f"Bearer {KEY}"}
+
+
+# --- odd answers ---
+
+
+def test_bytes_that_are_no_text_are_marked(endpoint: Endpoint) -> None:
+    endpoint.script = lambda _: Said(b'{"choices":[{"message":{"content":"4 \xff\xc3"}}]}')
+    model = card(endpoint)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4 \ufffd\ufffd"}, [])
+
+
+def test_an_answer_that_says_it_is_packed_and_is_not_is_no_answer(endpoint: Endpoint) -> None:
+    endpoint.script = after(1, Said(b"{}" * 50, headers={"Content-Encoding": "gzip"}))
+    model = card(endpoint)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+    assert len(endpoint.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('"\\ud83d\\ude00\\ud83d"', "\U0001f600\ufffd"),
+        ('"\\ude00\\ud83d 4"', "\ufffd\ufffd 4"),
+        ('"\\u0000\\u001b[0m\\u2028"', "\0\x1b[0m\u2028"),
+        ('"שלום \\ufeff e\\u0301"', "שלום \ufeff e\u0301"),
+        ('" 4\\n"', " 4\n"),
+    ],
+)
+def test_any_text_reaches_the_store_and_comes_back(
+    endpoint: Endpoint, tmp_path: Path, text: str, content: str
+) -> None:
+    endpoint.script = lambda _: Said(f'{{"choices":[{{"message":{{"content":{text}}}}}]}}'.encode())
+    model = card(endpoint)
+    [one] = requests(model, "a")
+    with Store(tmp_path, "it") as store:
+        came = obtain([one], store, OpenAIEngine(model))
+    assert came == Store(tmp_path, "it").read({one.key: 1})
+    assert came[one.key, 0].text == content
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (None, None),
+        ("many", None),
+        ({}, {}),
+        ({"prompt_tokens": 0, "completion_tokens": None}, {"prompt": 0}),
+        ({"prompt_tokens": 7, "prompt_tokens_details": None}, {"prompt": 7}),
+        ({"prompt_tokens_details": {"cached_tokens": 0}}, {"cached": 0}),
+        ({"completion_tokens_details": {"audio_tokens": 1}}, {}),
+    ],
+)
+def test_only_what_was_counted_is_told(usage: Any, counts: Any) -> None:
+    answer = {"choices": [{"message": {"content": "4"}}], "usage": usage}
+    [found] = read_replies(json.dumps(answer), ANY, [0])
+    assert found.usage == counts
+
+
+@pytest.mark.parametrize(
+    ("told", "finish"),
+    [(None, "stop"), ("", "stop"), ("content_filter", "content_filter"), ("eos", "eos")],
+)
+def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> None:
+    answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
+    found = read_replies(json.dumps(answer), ANY, [3])
+    assert found == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]

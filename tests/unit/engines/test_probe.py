@@ -1,0 +1,226 @@
+"""What an endpoint does with the fields that it is sent, and what follows for its judges."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import llama
+import running
+from asking import Study
+from engines_openai_setup import card
+from judgescope.core.errors import UserError
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.openai.probe import FIELDS, Finding, Findings
+from judgescope.replies.probing import able, read_findings, try_out
+from judgescope.replies.store import Store
+from judgescope.schema.cards import Judge
+from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
+
+PROBES = 7
+"""Requests that find everything out."""
+ABLE: Findings = dict.fromkeys(FIELDS, "honoured")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serve(lambda _: reply("4")) as running:
+        yield running
+
+
+def honest(body: Body) -> Said:
+    """Honour every field."""
+    if "structured_outputs" in body:
+        return reply(body["structured_outputs"]["choice"][0])
+    if "response_format" in body:
+        return reply('{"direction": "south"}')
+    texts = [f"one, two {body['seed'] + i}" for i in range(body.get("n", 1))]
+    told = replies(*texts)
+    if "logprobs" in body:
+        assert isinstance(told.body, dict)
+        token = {"token": "H", "logprob": -0.1, "top_logprobs": [{"token": "A", "logprob": -2}]}
+        told.body["choices"][0]["logprobs"] = {"content": [token]}
+    return told
+
+
+def careless(body: Body) -> Said:
+    """Know nothing but the messages: as long as it likes, and never the same."""
+    careless.count = getattr(careless, "count", 0) + 1  # type: ignore[attr-defined]
+    told = reply(f"Hello, {careless.count}!")  # type: ignore[attr-defined]
+    assert isinstance(told.body, dict)
+    told.body["usage"]["completion_tokens"] = 500
+    return told
+
+
+def strict(body: Body) -> Said:
+    """Refuse what it does not know."""
+    known = {"model", "messages", "temperature", "top_p", "max_tokens", "seed"}
+    if unknown := sorted(body.keys() - known):
+        return refusal(400, f"unknown: {unknown}")
+    return reply(f"one, two, {body['seed']}")
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (honest, ABLE),
+        (
+            lambda _: reply("4"),
+            {**dict.fromkeys(FIELDS, "ignored"), "max_tokens": "honoured", "seed": "unknown"},
+        ),
+        (careless, dict.fromkeys(FIELDS, "ignored")),
+        (
+            strict,
+            {**dict.fromkeys(FIELDS, "refused"), "max_tokens": "honoured", "seed": "honoured"},
+        ),
+    ],
+)
+def test_each_field_is_found_out(
+    endpoint: Endpoint, script: Callable[[Body], Said], found: Findings
+) -> None:
+    endpoint.script = script
+    assert OpenAIEngine(card(endpoint)).findings() == found
+    assert len(endpoint.asked) == PROBES
+
+
+def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
+    endpoint: Endpoint,
+) -> None:
+    left = iter(range(2))
+    endpoint.script = lambda body: (
+        refusal(503, "starting") if next(left, None) is not None else honest(body)
+    )
+    assert OpenAIEngine(card(endpoint)).findings() == ABLE
+    endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
+    with pytest.raises(UserError, match="plain request: HTTP 400: use max_completion") as error:
+        OpenAIEngine(card(endpoint)).findings()
+    assert "spelling" in error.value.todo
+    endpoint.script = lambda _: refusal(500, "down")
+    with pytest.raises(UserError, match="does not answer: HTTP 500: down"):
+        OpenAIEngine(card(endpoint)).findings()
+
+
+def test_findings_are_kept_for_one_model_at_one_address(
+    endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script = honest
+    model, store = card(endpoint), Store(tmp_path, "it")
+    assert read_findings(store, model) is None
+    try_out(store, model)
+    assert "max_tokens honoured, seed honoured, n honoured" in capsys.readouterr().out
+    assert read_findings(store, model) == ABLE
+    other = card(endpoint, base_url=endpoint.url.replace("/v1", "/v2"))
+    assert read_findings(store, other) is None
+    assert read_findings(store, card(endpoint, variant="int4")) is None
+    [kept] = store.shard.glob("probe-*.json")
+    assert endpoint.url not in kept.read_text("utf-8")
+    kept.write_text('{"half', encoding="utf-8")
+    assert read_findings(store, model) is None
+
+
+UNTOLD: Findings = dict.fromkeys(FIELDS, "unknown")
+
+
+def judge(**keys: Any) -> Judge:
+    return Judge.model_validate({"judge": "j", "model": "it", "form": "score-only", **keys})
+
+
+def test_a_judge_is_asked_as_it_is_where_the_endpoint_can() -> None:
+    for keys in ({}, {"estimator": "logprob_mean"}, {"structured": "json"}):
+        for findings in (ABLE, {}, UNTOLD):
+            assert able(judge(**keys), findings) == judge(**keys)
+    nothing: Findings = dict.fromkeys(FIELDS, "refused")
+    assert able(judge(), nothing) == judge()
+
+
+@pytest.mark.parametrize("finding", ["ignored", "refused"])
+def test_it_falls_back_only_where_its_card_allows_it(finding: Finding) -> None:
+    unable: Findings = dict.fromkeys(FIELDS, finding)
+    weighted = judge(estimator="logprob_mean", fallback={"draws": 7, "temperature": 0.5})
+    sampled = able(weighted, unable)
+    assert (sampled.estimator, sampled.draws, sampled.temperature) == ("mean", 7, 0.5)
+    with pytest.raises(UserError, match="cannot answer") as error:
+        able(judge(estimator="logprob_mean"), unable)
+    assert f"logprobs is {finding}" in str(error.value) and "fallback" in error.value.todo
+    for structured, field in (("choice", "choice"), ("json", "json_schema")):
+        with pytest.raises(UserError, match=f"the field {field} is {finding}"):
+            able(judge(structured=structured), unable)
+
+
+@pytest.mark.heavy
+def test_a_real_server(tmp_path: Path) -> None:
+    """llama.cpp: no choice of vLLM's kind, no more draws at once than it has slots."""
+    llama.require()
+    path = tmp_path / "random.gguf"
+    llama.write_random_gguf(path)
+    with llama.serve(path, context=512) as url:
+        model = {"model": "random", "name": llama.MODEL, "engine": "openai", "base_url": url}
+        findings = OpenAIEngine(card(Endpoint(url, honest), **model)).findings()
+    assert findings == {**ABLE, "choice": "ignored"}
+
+
+# --- a study ---
+
+
+def weighing(body: Body) -> Said:
+    """Say 4, with as much probability for 5."""
+    told = answer({"finish_reason": "stop", "message": {"content": "4"}})
+    if "logprobs" in body and isinstance(told.body, dict):
+        half = {"logprob": -0.6931471805599453}
+        token = {"token": "4", **half, "top_logprobs": [{"token": "5", **half}]}
+        told.body["choices"][0]["logprobs"] = {"content": [token]}
+    return told
+
+
+WEIGHED = "demo-dialogue/loop/systems/weighed"
+
+
+def estimators(study: Study) -> set[tuple[float, int, str]]:
+    rows = running.cell(study.folder / "results/asked", "scores", WEIGHED, "naturalness")
+    return {(row["value"], row["n_draws"], row["estimator"]) for row in rows}
+
+
+@pytest.mark.slow
+def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
+    tmp_path: Path, endpoint: Endpoint
+) -> None:
+    study = Study(tmp_path, endpoint)
+    study.model(probe=True)
+    fallback = {"draws": 3, "temperature": 1.0}
+    weighed = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
+    study.card("judges", "weighed", **weighed)
+    study.study(judges=["weighed"])
+    endpoint.script = weighing
+    done = study.run()
+    assert done.returncode == 0, done.stdout
+    assert len(endpoint.asked) == PROBES + 120
+    assert estimators(study) == {(4.5, 1, "logprob_mean")}
+    assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES:])
+    assert study.run().returncode == 0 and len(endpoint.asked) == PROBES + 120
+    # another address, where no probabilities are told
+    with serve(lambda _: reply("4")) as other:
+        study.endpoint = other
+        study.model(probe=True, variant="elsewhere")
+        done = study.run()
+        assert done.returncode == 1 and "cannot answer this judge" in done.stdout
+        assert len(other.asked) == PROBES
+        study.card("judges", "weighed", **weighed, fallback=fallback)
+        done = study.run()
+        assert done.returncode == 0, done.stdout
+        assert len(other.asked) == PROBES + 3 * 120
+        assert estimators(study) == {(4.0, 3, "mean")}
+
+
+@pytest.mark.heavy
+def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
+    tmp_path: Path, endpoint: Endpoint
+) -> None:
+    study = Study(tmp_path, endpoint)
+    study.card("judges", "weighed", model="loop", form="compare", estimator="logprob_mean")
+    study.study(judges=["weighed"])
+    done = study.ask()
+    assert done.returncode == 1 and "key estimator" in done.stdout
+    assert endpoint.asked == []
+    assert json.dumps(done.stdout).count("Traceback") == 0

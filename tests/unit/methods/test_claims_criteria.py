@@ -1,0 +1,148 @@
+"""Claims that a judge keeps criteria apart: rules by hand, false alarms, and rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confusion_rows_setup import ITEMS, NAN, Row, Scores, judge, one, study
+from judgescope.methods.claims import criteria
+from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
+from judgescope.methods.claims.criteria import Apart
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome, verdicts
+
+N = len(ITEMS)
+RNG = np.random.default_rng(8)
+
+
+def noise(size: float = 0.5) -> np.ndarray:
+    return size * RNG.standard_normal(N)
+
+
+def made(scores: Scores, cut: int = 0) -> EvaluationData:
+    """Return a study of one judge; the damage `cuts` takes so many characters away."""
+    own = study({"j": scores}, aspects=("clear", "true"))
+    rows = [
+        {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
+        for row in own.targets.to_pylist()
+    ]
+    return replace(own, targets=table_of("targets", rows))
+
+
+def told(own: EvaluationData) -> tuple[str, list[str], Claim]:
+    [claim] = criteria.claims(own)
+    [row] = [row for row in verdict_rows(own, [claim]) if row["statistic"] == "verdict"]
+    outcome, *reasons = row["note"].split("; ")
+    return outcome, reasons, claim
+
+
+def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
+    apart = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
+    outcome, reasons, claim = told(made(apart))
+    assert (outcome, reasons) == (Outcome.BETTER, [])
+    assert claim.estimate.value == 1 and claim.estimate.lo is not None and claim.estimate.lo > 0.85
+    assert set(claim.nulls) == {"chance", "index", "length", "brevity"}
+
+
+def test_one_that_lowers_all_alike_does_not_and_one_that_lowers_the_wrong_one_is_below() -> None:
+    alike = 1 + noise()
+    outcome, reasons, _ = told(made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike)))
+    assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
+    wrong = judge(typos_clear=0.2 + noise(), typos_true=2 + noise(), cuts_true=0.2 + noise())
+    outcome, reasons, _ = told(made(wrong))
+    assert outcome == Outcome.BELOW and INDEX in reasons
+
+
+def test_a_judge_that_takes_nothing_off_keeps_nothing_apart() -> None:
+    outcome, reasons, _ = told(made(judge(typos_clear=noise(), cuts_true=noise())))
+    assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
+
+
+def test_lost_drops_at_the_worst_end() -> None:
+    some = np.where(np.arange(N) < 4, NAN, 1 + noise(0.1))
+    weak = judge(typos_clear=some, typos_true=0.6 + noise(0.1), cuts_true=some)
+    assert told(made(weak))[:2] == (Outcome.NOT_SHOWN, ["lost"])
+    strong = judge(typos_clear=some, typos_true=noise(0.1), cuts_true=1 + noise(0.1))
+    assert told(made(strong))[0] == Outcome.BETTER
+    most = np.where(np.arange(N) < 20, NAN, 1.0)
+    outcome, reasons, _ = told(made(judge(typos_clear=most, typos_true=most, cuts_true=most)))
+    assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
+
+
+@pytest.mark.parametrize("cut", [8, -8], ids=["length", "brevity"])
+def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
+    """Four damages of one aspect alone change lengths by `cut`; without that the claim holds."""
+
+    def lossy(cut: int) -> EvaluationData:
+        rng, scores = np.random.default_rng(0), {**judge()}
+        names = [f"{kind}{k}" for kind in ("typos", "cuts") for k in range(4)]
+        for name in names:
+            typo, k = name.startswith("typos"), int(name[-1])
+            for aspect in ("clear", "true"):
+                wanted = (aspect == "clear") == typo
+                drop = (0.8 + 0.1 * k if wanted else 0.05 * k * typo) + 0.5 * rng.normal(size=N)
+                if wanted:
+                    drop[rng.random(N) < 0.17] = NAN
+                scores[f"{name}.single", aspect] = scores["original", aspect] - drop
+        typos, cuts = {"drop": ["clear"], "same": ["true"]}, {"drop": ["true"], "same": []}
+        expected = {name: typos if name.startswith("typos") else cuts for name in names}
+        perturbed = [[name, "single", "character"] for name in names]
+        own = study(
+            {"j": scores},
+            perturbed=perturbed,
+            expected={"id": "e@1", "of": expected, "margin": 0.2},
+        )
+        rows = [
+            {**row, "text": "w" * (15 - cut * row["perturbation"].startswith("cuts"))}
+            for row in own.targets.to_pylist()
+        ]
+        return replace(own, targets=table_of("targets", rows))
+
+    assert told(lossy(0))[:2] == (Outcome.BETTER, [])
+    outcome, reasons, claim = told(lossy(cut))
+    assert (outcome, reasons) == (Outcome.NOT_SHOWN, ["lost"])
+    assert max(p for name, p in claim.nulls.items() if name != "lost") < 0.01
+    assert claim.nulls["lost"] > 0.05
+
+
+def test_rows_name_the_wording() -> None:
+    own = study(
+        {"j": {**judge(typos_clear=1.0), **{}}},
+        aspects=("clear", "true"),
+        allow_missing=True,
+    )
+    rows: list[Row] = list(verdict_rows(own, criteria.claims(own)))
+    assert one(rows, "verdict")["form"] == "criteria"
+    assert one(rows, "confusion_auc")["n"] == N
+
+
+def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
+    """Return in which share of studies aspects are said to be kept apart; drops (cells,)."""
+    held = 0
+    lengths = np.zeros((N, drops.size))
+    for _ in range(studies):
+        common = RNG.standard_normal((N, 1))
+        values = drops + 0.7 * common + RNG.standard_normal((N, drops.size))
+        nulls = Apart(values, wanted, ~wanted).nulls(lengths)
+        [verdict] = verdicts([Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence])
+        held += verdict.outcome == Outcome.BETTER
+    return held / studies
+
+
+NOTHING = Apart(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("cells", [2, 12])
+def test_false_alarms_where_every_damage_lowers_every_aspect_alike(cells: int) -> None:
+    wanted = np.arange(cells) < cells // 2
+    found = rate(np.full(cells, 0.8), wanted, 200)
+    assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5
+
+
+@pytest.mark.heavy
+def test_power() -> None:
+    wanted = np.arange(12) < 6
+    assert rate(np.where(wanted, 0.9, 0.3), wanted, 40) > 0.6

@@ -1,0 +1,182 @@
+"""The rows of confusion.csv and criteria.csv, made of small datasets in memory."""
+
+import csv
+
+import numpy as np
+import pytest
+import yaml
+
+from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
+from confusion_setup import TABLE, Floats
+from judgescope.methods import confusion, criteria, drops
+from judgescope.schema.cards import Expectations
+from running import HOME
+
+
+def of_cell(rows: list[Row], statistic: str, name: str, aspect: str) -> Row:
+    return one(rows, statistic, perturbation=name, aspect=aspect)
+
+
+def test_wanted_and_unwanted_drops_by_hand() -> None:
+    noise = np.where(np.arange(len(ITEMS)) % 3 == 0, 0.5, -0.25)  # of mean 0
+    rows = confusion.rows(
+        study({"j": judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=noise)})
+    )
+    assert of_cell(rows, "delta", "typos", "clear")["value"] == pytest.approx(1.5)
+    assert of_cell(rows, "delta", "typos", "clear")["note"] == "should drop"
+    assert of_cell(rows, "delta", "cuts", "clear")["note"].endswith("nothing is expected")
+    assert one(rows, "s_t_mean")["value"] == pytest.approx(0.75)
+    assert one(rows, "s_f_mean")["value"] == pytest.approx(0.5)
+    index = one(rows, "confusion_index")
+    assert index["value"] == pytest.approx(0.5 / 0.75) and index["lo"] < 0.5 / 0.75 < index["hi"]
+    assert one(rows, "confusion_auc")["value"] == 0.5  # 1.5 above .5, and 0 below it
+    assert index["method"].startswith("2 wanted drops, 1 unwanted; jackknife-t over 30")
+    assert of_cell(rows, "p_fdr", "typos", "clear")["value"] < 1e-6
+    assert of_cell(rows, "p_fdr", "cuts", "true")["value"] > 0.05
+    assert one(rows, "wanted_shown")["value"] == 0.5
+    assert one(rows, "unwanted_drop")["value"] == 1.0
+    assert of_cell(rows, "p_tost", "typos", "true")["note"] == "drop"
+    with pytest.raises(ValueError, match="not enough values"):
+        of_cell(rows, "p_tost", "cuts", "clear")  # of what nothing is expected, nothing is tested
+
+
+@pytest.mark.parametrize(
+    ("drop", "verdict"),
+    [
+        (0.1 * HALF, "no drop"),
+        (np.zeros(len(ITEMS)), "no drop"),
+        (np.where(HALF > 0, 3.0, -3.0), "undecided"),
+        (HALF, "drop"),
+    ],
+)
+def test_three_verdicts_and_how_many_items_would_tell(drop: Floats, verdict: str) -> None:
+    rows = confusion.rows(study({"j": judge(typos_clear=1.0, typos_true=drop, cuts_true=1.0)}))
+    row = of_cell(rows, "p_tost", "typos", "true")
+    assert row["note"] == verdict and (row["value"] <= 0.05) == (verdict == "no drop")
+    assert "margin 0.2" in row["method"]
+    needed = of_cell(rows, "items_needed", "typos", "true")["value"]
+    assert (needed > len(ITEMS)) == (verdict in {"undecided", "drop"})
+
+
+def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none() -> None:
+    told = judge(typos_clear=1.0, typos_true=0.1 * HALF, cuts_true=1.0)
+    wide = confusion.rows(study({"j": told}, ends=(0.0, 100.0)))
+    assert of_cell(wide, "p_tost", "typos", "true")["method"].endswith("margin 5")
+    free = confusion.rows(study({"j": told}, ends=None))
+    assert of_cell(free, "p_tost", "typos", "true")["note"].startswith("no scale")
+    assert of_cell(free, "floor_share", "typos", "true")["value"] is None
+    assert not [row for row in free if row["statistic"].startswith("unwanted_")]
+
+
+def test_without_a_wanted_drop_there_is_no_index() -> None:
+    rows = confusion.rows(study({"j": judge(typos_true=1.0)}))
+    index = one(rows, "confusion_index")
+    assert index["value"] is None and "wanted drop is not above 0" in index["note"]
+    assert one(rows, "s_f_mean")["value"] == 1.0 and one(rows, "confusion_auc")["value"] == 0.0
+
+
+def test_one_damage_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
+    few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
+    rows = confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
+    wanted = one(rows, "s_t_mean")
+    assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
+    assert wanted["lo"] < wanted["value"] < wanted["hi"] and "over 30 sources" in wanted["method"]
+    assert one(rows, "confusion_index")["value"] is not None
+
+
+def test_a_cell_without_scores_is_told_and_left_out_only_if_allowed() -> None:
+    told = judge(typos_clear=1.0, cuts_true=1.0)
+    told["cuts.single", "true"] = np.full(len(ITEMS), NAN)
+    row = one(confusion.rows(study({"j": told})), "s_t_mean")
+    assert row["value"] is None and "1 of 3 planned cells have no score" in row["note"]
+    allowed = one(confusion.rows(study({"j": told}, allow_missing=True)), "s_t_mean")
+    assert allowed["value"] == 1.0 and "without 1 cells" in allowed["note"]
+
+
+def test_the_share_at_the_floor() -> None:
+    told = judge(typos_clear=1.0, cuts_true=1.0)
+    told["original", "clear"] = np.where(HALF > 0, 1.0, 3.0)
+    row = of_cell(confusion.rows(study({"j": told})), "floor_share", "typos", "clear")
+    assert row["value"] == 0.5 and row["n"] == len(ITEMS)
+
+
+def test_every_wording_has_its_own_numbers() -> None:
+    both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
+    told = judge(typos_clear=1.0, cuts_true=1.0)
+    cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
+    cells |= {(name, f"{a}.short"): np.full(len(ITEMS), 3.0) for name, a in told}
+    rows = confusion.rows(study({"j": cells}, aspects=both))
+    assert one(rows, "s_t_mean", criterion="long")["value"] == 1.0
+    assert one(rows, "s_t_mean", criterion="short")["value"] == 0.0
+    found = one(rows, "delta", criterion="long", aspect="clear", perturbation="typos")
+    assert found["value"] == 1.0
+
+
+@pytest.mark.heavy
+def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
+    if not TABLE.is_file():
+        pytest.skip("the paper's table is not there: ../shared/reference/s001_table4.csv")
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    path = HOME / "config" / "expectations" / "table-21.yaml"
+    card = Expectations.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+    def slug(name: str) -> str:
+        return name.lower().replace(" quality", "").replace(" ", "-")
+
+    aspects = tuple(dict.fromkeys(slug(row["aspect"]) for row in table))
+    names = list(dict.fromkeys(slug(row["perturbation"]) for row in table))
+    assert set(names) == set(card.perturbations)
+    cells = {("original", aspect): np.full(len(ITEMS), 5.0) for aspect in aspects}
+    for row in table:
+        place = (f"{slug(row['perturbation'])}.single", slug(row["aspect"]))
+        cells[place] = np.full(len(ITEMS), 5 - float(row["delta"]))
+    told = card.model_dump()["perturbations"]
+    rows = confusion.rows(
+        study(
+            {"chatgpt": cells},
+            aspects=aspects,
+            perturbed=[[name, "single", "word"] for name in names],
+            expected={"id": "table-21@1", "of": told, "margin": 0.2},
+        )
+    )
+    values = [one(rows, name)["value"] for name in drops.HEADLINES]
+    assert values == pytest.approx([1.2498, 0.4783, 0.3827, 0.6852], abs=5e-5)
+    assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
+
+
+# Aspects and wordings that are kept apart
+
+
+def test_whom_a_judge_follows() -> None:
+    rng = np.random.default_rng(0)
+    clear, true = rng.normal(3, 1, (2, len(ITEMS)))
+    people = {"clear": clear, "true": true}
+    mixed = {("systems", "clear"): true, ("systems", "true"): true + 0.1 * clear}
+    rows = criteria.rows(study({"j": mixed}, people=people, perturbed=[]))
+    own = {"judge": "j", "judge_b": "human", "level": "pooled"}
+    r = one(rows, "pearson", **own, aspect="clear", aspect_b="true")
+    assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
+    astray = one(rows, "follows_other", **own)
+    assert (astray["value"], astray["n"]) == (0.5, 2)
+    between = one(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
+    assert between["value"] == pytest.approx(np.corrcoef(clear, true)[0, 1])
+    alone = one(rows, "pearson", judge="j", judge_b=None, aspect="clear", aspect_b="true")
+    assert alone["value"] == pytest.approx(np.corrcoef(true, true + 0.1 * clear)[0, 1])
+
+
+def test_aspects_are_held_together_over_originals_and_damage_and_wordings_over_an_aspect() -> None:
+    both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
+    told = judge(typos_clear=HALF, cuts_true=1.0)
+    cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
+    cells |= {(name, f"{a}.short"): -values for (name, a), values in told.items()}
+    rows = criteria.rows(study({"j": cells}, aspects=both))
+    wordings = one(rows, "pearson", aspect="clear", criterion="long", criterion_b="short")
+    assert wordings["value"] == pytest.approx(-1.0) and wordings["n"] == 3 * len(ITEMS)
+    names = ["original", "typos.single", "cuts.single"]
+    x, y = (np.concatenate([told[name, aspect] for name in names]) for aspect in ASPECTS)
+    aspects = one(rows, "pearson", aspect="clear", criterion="short", aspect_b="true")
+    assert aspects["value"] == pytest.approx(np.corrcoef(x, y)[0, 1])
+    assert {row["perturbation"] for row in rows} == {"all"}
+    mixed = [row for row in rows if row["aspect"] != row["aspect_b"]]
+    assert all(row["criterion"] == row["criterion_b"] for row in mixed)

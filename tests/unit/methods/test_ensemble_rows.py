@@ -1,0 +1,245 @@
+"""The rows of ensemble.csv, made of one small dataset in memory."""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deleted import jackknife_t
+from ensemble_rows_setup import PLACES, THREE, WHOLE, mean_of, rows, told
+from judgescope.methods import agreement, ensemble
+from judgescope.methods.ensemble import BEST, MANY, SCALES
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
+from judgescope.methods.measures import mean_rating
+from judgescope.report.words import label
+from judgescope.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS
+from judgescope.statistics.result import CONSTANT_JUDGE
+from methods_setup import (
+    ASPECTS,
+    CONSTANT,
+    FAIR,
+    GOOD,
+    ITEM,
+    ITEMS,
+    NAN,
+    NOISY,
+    QUALITY,
+    RATINGS,
+    RNG,
+    SYSTEM,
+    N,
+    less,
+    of,
+    one,
+    study,
+)
+
+
+def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> None:
+    for aspect in (*ASPECTS, "average"):
+        for statistic, level in PLACES:
+            found = of(told(), statistic, aspect=aspect, level=level)
+            assert [(row["judge_b"], row["k"]) for row in found] == [
+                *(("fair", 1), ("good", 1), ("noisy", 1)),
+                *(("fair+good", 2), ("fair+noisy", 2), ("good+noisy", 2), (WHOLE, 3)),
+            ]
+    keys = ("aspect", "statistic", "level", "judge_b", "k")
+    assert len({tuple(row[key] for key in keys) for row in told()}) == len(told())
+    assert {row["judge"] for row in told()} == {"all"}
+    assert all(label(row["statistic"]) for row in told())
+    assert all(row["signature"].startswith("judge:all|card:c0de") for row in told())
+
+
+@pytest.mark.heavy
+def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
+    scores = {**THREE, "all": mean_of(THREE)}
+    beside = agreement.rows(study(scores, cards={"all": {"discrete": False}}))
+    same = ("value", "lo", "hi", "n", "n_missing", "n_tied", "method")
+    for judge, subset in [("all", WHOLE), ("good", "good"), ("noisy", "noisy")]:
+        for aspect in (*ASPECTS, "average"):
+            for statistic, level in PLACES:
+                mine = one(told(), statistic, aspect=aspect, level=level, judge_b=subset)
+                theirs = one(beside, statistic, aspect=aspect, level=level, judge=judge)
+                assert [mine[key] for key in same] == [theirs[key] for key in same]
+
+
+def test_a_subset_is_the_mean_of_its_members_against_people() -> None:
+    people = mean_rating(RATINGS["clear"])
+    found = one(told(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy")
+    wanted = np.corrcoef((GOOD["clear"] + NOISY["clear"]) / 2, people)[0, 1]
+    assert found["value"] == pytest.approx(wanted)
+    assert (found["n"], found["n_missing"]) == (N, 0)
+    assert found["lo"] < found["value"] < found["hi"]
+    assert found["method"].startswith("against the raters' mean")
+
+
+def test_means_of_a_size_are_over_its_subsets() -> None:
+    for size, number in [(1, 3), (2, 3), (3, 1)]:
+        for statistic, level in PLACES:
+            place = {"aspect": "true", "level": level, "k": size}
+            each = [row["value"] for row in of(told(), statistic, **place)]
+            mean = one(told(), f"subset_mean_{statistic}", **place)
+            assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), number)
+            assert mean["judge_b"] is None
+
+
+def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
+    def value(subset: str) -> float:
+        found = one(told(), "spearman", aspect="clear", level="pooled", judge_b=subset)
+        return float(found["value"])
+
+    place = {"aspect": "clear", "level": "pooled", "judge_b": "noisy"}
+    adds = one(told(), "contribution_spearman", **place)
+    assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
+    more = one(told(), "difference_spearman", **place)
+    assert more["value"] == pytest.approx(value(WHOLE) - value("noisy")) and more["lo"] > 0
+    good = one(told(), "difference_spearman", **{**place, "judge_b": "good"})
+    single = one(told(), "spearman", **{**place, "judge_b": "good"})
+    assert good["hi"] - good["lo"] < 2 * (single["hi"] - single["lo"])  # paired
+
+
+def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
+    for aspect in (*ASPECTS, "average"):
+        for statistic, level in PLACES:
+            place = {"aspect": aspect, "level": level}
+            single = of(told(), statistic, k=1, **place)
+            best = max(single, key=lambda row: row["value"])["judge_b"]
+            noted = [
+                row["judge_b"]
+                for row in of(told(), f"difference_{statistic}", **place)
+                if BEST.format(3) in row["note"]
+            ]
+            assert noted == [best]
+
+
+@pytest.mark.heavy
+def test_differences_are_on_the_texts_that_both_score() -> None:
+    gaps = dict(THREE) | {"good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}}
+    found, place = rows(gaps), {"aspect": "clear", "level": "pooled"}
+    whole = one(found, "pearson", judge_b=WHOLE, **place)
+    single = one(found, "pearson", judge_b="good", **place)
+    assert (whole["n"], single["n"], single["n_missing"]) == (N, N - 12, 12)
+    people, every = mean_rating(RATINGS["clear"]), mean_of(gaps)["clear"]
+    r = [np.corrcoef(x[12:], people[12:])[0, 1] for x in (every, GOOD["clear"])]
+    more = one(found, "difference_pearson", judge_b="good", **place)
+    assert more["value"] == pytest.approx(r[0] - r[1])
+    assert (more["n"], more["n_missing"]) == (N - 12, 12)
+    strict = one(rows(gaps, least=3), "pearson", judge_b=WHOLE, **place)
+    assert (strict["n"], strict["n_missing"]) == (N - 12, 12)
+    two = one(rows(gaps, least=3), "pearson", judge_b="fair+good", **place)
+    assert two["n_missing"] == 12  # a subset of two needs both
+    pair = one(found, "error_correlation", judge_b="fair+good", **place)
+    assert (pair["n"], pair["n_missing"]) == (N - 12, 12)
+
+
+@pytest.mark.heavy
+def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
+    people = mean_rating(RATINGS["clear"])
+    place = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
+    same = one(told(), "error_correlation", **place)
+    wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
+    assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
+    for ends in (None, (0.0, 100.0)):
+        other = one(rows(card={"ends": dict.fromkeys(ASPECTS, ends)}), "error_correlation", **place)
+        rest = [
+            x - np.polyval(np.polyfit(people, x, 1), people) for x in (FAIR["clear"], GOOD["clear"])
+        ]
+        assert other["value"] == pytest.approx(np.corrcoef(*rest)[0, 1])
+        assert ON_OTHERS in other["method"]
+
+
+def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
+    found = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
+    for aspect in ASPECTS:
+        told_of = one(found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2)
+        assert ON_OTHERS in told_of["method"]
+
+
+def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
+    each = [row["value"] for row in of(told(), "error_correlation", aspect="true")]
+    mean = one(told(), "error_correlation_mean", aspect="true")
+    number = one(told(), "effective_judges", aspect="true")
+    assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), 3)
+    assert number["value"] == pytest.approx(3 / (1 + 2 * mean["value"]))
+    people = mean_rating(RATINGS["true"])
+    errors = [own["true"] - people for own in THREE.values()]
+
+    def independent(kept: Any) -> float:
+        r = np.corrcoef([error[kept] for error in errors])[np.triu_indices(3, 1)].mean()
+        return float(3 / (1 + 2 * r))
+
+    deleted = [independent(item != ITEM) for item in range(ITEMS)]
+    assert (number["lo"], number["hi"]) == pytest.approx(
+        jackknife_t(number["value"], deleted, ends=(0, inf))
+    )
+    average = one(told(), "effective_judges", aspect="average")
+    own = [one(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS]
+    assert (average["value"], average["n"]) == (pytest.approx(np.mean(own)), 2)
+
+
+def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -> None:
+    found, place = rows({**THREE, "good": CONSTANT}), {"aspect": "clear", "level": "pooled"}
+    single = one(found, "spearman", judge_b="good", **place)
+    assert (single["value"], single["note"]) == (None, CONSTANT_JUDGE)
+    mean = one(found, "subset_mean_spearman", k=1, **place)
+    assert mean["note"] == f"undefined on 1 of 3 subsets: {CONSTANT_JUDGE}"
+    two = one(found, "spearman", judge_b="fair+good", **place)
+    alone = one(found, "spearman", judge_b="fair", **place)
+    assert two["value"] == pytest.approx(alone["value"])
+    assert one(found, "difference_spearman", judge_b="good", **place)["value"] is None
+    assert BEST.format(3) in one(found, "difference_spearman", judge_b="fair", **place)["note"]
+
+
+def test_a_member_that_scores_nothing_leaves_the_others() -> None:
+    nothing = dict.fromkeys(ASPECTS, np.full(N, NAN))
+    found, place = rows({**THREE, "good": nothing}), {"aspect": "clear", "level": "pooled"}
+    single = one(found, "pearson", judge_b="good", **place)
+    assert (single["value"], single["n_missing"]) == (None, N)
+    two = one(found, "pearson", judge_b="fair+noisy", **place)
+    assert one(found, "pearson", judge_b=WHOLE, **place)["value"] == two["value"]
+    assert one(found, "effective_judges", **place)["value"] is None
+
+
+@pytest.mark.heavy
+def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> None:
+    crowd = {
+        f"m{at}": dict(zip(ASPECTS, np.round(QUALITY + RNG.normal(size=(2, N)), 1), strict=True))
+        for at in range(9)
+    }
+    found, place = rows(crowd), {"aspect": "clear", "level": "pooled"}
+    each = of(found, "kendall_b", **place)
+    assert [row["k"] for row in each] == [1] * 9 + [8] * 9 + [9]
+    assert [MANY.format(9) in row["note"] for row in each] == [False] * 18 + [True]
+    assert len(of(found, "error_correlation", **place)) == 36
+    assert [row["k"] for row in of(found, "subset_mean_kendall_b", **place)] == [1, 8, 9]
+
+
+def test_members_of_different_scales_are_warned_of() -> None:
+    noted = [row for row in rows(mixed=("true",)) if SCALES in row["note"]]
+    assert {(row["aspect"], row["judge_b"]) for row in noted} == {("true", WHOLE)}
+    assert len(noted) == len(PLACES)
+
+
+def test_an_ensemble_that_cannot_judge_says_why() -> None:
+    found = rows(excluded=[["all", "systems", "not applicable: no texts"]])
+    assert {(row["statistic"], row["level"]) for row in found} == {*PLACES}
+    assert {(row["value"], row["note"]) for row in found} == {(None, "not applicable: no texts")}
+    assert {(row["judge_b"], row["k"]) for row in found} == {(WHOLE, 3)}
+
+
+def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> None:
+    found = rows(card={"references": True}, reference_systems=["s0"])
+    assert {row["systems"] for row in found} == {WITHOUT_REFERENCES}
+    whole = one(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
+    kept = SYSTEM != 0
+    wanted = np.corrcoef(mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept])[0, 1]
+    assert whole["value"] == pytest.approx(wanted) and whole["n"] == N - ITEMS
+
+
+def test_an_aspect_that_a_member_does_not_judge_has_no_rows() -> None:
+    partial = {**THREE, "good": {"clear": GOOD["clear"]}}
+    derived = {"engine": "derived", "discrete": False}
+    told = {"all": {"members": sorted(partial), "least": 1, "mixed": []}}
+    own = study(partial, cards={"all": derived}, ensembles=told, excluded=[])
+    assert {row["aspect"] for row in ensemble.rows(own)} == {"clear", "average"}

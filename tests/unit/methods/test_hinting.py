@@ -1,0 +1,124 @@
+"""Hints: what one moves beyond what asking once more does, from judgments one by one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from judgescope.methods.claims import hints
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.hinting import hint_pairs
+from judgescope.methods.rationales import Rationales
+from judgescope.plan.hint_notices import fewest_items
+from judgescope.schema.tables import table_of, write_table
+from judgescope.scoring.estimators import scores
+from judgescope.statistics.tango import tango, tango_corrected_low
+from methods_setup import ASPECTS, TARGETS, study
+
+Values = list[float | None]
+
+
+def hinted(
+    folder: Path, first: Values, second: Values | None, told: Values, hint: float = 5
+) -> EvaluationData:
+    """Return a study of judge `told`, held against `base`: what each said of the first texts."""
+    said: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, told)]
+    said += [("base", 1, second)] if second is not None else []
+    rows: list[dict[str, Any]] = [
+        {
+            **{"judge": judge, "aspect": ASPECTS[0], "target": target, "draw": draw},
+            **{"hint": f"{hint:g}" if judge == "told" else None, "text": f"draw {draw}"},
+            **{"status": "unparsed" if value is None else "ok", "value": value},
+        }
+        for judge, draw, values in said
+        for target, value in zip(TARGETS, values, strict=False)
+    ]
+    path = folder / "rationales.parquet"
+    write_table("rationales", table_of("rationales", rows), str(path))
+    cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
+    base = {"base": "base", "tells": "wrong"}
+    return study({}, cards=cards, rationales=str(path), hinted={"told": base})
+
+
+def pairs(own: EvaluationData) -> Any:
+    return hint_pairs(own, Rationales(own), "told", ASPECTS[0])
+
+
+def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> None:
+    # the hint is 5: the last text says so by itself, and does not count
+    own = hinted(tmp_path, [1, 1, 1, 2, 5], [1, 5, 5, 2, 1], [5, 1, 5, 2, 1])
+    found = pairs(own)
+    assert found.moved.tolist() == [1, -1, 0, 0]
+    assert (found.lost, found.lost_share) == (0, 0)
+    assert found.effect().value == 0
+
+
+def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(tmp_path: Path) -> None:
+    own = hinted(tmp_path, [1, None, 1, 5, 1], [None, 1, 1, None, 1], [5, 5, None, 5, 5])
+    found = pairs(own)
+    assert found.moved.tolist() == [1]
+    assert found.lost == 3
+    assert found.lost_share == 0.75
+    assert found.with_lost(-1).value == pytest.approx((1 - 3) / 4)
+    assert found.with_lost(1).value == 1
+
+
+def test_without_a_second_draw_nothing_is_known(tmp_path: Path) -> None:
+    assert pairs(hinted(tmp_path, [1, 1], None, [5, 1])) is None
+
+
+def test_texts_of_one_item_are_no_items_of_their_own(tmp_path: Path) -> None:
+    one = [1.0] * 60
+    found = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
+    assert (found.n, found.value) == (60, 0)
+    assert (found.lo, found.hi) == (tango_corrected_low(0, 0, 15), tango(0, 0, 15)[1])
+
+
+def test_73_items_without_a_change_are_the_fewest_that_show_anything() -> None:
+    assert fewest_items() == 73
+
+
+def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
+    values = np.array([[1, 5], [np.nan, 4], [2, np.nan], [np.nan, np.nan]])
+    found, given = scores(values, np.full(4, 2), "first")
+    assert found[[0, 2]].tolist() == [1, 2] and np.isnan(found[[1, 3]]).all()
+    assert given.tolist() == [2, 1, 1, 0]
+
+
+def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
+    rationales = Rationales(hinted(tmp_path, [1, 1], [5, None], [5, 1]))
+    assert [row["text"] for row in rationales.of("base", ASPECTS[0])] == ["draw 0", "draw 0"]
+    assert rationales.ended("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
+    assert rationales.draw("base", ASPECTS[0], 2) is None
+
+
+def verdict(own: EvaluationData) -> tuple[str, list[str]]:
+    rows = list(verdict_rows(own, hints.claims(own)))
+    [row] = [row for row in rows if row["statistic"] == "verdict"]
+    outcome, *reasons = row["note"].split("; ")
+    return outcome, reasons
+
+
+@pytest.mark.parametrize(
+    ("told", "second", "wanted"),
+    [
+        ([5.0] * 60, [1.0] * 60, ("swayed", [])),
+        ([1.0] * 60, [1.0] * 60, ("not_shown", ["chance"])),  # 15 items show nothing
+        ([5.0] * 60, [5.0] * 60, ("not_shown", ["chance"])),  # it says so without a hint, too
+        ([5.0] * 30 + [1.0] * 30, None, ("no_claim", ["asked_once"])),
+        ([5.0] * 40 + [None] * 20, [1.0] * 60, ("no_claim", ["too_many_lost"])),
+    ],
+)
+def test_claims(
+    tmp_path: Path, told: Values, second: Values | None, wanted: tuple[str, list[str]]
+) -> None:
+    assert verdict(hinted(tmp_path, [1.0] * 60, second, told)) == wanted
+
+
+def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
+    own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
+    own.spec.hinted["told"] = replace(own.spec.hinted["told"], tells="right")
+    assert list(hints.claims(own)) == []

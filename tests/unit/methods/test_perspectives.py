@@ -1,0 +1,350 @@
+"""The rows of perspectives.csv: two views of a judge on texts that people rated."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+from deleted import jackknife_t
+from judgescope.methods import overall, perspectives
+from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
+from judgescope.methods.measures import AVERAGE
+from judgescope.methods.overall import OVERALL
+from judgescope.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
+from judgescope.schema.tables import KEYS, table_of
+from judgescope.statistics.jackknife import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
+from methods_setup import (
+    FIELD,
+    FIVE,
+    GOOD,
+    ITEM,
+    ITEMS,
+    NAN,
+    RATINGS,
+    TARGETS,
+    Floats,
+    N,
+    Row,
+    less,
+    of,
+    one,
+    r_of,
+    study,
+)
+
+
+def told(
+    scores: Mapping[str, Mapping[str, ArrayLike]],
+    people: Mapping[str, ArrayLike] = RATINGS,
+    **more: Any,
+) -> list[Row]:
+    defaults: dict[str, Any] = {"compared": [], "excluded": []}
+    return perspectives.rows(study(scores, people, **defaults | more))
+
+
+def agreed(ratings: Floats) -> Floats:
+    return np.where((ratings == ratings[0]).all(axis=0), ratings[0], NAN)
+
+
+SHARED = agreed(RATINGS["clear"])
+AGREED = ~np.isnan(SHARED)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return told(FIELD)
+
+
+def test_a_rating_is_shared_where_all_that_gave_one_agree_and_they_are_two() -> None:
+    ratings = np.array([[1, 4, 2, NAN, NAN], [1, 5, NAN, 3, NAN], [1, 4, 2, NAN, NAN]])
+    assert unanimous(ratings) == pytest.approx([1, NAN, 2, NAN, NAN], nan_ok=True)
+    assert np.isnan(unanimous(np.empty((0, 2)))).all()
+
+
+def test_the_traditional_view_is_of_all_rated_texts(rows: list[Row]) -> None:
+    row = one(rows, "pearson", judge="good", aspect="clear")
+    assert row["value"] == pytest.approx(r_of(GOOD["clear"], RATINGS["clear"].mean(axis=0)))
+    assert (row["level"], row["n"]) == (TRADITIONAL, N)
+    assert row["method"].startswith("against the raters' mean, all rated texts")
+
+
+def test_the_direct_view_is_of_texts_whose_raters_agree(rows: list[Row]) -> None:
+    row = one(rows, "kappa_linear", judge="good", aspect="clear")
+    gold, mine, source = SHARED[AGREED], GOOD["clear"][AGREED], ITEM[AGREED]
+    expected = on_classes(gold, mine, FIVE, source, None)
+    for name in ("kappa_linear", "cem_ord"):
+        row = one(rows, name, judge="good", aspect="clear")
+        assert row["value"] == expected[name].estimate.value
+        assert (row["level"], row["n"]) == (DIRECT, AGREED.sum())
+    assert 2 < AGREED.sum() < N
+    counts = of(rows, "class_count", judge="human", aspect="clear")
+    assert [(row["k"], row["value"]) for row in counts] == [
+        (k, float(np.sum(gold == k))) for k in range(1, 6)
+    ]
+    cells = {
+        (row["k"], row["k_b"]): row["value"]
+        for row in of(rows, "class_count", judge="good", aspect="clear")
+    }
+    assert cells == {
+        (int(g), int(m)): float(np.sum((gold == g) & (mine == m)))
+        for g, m in zip(gold, mine, strict=True)
+    }
+
+
+def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() -> None:
+    # of the first source all raters give 5, 3, 3, 1, of the second 4, 4, 2 and no shared one
+    ratings = np.tile(np.r_[5, 3, 3, 1, 4, 4, 2, 2, np.tile([1, 2], 26)], (3, 1)).astype(float)
+    ratings[:, 7] = [1, 2, 3]
+    ratings[0, 8:] += 1  # nobody agrees on the others
+    x = np.full(N, 3.0)
+    x[:8] = [5, 4, 3, NAN, 3, 2, 2, 1]
+    rows = told({"j": {"clear": x}}, {"clear": ratings})
+    place = {"judge": "j", "aspect": "clear"}
+    # 5>3 + +, 3>1 missing twice; 4>2 + and a tie
+    expected = {
+        "accuracy_adjacent": (3 / 6, 6),
+        "accuracy_adjacent_half": (3.5 / 4, 4),
+        "accuracy_adjacent_complete": (3 / 4, 4),
+        "tie_rate": (1 / 4, 4),
+    }
+    for name, (value, n) in expected.items():
+        row = one(rows, name, **place)
+        assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (value, n, 2, 1)
+        assert row["note"] == "no interval: 2 sources"
+    far = {row["k"]: (row["value"], row["n"]) for row in of(rows, "accuracy_apart", **place)}
+    assert far == {1: (3 / 6, 6), 2: (0, 1)}
+
+
+def drawn(judge: str, draws: Floats) -> list[Row]:
+    return [
+        {"judge": judge, "aspect": "clear", "target": target, "draw": at, "value": value}
+        for at, one_draw in enumerate(draws)
+        for target, value in zip(TARGETS, (float(v) for v in one_draw), strict=True)
+    ]
+
+
+def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> None:
+    draws = np.tile(SHARED, (4, 1))
+    draws[:, ~AGREED] = 3
+    draws[3, AGREED] = np.where(draws[3, AGREED] == 5, 1, 5)  # one of four draws is far off
+    mean = draws.mean(axis=0)
+    cards = {"j": {"draws": 4, "discrete": False}}
+    rows = told({"j": {"clear": mean}}, cards=cards, draws=drawn("j", draws))
+    assert one(rows, "kappa_linear", judge="j", aspect="clear")["value"] == 1
+    row = one(rows, "pearson", judge="j", aspect="clear")
+    assert row["value"] == pytest.approx(r_of(mean, RATINGS["clear"].mean(axis=0)))
+    modes = {"j": {"draws": 4, "discrete": True}}  # its score is the mode
+    mine = {"j": {"clear": draws[0]}}
+    again = told(mine, cards=modes, draws=drawn("j", draws))
+    for name in ("pearson", "kappa_linear", "accuracy_adjacent"):
+        both = [one(found, name, judge="j", aspect="clear")["value"] for found in (rows, again)]
+        assert both[0] == pytest.approx(both[1])
+
+
+def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
+    draws = np.tile(SHARED, (3, 1))
+    at = np.flatnonzero(AGREED & (SHARED == 3))[0]
+    draws[:, at] = [3, 5, 2]  # the mean is 10/3
+    cards = {"j": {"draws": 3, "discrete": False}}
+    scores = {"j": {"clear": draws.mean(axis=0)}}
+    rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
+    row = one(rows, "kappa_linear", judge="j", aspect="clear")
+    assert row["value"] == row["lo"] == row["hi"] == 1  # whichever source is deleted
+    assert row["note"].startswith(ALL_ALIKE) and row["note"].endswith("; 1 tied modes")
+
+
+def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
+    ten = np.where(AGREED, 2 * SHARED, 5)
+    cards = {
+        "ten": {"grid": {"clear": [float(v) for v in range(1, 11)]}, "ends": {"clear": (1, 10)}}
+    }
+    plain = {"five": {"clear": np.where(AGREED, SHARED, 3)}}
+    rows = told({"ten": {"clear": ten}, **plain}, cards=cards)
+    assert one(rows, "kappa_linear", judge="ten", aspect="clear")["value"] == 1
+    linear = told(
+        {"five": {"clear": 7 * np.asarray(plain["five"]["clear"]) - 2}},
+        cards={"five": {"grid": {"clear": None}, "discrete": False}},
+    )
+    for name in ("pearson", "accuracy_adjacent"):  # the same on any linear scale
+        both = [one(found, name, judge="five", aspect="clear") for found in (rows, linear)]
+        assert both[0]["value"] == pytest.approx(both[1]["value"])
+    kappa = one(linear, "kappa_linear", judge="five", aspect="clear")
+    assert (kappa["value"], kappa["note"]) == (None, CONTINUOUS)
+
+
+@pytest.mark.parametrize(
+    ("people", "spec", "note"),
+    [
+        (RATINGS, {"ratings": "planned"}, "ratings are planned, not human"),
+        ({"clear": RATINGS["clear"][:1]}, {}, "one rater"),
+        (RATINGS, {"values": None}, CONTINUOUS),
+        ({"clear": RATINGS["clear"] + 0.5}, {}, OFF_SCALE),
+    ],
+)
+def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
+    people: Mapping[str, ArrayLike], spec: dict[str, Any], note: str
+) -> None:
+    rows = told({"good": GOOD}, people, **spec)
+    assert one(rows, "pearson", judge="good", aspect="clear")["value"] is not None
+    for name in ("kappa_linear", "cem_ord", "accuracy_adjacent"):
+        row = one(rows, name, judge="good", aspect="clear")
+        assert (row["value"], row["note"]) == (None, note)
+    assert one(rows, "class_count", judge="human", aspect="clear")["note"] == note
+
+
+def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
+    place = {"aspect": AVERAGE}
+    ordered = set()  # sources with two different ratings on which all agree, of either aspect
+    for ratings in RATINGS.values():
+        gold = agreed(ratings)
+        several = [np.unique(v[~np.isnan(v)]).size > 1 for v in gold.reshape(ITEMS, -1)]
+        ordered |= {*np.flatnonzero(several)}
+    for statistic, level in MEASURES:
+        values = {row["judge"]: row["value"] for row in of(rows, statistic, **place)}
+        each = [one(rows, statistic, judge="good", aspect=a)["value"] for a in ("clear", "true")]
+        assert values["good"] == pytest.approx(np.mean(each))
+        ranks = {row["judge"]: row for row in of(rows, f"rank_{statistic}", **place)}
+        assert set(ranks) == set(FIELD) and ranks["good"]["value"] == 1
+        assert {row["level"] for row in ranks.values()} == {level}
+        gap = one(rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place)
+        assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
+        assert gap["level"] == level
+        sources = len(ordered) if statistic.startswith("accuracy") else ITEMS
+        if sources < FEWEST_SOURCES:
+            assert (gap["lo"], gap["note"]) == (None, f"{NO_INTERVAL}: {sources} sources")
+        else:
+            assert gap["lo"] < gap["value"] < gap["hi"]
+    assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
+    constant = one(rows, "rank_pearson", judge="constant", **place)
+    assert (constant["value"], constant["note"]) == (
+        None,
+        "undefined on 2 of 2 aspects: constant judge",
+    )
+    table_of("results", rows)
+    keys = [tuple(row.get(name) for name in KEYS["results"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_number_below_a_control_says_so(rows: list[Row]) -> None:
+    row = one(rows, "kappa_linear", judge="noisy", aspect="clear")
+    assert "warning: below control fair-control" in row["note"]
+    ties = of(rows, "tie_rate", judge="good")
+    assert ties and not any("warning" in row["note"] for row in ties)
+
+
+def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
+    rows = told({"good": GOOD, "half": {"clear": GOOD["clear"]}})
+    row = one(rows, "pearson", judge="half", aspect=AVERAGE)
+    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 aspects: not judged")
+    assert one(rows, "difference_pearson", judge_b="half")["value"] is None
+
+
+def test_judges_that_compare_with_references_leave_the_references_out_for_all() -> None:
+    cards = {"good": {"references": True}}
+    rows = told(FIELD, cards=cards, reference_systems=["s0"])
+    assert {row["systems"] for row in rows} == {WITHOUT_REFERENCES}
+    assert {row["n"] for row in of(rows, "pearson", aspect="clear")} == {N - ITEMS}
+
+
+@pytest.mark.heavy
+def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
+    cards = {"good": {"share": 0.7}}
+    rows = told(FIELD, cards=cards)
+    assert one(rows, "pearson", judge="good", aspect="clear")["n"] < N
+    assert one(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
+    gap = one(rows, "difference_pearson", judge="good", judge_b="noisy", aspect=AVERAGE)
+    assert gap["note"].startswith("of a share of the items that all of them judge")
+
+
+@pytest.mark.heavy
+def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: list[Row]) -> None:
+    turned = told({name: FIELD[name] for name in reversed(FIELD)})
+    holes = {"good": {name: less(v, [1, 5]) for name, v in GOOD.items()}}
+    gone = told(FIELD | holes)
+    for found in (turned, gone):
+        for name, level in MEASURES:
+            for judge in set(FIELD) - {"good", "constant"}:
+                place = {"judge": judge, "aspect": AVERAGE, "level": level}
+                assert one(found, name, **place)["value"] == one(rows, name, **place)["value"]
+    row = one(gone, "pearson", judge="good", aspect="clear")
+    assert (row["n"], row["n_missing"]) == (N - 2, 2)
+
+
+# All datasets together
+
+
+def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row]:
+    """Return the rows as a table has them, of another dataset whose values are larger."""
+    moved = [
+        row
+        | {"dataset": name}
+        | {end: row[end] + plus if row[end] is not None else None for end in ("value", "lo", "hi")}
+        for row in rows
+    ]
+    found: list[Row] = table_of("results", moved).to_pylist()
+    return found
+
+
+def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) -> None:
+    assert overall.across(of_dataset(rows, "a")) == []
+    found = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
+    assert {row["dataset"] for row in found} == {OVERALL}
+    row = one(found, "kappa_linear", judge="good")
+    mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
+    assert row["value"] == pytest.approx(mine["value"] + 0.125)
+    assert row["hi"] - row["value"] == pytest.approx((mine["hi"] - mine["value"]) / 2**0.5)
+    assert row["n"] == 2 and " + " in row["signature"] and row["method"].startswith("mean over da")
+    assert one(found, "rank_kappa_linear", judge="good")["value"] == 1
+    assert one(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"] == DIRECT
+    assert one(found, "pearson", judge="constant")["value"] is None
+    table_of("results", found)
+
+
+def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> None:
+    told = [
+        row
+        for name in ("a", "b")
+        for row in of_dataset(rows, name)
+        if (row["judge"], row["statistic"][:5]) != ("good", "rank_")
+    ]
+    ranked = {row["judge"] for row in overall.across(told) if row["statistic"].startswith("rank_")}
+    assert "good" not in ranked and "noisy" in ranked
+    every = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
+    with_good, without = (
+        one(table, "rank_kappa_linear", judge="noisy")["value"]
+        for table in (every, overall.across(told))
+    )
+    assert without == with_good - 1
+
+
+def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
+    other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
+    found = overall.across([*of_dataset(rows, "a"), *other])
+    row = one(found, "pearson", judge="good")
+    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
+
+
+def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
+    row = one(rows, "kappa_linear", judge="good", aspect="clear")
+    weights = study({}).weights
+    told_again = on_classes(SHARED[AGREED], GOOD["clear"][AGREED], FIVE, ITEM[AGREED], weights)[
+        "kappa_linear"
+    ]
+    counted = told_again.rows[1:][told_again.sizes > 0].tolist()
+    expected = jackknife_t(float(told_again.rows[0]), counted, ends=(-math.inf, 1.0))
+    assert (row["lo"], row["hi"]) == pytest.approx(expected)
+
+
+def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:
+    odd = np.array(GOOD["clear"])
+    odd[3] = 8.0
+    found = told({"odd": {"clear": odd}})
+    kappa = one(found, "kappa_linear", judge="odd", aspect="clear", level="direct")
+    assert (kappa["value"], kappa["note"]) == (None, OFF_JUDGE_SCALE)
+    order = one(found, "accuracy_adjacent", judge="odd", aspect="clear", level="direct")
+    assert order["value"] is not None

@@ -1,0 +1,255 @@
+"""Pages on which people judge errors: what they show and hide, and that they work."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_setup import repeat
+from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
+from browser import Browser, browser, needs_browser
+from judgescope.core.errors import UserError
+from judgescope.people.errors import LABELS, SPAN, WHY, read
+from judgescope.people.form import Page
+from judgescope.report.html import script_hash
+from judgescope.statistics.validity import EXPLANATIONS, SPANS
+from report_setup import Page as Parsed
+from running import HOME
+from votes_setup import HOSTILE
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnnotationsStudy:
+    monkeypatch.chdir(tmp_path)
+    return AnnotationsStudy(tmp_path)
+
+
+def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), voters=1)
+    parsed = Parsed(study.html(page))
+    asked: dict[str, list[str]] = {}
+    for radio in parsed.named("input"):
+        asked.setdefault(str(radio["name"]), []).append(str(radio["value"]))
+    errors = {
+        item.questions[-1].id: error
+        for item, error in zip(page.items, study.errors(page), strict=True)
+    }
+    assert len(errors) == 12 and errors.keys() <= asked.keys()
+    for name, error in errors.items():
+        assert asked[name] == list(LABELS[WHY]) == list(EXPLANATIONS)
+        span = asked.get(name.replace("-why", "-span"))
+        assert span == (list(LABELS[SPAN]) if error.location else None)
+    assert list(LABELS[SPAN]) == list(SPANS)
+    # nothing is preset, and nothing need be answered
+    assert not any({"checked", "required"} & set(radio) for radio in parsed.named("input"))
+
+
+def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page)
+    found = Counter(one.match for one in study.errors(page))
+    assert found == {"exact": 24 + 8, "not_found": 16}
+    assert html.count("The cat sat on <mark>the the</mark> mat, ") == 32
+    assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
+    assert html.count("these words were not found in the text") == 8
+    assert html.count("No passage is given.") == 8 and html.count("Major, 4 of 5") == 48
+    assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 24
+    # the source is there where raters see it
+    assert html.count('class="source"') == 24
+    assert all(
+        (item.source is None) == (error.aspect == "fluency")
+        for item, error in zip(page.items, study.errors(page), strict=True)
+    )
+
+
+def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None:
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page).lower()
+    for told in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
+        assert told not in html, told
+    order = [one.judge for one in study.errors(page)]
+    assert order != sorted(order)
+
+
+def categorise(row: dict[str, Any], every: int = 1) -> None:
+    """Name the kind of error in a judgment of every so many texts."""
+    for span in row["spans"] if int(row["target"][1:]) % every == 0 else ():
+        span["category"] = "doubled"
+
+
+@pytest.mark.heavy
+def test_the_kind_of_an_error_is_shown_if_all_have_one(study: AnnotationsStudy) -> None:
+    def shown(*judges: str) -> int:
+        [page], _ = study.ask(study.plan(), *judges, errors=99, voters=1)
+        return study.html(page).count("doubled</dd>")
+
+    study.change("careful", categorise)
+    assert (shown(), shown("careful")) == (0, 24)
+    # a judge that names some kinds could be told from one that names all
+    study.change("hasty", lambda row: categorise(row, every=2))
+    assert (shown(), shown("hasty")) == (0, 0)
+    study.change("hasty", categorise)
+    assert shown() == 48
+
+
+@pytest.mark.heavy
+def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy) -> None:
+    study.change("hasty", repeat)
+    [page], draws = study.ask(study.plan(), errors=99, voters=1)
+    assert [len(draw.errors) for draw in draws] == [24, 24]
+    assert len(page.items) == 24 + 16 == study.html(page).count("<legend>How good is")
+    assert len({one.shown for one in study.errors(page)}) == 40
+    # where the kind is shown, errors of different kinds look different
+    study.change("careful", categorise)
+    study.change("hasty", lambda row: row["spans"][0].update(category="repeated"))
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 48
+    # where it is not, they do not
+    study.change("hasty", lambda row: row["spans"][0].update(category=None))
+    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 40
+
+
+def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
+    study.change("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
+    [page], [draw] = study.ask(study.plan(), "careful", errors=99, voters=1)
+    assert (draw.total, len(page.items)) == (16, 16)
+    assert min(one.target for one in study.errors(page)) == "t04"
+
+
+def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
+    pages, _ = study.ask(study.plan(), voters=3)
+    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
+    assert len({page.id for page in pages}) == 3
+    names = [[one.id.partition("-")[0] for one in page.items] for page in pages]
+    assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(names[2])
+
+
+@pytest.mark.heavy
+def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
+    _, draws = study.ask(study.plan(), errors=6)
+    assert [(draw.judge, len(draw.errors), draw.total) for draw in draws] == [
+        ("careful", 6, 24),
+        ("hasty", 6, 24),
+    ]
+    for draw in draws:
+        assert Counter(one.aspect for one in draw.errors) == {"fluency": 3, "adequacy": 3}
+        assert len({one.item for one in draw.errors}) == 6
+    _, more = study.ask(study.plan(), errors=8)
+    assert more[0].errors[:6] == draws[0].errors
+    _, [only] = study.ask(study.plan(), "hasty", errors=99)
+    assert (only.judge, len(only.errors)) == ("hasty", 24)
+
+
+@pytest.mark.simulation
+def test_the_same_study_makes_the_same_pages(study: AnnotationsStudy) -> None:
+    def made(**keys: Any) -> dict[str, str]:
+        pages, _ = study.ask(study.plan(**keys))
+        return {page.file: study.html(page) for page in pages}
+
+    first = made()
+    assert made() == first and made(seed=8) != first
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = AnnotationsStudy(tmp_path, HOSTILE[kind], items=3)
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    html = study.html(page)
+    parsed = Parsed(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
+    assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
+    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
+    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
+    assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
+
+
+@pytest.mark.heavy
+def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
+    with pytest.raises(UserError, match="a number from 1") as error:
+        study.ask(study.plan(), errors=0)
+    assert "--errors" in str(error.value)
+    with pytest.raises(UserError, match="too many voters") as error:
+        study.ask(study.plan(), voters=10_000)
+    assert "1 to 9999" in str(error.value)
+    with pytest.raises(UserError, match="no judge annotates") as error:
+        study.ask(study.plan(judges=["length"]))
+    assert "parser: annotation" in str(error.value)
+    with pytest.raises(UserError, match="no judge of the study") as error:
+        study.ask(study.plan(), "hastily")
+    assert "nearest: hasty" in str(error.value)
+    told = {"perturbations": ["random-typos"], "methods": ["discernment"]}
+    with pytest.raises(UserError, match="no texts by systems"):
+        study.ask(study.plan(**told))
+    study.judgments("hasty").unlink()
+    with pytest.raises(UserError, match="1 of 2 files with judgments") as error:
+        study.ask(study.plan())
+    assert "judgescope run" in str(error.value)
+    assert len(study.ask(study.plan(), "careful")[0]) == 2
+
+
+# --- in a browser ------------------------------------------------------------------------------
+
+
+def chosen(page: Page) -> dict[str, str]:
+    """Return the first answer to two questions of a page, the second to the third."""
+    names = [one.id for item in page.items for one in item.questions]
+    return dict(zip(names, ("error", "correct", "no_span"), strict=False))
+
+
+def opened(window: Browser, file: Path) -> Any:
+    """Open a page anew and return how many answers are chosen.
+
+    What a page has just stored may reach a page opened at once in another process a moment later.
+    """
+    window.open(file)
+    return window.value("document.querySelectorAll('input:checked').length")
+
+
+@pytest.mark.heavy
+@needs_browser
+def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> None:
+    plan = study.plan()
+    [page, another], _ = study.ask(plan, "careful", errors=2, voters=2)
+    file = study.folder / "pages" / page.file
+    with browser(study.folder / "browser") as window:
+        window.open(file)
+        assert window.value("document.querySelector('mark').textContent") == "the the"
+        window.value("document.querySelector('input').focus()")
+        window.press("Space", "Tab", "Space", "Tab", "ArrowRight")
+        window.open(file.with_name(another.file))
+        assert window.value("document.querySelectorAll('input:checked').length") == 0
+        window.until(lambda: opened(window, file) == 3)
+        window.value("document.querySelector('[type=submit]').click()")
+        window.until(lambda: any((study.folder / "browser" / "downloads").glob("*.json")))
+        assert "1 of 4 questions have no answer" in window.value(
+            "document.querySelector('[role=status]').textContent"
+        )
+        window.value("confirm = () => true; document.querySelector('[type=reset]').click()")
+        window.until(lambda: window.value("document.querySelector('input:checked')") is None)
+        window.until(lambda: "error" not in window.value("Object.values(localStorage).join()"))
+    [saved] = (study.folder / "browser" / "downloads").glob("*.json")
+    told = content(saved)
+    assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
+    assert len(told["answers"]) == 4 and told["survey"] == page.id
+    found = read(plan, study.out, saved.parent)
+    row = next(one for one in found.rows("annotations.csv") if one["statistic"] == "span_ok")
+    assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
+
+
+@pytest.mark.heavy
+@needs_browser
+def test_hostile_texts_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = AnnotationsStudy(tmp_path, HOSTILE["script"].replace("alert(", "document.title=("), 3)
+    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    with browser(tmp_path / "browser") as window:
+        window.open(tmp_path / "pages" / page.file)
+        assert window.value("document.title").startswith("Are these errors")
+        assert window.value("document.images.length") == 0
+        shown = window.value("document.querySelector('mark').parentNode.textContent")
+    assert shown.startswith(WORDS) and "<script>" in shown

@@ -1,0 +1,246 @@
+"""People judge again: which pairs are drawn, what pages show and hide."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgescope.core.errors import UserError
+from judgescope.people.recheck import (
+    NEW,
+    ORIGINAL,
+    Pair,
+    agreed,
+    blocks_of,
+    drawn,
+    nearly,
+    pair_of,
+)
+from judgescope.people.texts import GRADED, RATED, ROW, Text
+from judgescope.report.html import script_hash
+from reevaluation_setup import html_of, study
+from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
+from report_setup import Page as Parsed
+from running import HOME
+from votes_setup import HOSTILE
+
+__all__ = ["study"]
+
+
+def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Pair]]:
+    rng = np.random.default_rng(seed)
+    return {group: drawn(blocks, rng, most) for group, blocks in blocks_of(texts).items()}
+
+
+# --- pairs -----------------------------------------------------------------------------------
+
+
+def test_groups_are_counted_by_hand() -> None:
+    texts = [text(f"t{n}", *places) for n, places in enumerate(FLUENCY)]
+    found = sample(texts, 99)
+    names = {
+        group: {(pair.better.target, pair.worse.target) for pair in pairs}
+        for group, pairs in found.items()
+    }
+    assert names == {
+        NEW: {("t2", "t0"), ("t2", "t1"), ("t5", "t4"), ("t6", "t4")},
+        ORIGINAL: {("t3", "t0"), ("t3", "t1"), ("t5", "t3"), ("t6", "t3")},
+    }
+
+
+@pytest.mark.parametrize(
+    ("places", "all_agree", "all_but_one"),
+    [
+        ((2, 2, 2), 2, []),
+        ((2, 2, 3), None, [2]),
+        ((1, 2, 2), None, [2]),
+        ((2, 2, 4), None, []),
+        ((1, 2, 3), None, []),
+        ((1, 1, 2, 2), None, []),
+        ((1, 1, 1, 1, 2), None, [1]),
+        ((1, 2), None, [1, 2]),
+        ((4, 4), 4, []),
+        ((4,), None, []),
+        ((), None, []),
+    ],
+)
+def test_how_far_raters_agree(
+    places: tuple[int, ...], all_agree: int | None, all_but_one: list[int]
+) -> None:
+    one = text("t", *(places or (0,)))._replace(positions=places)
+    assert (agreed(one), nearly(one)) == (all_agree, all_but_one)
+
+
+@pytest.mark.simulation
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=14),
+    st.integers(0, 99),
+    st.integers(1, 30),
+)
+def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
+    ratings: list[list[int]], seed: int, most: int
+) -> None:
+    texts = [text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)]
+    whole = Counter(
+        (pair.group, pair.better.target, pair.worse.target)
+        for at, one in enumerate(texts)
+        for other in texts[:at]
+        if (pair := pair_of(one, other))
+    )
+    found = sample(texts, 999, seed)
+    told = Counter(
+        (group, pair.better.target, pair.worse.target)
+        for group, pairs in found.items()
+        for pair in pairs
+    )
+    assert told == whole
+    assert all(pair.better.level > pair.worse.level for each in found.values() for pair in each)
+    assert sample(texts[::-1], most, seed) == {name: own[:most] for name, own in found.items()}
+
+
+def test_pairs_share_no_source_while_there_are_others() -> None:
+    texts = [text(f"t{n}", *([n % 2] * 3)) for n in range(40)]
+    pairs = sample(texts, 60)[ORIGINAL]
+    used = [source for pair in pairs for source in pair.sources]
+    first = sum(1 for at in range(0, 60) if len(set(used[: 2 * at + 2])) == 2 * at + 2)
+    assert len(pairs) == len(set(pairs)) == 60 and first >= 14
+
+
+# --- pages -----------------------------------------------------------------------------------
+
+
+def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationStudy) -> None:
+    plan = study.plan()
+    pages, draws = study.ask(plan, pairs=3, voters=3)
+    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
+    assert [(one.aspect, one.group, len(one.pairs)) for one in draws] == [
+        (aspect, group, 3) for aspect in ("adequacy", "fluency") for group in (NEW, ORIGINAL)
+    ]
+    known = study.known(plan)
+    each = [[known.about(one.id) for one in page.items] for page in pages]
+    assert all(None not in one for one in each)
+    orders = [[pair for pair, _ in filter(None, one)] for one in each]
+    assert orders[0] != orders[1] != orders[2]
+    assert [sorted(one) for one in orders] == [
+        sorted(one.pairs[i] for one in draws for i in range(3))
+    ] * 3
+    firsts = Counter(first for one in each for _, first in filter(None, one))
+    assert firsts == {True: 18, False: 18}
+    assert len({page.id for page in pages}) == 3
+
+
+def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy) -> None:
+    [page], _ = study.ask(study.plan(), voters=1)
+    html = html_of(study, page.file)
+    radios = list(Parsed(html).named("input"))
+    assert Counter(one["value"] for one in radios) == dict.fromkeys("ABC", 16)
+    assert html.count("required") == 48 and f'data-survey="{page.id}"' in html
+    assert "cannot decide" not in html
+    # raters of adequacy see sources, which differ: each text stands beside its own
+    assert html.count('class="source"') == 16 and html.count("Source of text 1") == 8
+    for one in page.items:
+        if one.aspect and one.aspect.name == "Adequacy":
+            numbers = [shown.split()[1].rstrip(".") for shown in one.texts]
+            assert [f"Source {number}." for number in numbers] == [*one.sources]
+        else:
+            assert not one.sourced
+
+
+def test_texts_of_one_source_stand_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1)
+    [page], _ = study.ask(study.plan(), voters=1)
+    seen = {(one.aspect and one.aspect.name, one.source, one.sources) for one in page.items}
+    assert seen == {("Adequacy", "Source 0.", ()), ("Fluency", None, ())}
+    assert html_of(study, page.file).count('class="source"') == 8
+
+
+def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> None:
+    plan = study.plan()
+    [page], _ = study.ask(plan, voters=1)
+    html = html_of(study, page.file)
+    for told in (
+        "new-level",
+        "original",
+        "rating",
+        "rated",
+        "mean",
+        "r1",
+        "t0",
+        "n0",
+        "news",
+        "tiny",
+    ):
+        assert told not in html.lower(), told
+    names = {str(one["name"]) for one in Parsed(html).named("input")}
+    assert len(names) == 16 and all(re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names)
+
+
+@pytest.mark.simulation
+def test_the_same_study_makes_the_same_pages(study: ReevaluationStudy) -> None:
+    def made(**keys: Any) -> dict[str, str]:
+        pages, _ = study.ask(study.plan(**keys))
+        return {page.file: html_of(study, page.file) for page in pages}
+
+    first = made()
+    assert made() == first and made(seed=8) != first
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("asked", [RATED, ROW, GRADED])
+def test_no_text_can_do_harm(
+    kind: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, HOSTILE[kind])
+    study.grade(marked=HOSTILE[kind])
+    [page], _ = study.ask(study.plan(), asked, pairs=4, voters=1)
+    html = html_of(study, page.file)
+    parsed = Parsed(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
+    assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
+    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
+    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
+
+
+def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
+    plan = study.plan()
+    [page], [draw] = study.ask(plan, ROW, pairs=99, voters=1)
+    # 8 items with 3 neighbours each; of the first one text could not be made, and 2 pairs with it
+    assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == ("news", "", ROW, 22)
+    levels = {tuple(text.level for text in pair.texts) for pair in draw.pairs}
+    assert levels == {(0, 1), (1, 2), (2, 3)}
+    places = {(text.aspect, text.set) for pair in draw.pairs for text in pair.texts}
+    assert places == {("fluency", IN_A_ROW)}
+    assert len({pair.sources for pair in draw.pairs[:8]}) == 8
+    assert len(page.items) == 22 and "error" not in html_of(study, page.file)
+
+
+@pytest.mark.heavy
+def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
+    with pytest.raises(UserError, match="a number from 1") as error:
+        study.ask(study.plan(), pairs=0)
+    assert "--pairs" in str(error.value)
+    with pytest.raises(UserError, match="nothing to ask") as error:
+        study.ask(study.plan(perturbations=[]), ROW, GRADED)
+    assert "several `steps`" in str(error.value) and "method `graded`" in str(error.value)
+    with pytest.raises(UserError, match="nothing to ask") as error:
+        study.ask(study.plan(datasets=["demo-news"]))  # its ratings were planned
+    assert "several people rated each" in str(error.value)
+    study.write_tables({"fluency": [(1,)] * 8, "adequacy": [(1,)] * 8})
+    with pytest.raises(UserError, match="nothing to ask"):
+        study.ask(study.plan())
+    (study.out / "ratings" / "news.parquet").unlink()
+    with pytest.raises(UserError, match="1 of 3 files") as error:
+        study.ask(study.plan())
+    assert "news.parquet" in str(error.value) and "judgescope run" in str(error.value)

@@ -1,0 +1,370 @@
+"""People's votes: what pages ask and hide, and what their answers say."""
+
+import csv
+import json
+import re
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgescope.core.cells import split
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.pairs import Question, read, sets_of
+from judgescope.people.responses import page_id
+from judgescope.report.html import script_hash
+from judgescope.schema.loading import read_card
+from judgescope.statistics.votes import expectations
+from report_setup import Page as Parsed
+from running import HOME, run
+from votes_setup import HOSTILE
+from votes_study import ASPECTS, KINDS, TEXTS, TYPES, VotesStudy
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VotesStudy:
+    monkeypatch.chdir(tmp_path)
+    return VotesStudy(tmp_path)
+
+
+def html_of(study: VotesStudy, name: str) -> str:
+    return (study.folder / "pages" / name).read_text(encoding="utf-8")
+
+
+# --- pages -----------------------------------------------------------------------------------
+
+
+def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None:
+    [page] = study.make(study.plan())
+    html = html_of(study, page.file)
+    assert len(page.items) == 2 * 4 * 3  # pairs, kinds and degrees, aspects
+    radios = list(Parsed(html).named("input"))
+    assert Counter(one["value"] for one in radios) == dict.fromkeys("ABCD", 24)
+    assert Counter(one["name"] for one in radios) == {one.id: 4 for one in page.items}
+    assert html.count("required") == 96 and f'data-survey="{page.id}"' in html
+    # the source is there where raters see it
+    assert html.count('class="source"') == 8
+    assert all(
+        (one.source is None) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
+    )
+    assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
+
+
+def test_a_page_does_not_tell_which_text_was_damaged(study: VotesStudy) -> None:
+    plan = study.plan()
+    [page] = study.make(plan)
+    html = html_of(study, page.file).lower()
+    for told in (*KINDS, "minor", "major", "damage", "original", "perturb", "n01", "news", "tiny"):
+        assert told not in html, told
+    asked = study.questions(plan)
+    for aspect in ASPECTS:
+        own = [asked[one.id] for one in page.items if asked[one.id].aspect == aspect]
+        assert sum(one.swapped for one in own) == len(own) / 2
+    shown = [one.texts for one in page.items]
+    assert shown == [asked[one.id].texts for one in page.items]
+
+
+def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> None:
+    plan = study.plan()
+    asked = study.questions(plan)
+    pages = study.make(plan, voters=3)
+    assert len({page.file for page in pages}) == len({page.id for page in pages}) == 3
+    orders = [[asked[one.id][:2] for one in page.items] for page in pages]
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
+
+
+def test_the_same_study_makes_the_same_pages(study: VotesStudy) -> None:
+    def made(**keys: Any) -> dict[str, str]:
+        return {page.file: html_of(study, page.file) for page in study.make(study.plan(**keys))}
+
+    first = made()
+    assert made() == first and made(seed=8) != first
+    study.write(list(TEXTS))
+    assert made() == first
+
+
+def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(study: VotesStudy) -> None:
+    plan = study.plan(*TYPES)
+    pages = study.make(plan, voters=2)
+    asked = study.questions(plan)
+    assert {page.set for page in pages} == {1, 2, 3, 4, 5} and len(pages) == 10
+    seen: Counter[str] = Counter()
+    for page in pages:
+        own = {asked[one.id].aspect for one in page.items}
+        assert len({split(one)[0] for one in own}) == len(own) == 3
+        seen.update(own)
+    assert seen == {f"{aspect}.{kind}": 2 for aspect in ASPECTS for kind in TYPES}
+
+
+def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
+    plan = study.plan()
+    asked = study.questions(plan)
+    pages = study.make(plan, pairs=3, most=10)  # 12 pairs, at most 3 of them on a page
+    assert [len(page.items) for page in pages] == [9, 9, 9, 9]
+    each = [{asked[one.id].pair for one in page.items} for page in pages]
+    assert [len(one) for one in each] == [3] * 4 and len(set().union(*each)) == 12
+    assert [len(page.items) for page in study.make(plan, pairs=1, most=1)] == [3] * 4
+
+
+@pytest.mark.heavy
+def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesStudy) -> None:
+    plan = study.plan()
+    asked = study.questions(plan)
+
+    def pairs(number: int) -> set[str]:
+        [page] = study.make(plan, pairs=number, most=999)
+        return {asked[one.id].pair.target for one in page.items}
+
+    assert len(pairs(50)) == 4 * 11  # the first could not be damaged
+    assert pairs(2) < pairs(5) < pairs(50) and not any("n00" in one for one in pairs(50))
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefghijk"), st.integers(1, 8), min_size=1, max_size=11),
+    st.integers(0, 99),
+)
+def test_sets_are_balanced(numbers: dict[str, int], seed: int) -> None:
+    wordings = {name: [f"{name}.{k}" for k in range(number)] for name, number in numbers.items()}
+    sets = sets_of(wordings, np.random.default_rng(seed))
+    assert len(sets) == max(numbers.values())
+    assert sorted(chain(*sets)) == sorted(chain(*wordings.values()))
+    assert max(map(len, sets)) - min(map(len, sets)) <= 1
+    assert all(len({split(one)[0] for one in each}) == len(each) for each in sets)
+
+
+def test_kinds_of_wordings_are_spread() -> None:
+    """Paper 001: 80 wordings of 11 aspects; nobody is told of, say, all aspects by their term."""
+    numbers = [8, 8, 8, 6, 7, 8, 6, 7, 8, 7, 7]
+    wordings = {f"a{n}": [f"a{n}.k{k}" for k in range(m)] for n, m in enumerate(numbers)}
+    for seed in range(20):
+        sets = sets_of(wordings, np.random.default_rng(seed))
+        assert [len(one) for one in sets] == [10] * 8
+        most = max(max(Counter(split(one)[1] for one in each).values()) for each in sets)
+        assert most <= 4
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    evil = HOSTILE[kind]
+    study = VotesStudy(tmp_path, [(f"{evil} 0", f"{evil} {n}", f"{n} {evil}") for n in range(3)])
+    [page] = study.make(study.plan())
+    html = html_of(study, page.file)
+    parsed = Parsed(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
+    assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
+    assert f"<script>{script}</script>" in html
+    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    assert policy and policy.endswith(f"; script-src 'sha256-{script_hash(script)}'")
+    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
+    assert html.count('class="text" dir="auto"') == 24 * 2 + 8
+    assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
+
+
+@pytest.mark.heavy
+def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
+    with pytest.raises(UserError, match="no text is damaged"):
+        study.make(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
+    with pytest.raises(UserError, match="a number from 1") as error:
+        study.make(study.plan(), pairs=0)
+    assert "--pairs" in str(error.value)
+    (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
+    with pytest.raises(UserError, match="1 of 6 files") as error:
+        study.make(study.plan())
+    assert "reordering.major.parquet" in str(error.value) and "judgescope run" in str(error.value)
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+def honest(question: Question) -> str:
+    """Return what damage does here: typos lower fluency, reordering coherence, nothing else."""
+    harm = {"random-typos": "fluency", "reordering": "coherence"}
+    return "A" if harm[question.pair.perturbation] == split(question.aspect)[0] else "C"
+
+
+def expected(study: VotesStudy, *rows: str) -> Path:
+    path = study.folder / "expected.csv"
+    path.write_text("\n".join(["perturbation,aspect,expected", *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.heavy
+def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesStudy) -> None:
+    plan = study.plan()
+    for page in study.make(plan, pairs=3, voters=4):
+        study.answer(plan, page, honest)
+    hopes = expected(
+        study, "random-typos,fluency,1", "reordering,fluency,1", "reordering,adequacy,"
+    )
+    found = read(plan, study.out, study.folder / "answers", hopes)
+    assert (found.responses, found.about) == (4, "about 12 pairs of texts")
+    columns, rows = found.tables["effects.csv"]
+    assert columns[:4] == ["perturbation", "aspect", "human", "expected"]
+    human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
+    harmed = {("random-typos", "fluency"), ("reordering", "coherence")}
+    assert human == {(kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS}
+    fluent = next(row for row in rows if row["human"])
+    assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (24, 0, 6)
+    numbers = {(row["aspect"], row["statistic"]): row for row in found.tables["votes.csv"][1]}
+    assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
+    match = numbers["", "match_vote_all"]
+    assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
+    assert (match["lo"], match["hi"]) == (0.5, 0.5)
+    assert numbers["coherence", "match_vote_vote"]["note"].startswith("nothing is expected")
+
+
+def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
+    plan = study.plan(perturbations=["reordering"], aspects=["fluency"])
+    options = iter("ACAACD")
+    for page in study.make(plan, pairs=1, voters=3):
+        assert len(page.items) == 2
+        first = {one: next(options) for one in ("minor", "major")}
+        study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
+    found = read(plan, study.out, study.folder / "answers")
+    [row] = found.tables["effects.csv"][1]
+    # minor: A A C, major: C A D
+    assert [row[key] for key in ("original_better", "no_difference", "cannot_decide")] == [3, 2, 1]
+    assert (row["human"], row["expected"], row["pairs"]) == (1, None, 2)
+    [consistency] = [
+        one["value"]
+        for one in found.tables["votes.csv"][1]
+        if (one["aspect"], one["statistic"]) == ("", "vote_consistency")
+    ]
+    assert consistency == pytest.approx((2 / 3 + 1 / 3) / 2)
+
+
+def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
+    study: VotesStudy,
+) -> None:
+    plan = study.plan("term", "detailed")
+    for page in study.make(plan):
+        study.answer(plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one))
+    found = read(plan, study.out, study.folder / "answers")
+    assert list(found.tables) == ["votes.csv", "effects.detailed.csv", "effects.term.csv"]
+    paths = found.write(study.out)
+    with paths[2].open(encoding="utf-8", newline="") as file:
+        undecided = list(csv.DictReader(file))
+    assert len(undecided) == 6 and {row["human"] for row in undecided} == {""}
+    assert {row["cannot_decide"] for row in undecided} == {"4"}
+    assert len(expectations(undecided).excluded) == 6  # a study takes the table as it is
+    with paths[1].open(encoding="utf-8", newline="") as file:
+        decided = expectations(csv.DictReader(file))
+    assert decided.drops == [("random-typos", "fluency"), ("reordering", "coherence")]
+    assert len(decided.stays) == 4
+    assert [path.name for path in paths[3:]] == ["votes-tiny-detailed.yaml"]
+    card = read_card("expectations", paths[3])
+    assert card.perturbations["reordering"].drop == ["coherence"]
+    assert card.perturbations["reordering"].same == ["adequacy", "fluency"]
+    with paths[0].open(encoding="utf-8", newline="") as file:
+        values = {
+            (row["criterion"], row["statistic"]): row["value"] for row in csv.DictReader(file)
+        }
+    assert values["term", "vote_consistency"] == "0.0"
+    assert values["detailed", "vote_consistency"] == "1.0"
+
+
+@pytest.mark.heavy
+def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStudy) -> None:
+    plan = study.plan()
+    [page] = study.make(plan)
+    path = study.answer(plan, page, honest)
+    one = read(plan, study.out, path.parent)
+    told = json.loads(path.read_text("utf-8"))
+    told["answers"] = dict(reversed(told["answers"].items()))
+    path.with_name("copy (1).json").write_text(json.dumps(told), "utf-8")
+    assert read(plan, study.out, path.parent) == one
+    study.answer(plan, page, honest, voter="another")
+    assert read(plan, study.out, path.parent).responses == 2
+
+
+def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> None:
+    plan = study.plan()
+    [page] = study.make(plan)
+    path = study.answer(plan, page, honest)
+    good = json.loads(path.read_text("utf-8"))
+    ids = list(good["answers"])
+
+    def bad(name: str, told: object) -> None:
+        path.with_name(f"{name}.json").write_text(json.dumps(told), "utf-8")
+
+    less = {one: good["answers"][one] for one in ids[1:]}
+    bad("less", {**good, "answers": less})
+    bad("option", {**good, "voter": "o", "answers": {**good["answers"], ids[0]: "E"}})
+    bad("empty", {**good, "survey": page_id([]), "answers": {}})
+    bad("foreign", {**good, "answers": {"q0": "A"}})
+    bad("mind", {**good, "answers": dict.fromkeys(ids, "D")})
+    bad("list", {**good, "answers": {one: ["A"] for one in ids}})
+    path.with_name("torn.json").write_text('{"survey": ', "utf-8")
+    path.with_name("deep.json").write_text("[" * 100_000, "utf-8")
+    path.with_name("folder.json").mkdir()
+    with pytest.raises(UserErrors) as errors:
+        read(plan, study.out, path.parent)
+    told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
+    words = {
+        **dict.fromkeys(["less", "empty"], "no answer"),
+        "option": "no such option",
+        "foreign": "other questions",
+        **dict.fromkeys(["list", "torn", "deep", "folder"], "no file of answers"),
+        path.stem: "conflicting responses",
+    }
+    assert told.keys() == words.keys()
+    assert all(words[name] in one.what for name, one in told.items())
+    assert all(one.todo for one in told.values())
+
+
+@pytest.mark.parametrize("change", ["seed", "text", "source", "wording"])
+def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: VotesStudy) -> None:
+    plan = study.plan()
+    [page] = study.make(plan)
+    path = study.answer(plan, page, honest)
+    if change == "seed":
+        plan = study.plan(seed=8)
+    elif change == "wording":
+        plan = study.plan("term")
+    else:
+        at = ("source", "text").index(change)
+        changed = [list(row) for row in TEXTS]
+        for row in changed:
+            row[at] += " More."
+        study.write([(source, original, damaged) for source, original, damaged in changed])
+    with pytest.raises(UserErrors) as errors:
+        read(plan, study.out, path.parent)
+    assert "belong to other questions" in str(errors.value)
+
+
+@pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos"])
+def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> None:
+    plan = study.plan()
+    path = expected(study, "", row)
+    with pytest.raises(UserError, match="what is expected") as error:
+        read(plan, study.out, study.folder, path)
+    assert f"{path}:" in str(error.value)
+    with pytest.raises(UserError, match="cannot be read"):
+        read(plan, study.out, study.folder, study.folder / "none.csv")
+
+
+@pytest.mark.heavy
+def test_the_commands(study: VotesStudy) -> None:
+    made = run(
+        "-m", "judgescope", "people", "pairs", "make", str(study.file), "pages", cwd=study.folder
+    )
+    assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
+    read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.file), "answers")
+    nothing = run(*read_, cwd=study.folder)
+    assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
+    plan = study.plan()
+    for page in study.make(plan, pairs=10, voters=2):
+        study.answer(plan, page, honest)
+    done = run(*read_, cwd=study.folder)
+    assert done.returncode == 0 and "4 files of answers, about 40 pairs" in done.stdout
+    assert "own definition: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
+    assert "own definition: match_vote_all undefined (nothing is expected" in done.stdout
+    assert (study.out / "votes" / "effects.csv").is_file()

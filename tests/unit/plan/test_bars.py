@@ -1,0 +1,261 @@
+"""Bars that a study states: met, missed or not known, how much more would tell, and the key."""
+
+from dataclasses import replace
+from math import erf, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgescope.cli.summary import summary
+from judgescope.core.errors import UserError
+from judgescope.methods.claims import bars
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import Bar
+from judgescope.plan.bars import bars_of, check_bars
+from judgescope.schema.cards import Study
+from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.proportion import clopper_pearson
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.required import (
+    LESS_IS_BETTER,
+    effective_cases,
+    has_bar,
+    more_needed,
+    on_bar,
+)
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import Outcome
+from methods_setup import ASPECTS, Row, study
+
+MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "bar", "wanted"),
+    [
+        (0.8, 0.9, 0.8, MEETS),
+        (0.79, 0.9, 0.8, OPEN),
+        (0.6, 0.8, 0.8, OPEN),
+        (0.6, 0.79, 0.8, MISSES),
+        (None, None, 0.8, OPEN),
+    ],
+)
+def test_an_interval_decides(lo: float | None, hi: float | None, bar: float, wanted: str) -> None:
+    found = Estimate(0.85 if hi != 0.79 else 0.7, lo, hi, n=100)
+    assert on_bar(found, bar) == wanted
+    assert on_bar(Estimate.undefined("constant judge"), bar) == Outcome.NO_CLAIM
+
+
+def test_of_errors_and_prices_a_bar_is_the_most_that_is_allowed() -> None:
+    assert on_bar(Estimate(0.05, 0.02, 0.1, n=9), 0.1, most=True) == MEETS
+    assert on_bar(Estimate(0.05, 0.02, 0.11, n=9), 0.1, most=True) == OPEN
+    assert on_bar(Estimate(0.2, 0.11, 0.3, n=9), 0.1, most=True) == MISSES
+    assert all(has_bar(name) and statistic(name) for name in LESS_IS_BETTER)
+
+
+def share(value: float, n: int) -> Estimate:
+    return Estimate(value, *clopper_pearson(value, n), n=n)
+
+
+@pytest.mark.simulation
+def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
+    found = more_needed("coverage", share(0.9, 50), 0.8, 50)
+    assert found is not None and found.more is not None and 60 < found.more < 120
+    total = 50 + found.more
+    reached = np.mean(
+        [
+            clopper_pearson(x / total, total)[0] >= 0.8
+            for x in np.random.default_rng(1).binomial(total, 0.9, 2000).tolist()
+        ]
+    )
+    assert 0.78 <= reached <= 0.88
+    below, mirrored, near = (
+        more_needed("coverage", share(value, 50), bar, 50)
+        for value, bar in ((0.7, 0.8), (0.3, 0.2), (0.802, 0.8))
+    )
+    assert below == mirrored and below is not None and below.more is not None
+    assert near is not None and near.more is None
+
+
+@pytest.mark.heavy
+def test_cases_of_one_source_count_for_less() -> None:
+    assert effective_cases(share(0.9, 80)) == pytest.approx(80, abs=0.01)
+    clustered = Estimate(0.9, *clopper_pearson(0.9, 20), n=80)
+    assert effective_cases(clustered) == pytest.approx(20, abs=0.01)
+    alone, alike = (more_needed("coverage", one, 0.75, 40) for one in (share(0.9, 80), clustered))
+    assert alone and alike and alone.more and alike.more and alike.more > alone.more + 80
+
+
+def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
+    found = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.4, 40)
+    assert found is not None and found.more is not None
+    error = 0.2 / 1.959964 * sqrt(40 / (40 + found.more))
+    power = (1 + erf(((0.1 - 1.959964 * error) / error) / sqrt(2))) / 2
+    assert power == pytest.approx(0.8, abs=0.005)
+    near = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40)
+    assert near is not None and near.more is None
+    assert more_needed("spearman", Estimate(0.5, n=40), 0.4, 40) is None
+
+
+def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> EvaluationData:
+    """Return a study whose tables have these rows, and which states these bars."""
+    path = folder / "part.parquet"
+    base = {"dataset": "d", "level": "", "n": 60, "n_missing": 0, "n_tied": 0, "method": ""}
+    full = [{**base, "note": "", "signature": "s", **row} for row in rows]
+    write_table("results", table_of("results", full), str(path))
+    told = [{"level": None, "aspect": None, **bar} for bar in bars]
+    cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
+    required = {"bars": told, "parts": [str(path)]}
+    return study({}, cards=cards, required=required, claimed=[], **spec)
+
+
+def row(value: float, lo: float, hi: float, **more: Any) -> Row:
+    place = {"judge": "j", "aspect": ASPECTS[0], "statistic": "spearman", "level": "by_source"}
+    return {**place, "value": value, "lo": lo, "hi": hi, **more}
+
+
+def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
+    """Return (aspect, level) -> outcome and reasons."""
+    rows = verdict_rows(own, bars.claims(own))
+    return {
+        (one["aspect"], one["level"]): one["note"].split("; ")
+        for one in rows
+        if one["statistic"] == "verdict"
+    }
+
+
+def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(tmp_path: Path) -> None:
+    rows = [
+        row(0.6, 0.5, 0.7),
+        row(0.3, 0.2, 0.4, level="pooled"),
+        row(0.3, 0.2, 0.4, aspect=ASPECTS[1]),
+        row(0.9, 0.8, 0.95, aspect="average"),
+        row(0.9, 0.8, 0.95, judge_b="other"),
+        row(0.9, 0.8, 0.95, judge="control"),
+    ]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    assert said(own) == {
+        (ASPECTS[0], "by_source"): ["meets"],
+        (ASPECTS[1], "by_source"): ["misses"],
+    }
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "level": "pooled"}])
+    assert said(own) == {(ASPECTS[0], "pooled"): ["misses"]}
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": ASPECTS[1]}])
+    assert list(said(own)) == [(ASPECTS[1], "by_source")]
+
+
+def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
+    own = wanting(tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
+    [claim] = bars.claims(own)
+    assert claim.outcome == OPEN
+    more = claim.beside["more_needed"]
+    assert more.value is not None and more.value > 50 and "sources" in more.method
+    near = wanting(tmp_path, [row(0.501, 0.4, 0.6)], [{"statistic": "spearman", "bar": 0.5}])
+    [claim] = bars.claims(near)
+    assert claim.beside["more_needed"].value is None
+    assert claim.beside["bar"].value == 0.5
+
+
+def test_a_statistic_that_the_study_has_not_makes_no_claim(tmp_path: Path) -> None:
+    own = wanting(tmp_path, [], [{"statistic": "pearson", "bar": 0.5}])
+    assert said(own) == {("", ""): ["no_claim", "not_computed"]}
+
+
+def lost(n_lost: int, n: int = 60) -> list[Row]:
+    place = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECTS[0]}
+    return [
+        {**place, "status": status, "rule": "", "n": count, "served": []}
+        for status, count in (("ok", n - n_lost), ("unparsed", n_lost))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_lost", "value", "wanted"),
+    [
+        (3, 0.6, ["meets"]),
+        (6, 0.6, ["cannot_tell", "lost"]),
+        (13, 0.6, ["no_claim", "too_many_lost"]),
+    ],
+)
+def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[str]) -> None:
+    own = wanting(tmp_path, [row(value, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
+    told = replace(own, statuses=table_of("statuses", lost(n_lost)))
+    assert said(told) == {(ASPECTS[0], "by_source"): wanted}
+
+
+@pytest.mark.heavy
+def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> None:
+    for lo, bar, wanted in ((0.9, 0.8, ["meets"]), (0.85, 0.8, ["cannot_tell", "lost"])):
+        rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]
+        own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}])
+        told = replace(own, statuses=table_of("statuses", lost(6)))
+        assert said(told) == {(ASPECTS[0], "pooled"): wanted}
+
+
+def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
+    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"lo": None, "hi": None}]
+    for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
+        own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
+        assert said(own) == {(ASPECTS[0], ""): wanted}
+    rows = [{**rows[0], "statistic": "accuracy_comparison"}]
+    own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}])
+    assert said(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
+
+
+def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
+    rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    told = list(verdict_rows(own, bars.claims(own)))
+    path = tmp_path / "tables" / "verdicts.parquet"
+    path.parent.mkdir()
+    write_table("results", table_of("results", told), str(path))
+    lines = summary(tmp_path, []).splitlines()
+    for aspect, outcome in ((ASPECTS[0], "met: j"), (ASPECTS[1], "missed: j")):
+        [line] = [one for one in lines if f"on {aspect}" in one]
+        assert "spearman by_source at least 0.5" in line and line.endswith(outcome)
+
+
+def card(require: dict[str, Any]) -> Study:
+    return Study(study="s", datasets=["d"], judges=["j"], methods=["agreement"], require=require)
+
+
+@pytest.mark.parametrize(
+    ("require", "got", "nearest"),
+    [
+        ({"spearmann": 0.5}, "spearmann", "spearman"),
+        ({"p_wilcoxon": 0.5}, "p_wilcoxon", None),
+        ({"tnr": 0.5}, "tnr", None),
+        ({"spearman.by_sources": 0.5}, "by_sources", "by_source"),
+        ({"spearman": {"coherense": 0.5}}, "coherense", "coherence"),
+    ],
+)
+def test_what_no_study_computes_is_refused(
+    require: dict[str, Any], got: str, nearest: str | None
+) -> None:
+    with pytest.raises(UserError) as error:
+        check_bars(card(require), ["coherence", "fluency"], "config.yaml")
+    assert error.value.got == got and "require" in error.value.where
+    if nearest:
+        assert error.value.nearest() == nearest
+
+
+def test_bars_may_be_by_aspect_and_at_a_level() -> None:
+    require = {"spearman.pooled": {"coherence": 0.5}, "kappa_linear": 0.4, "flip_rate": 0.1}
+    check_bars(card(require), ["coherence"], "config.yaml")
+    plan: Any = type("P", (), {"study": card(require)})
+    told = bars_of(plan, "results/s", "d", ["agreement"])
+    assert told and told.parts == ["results/s/statistics/agreement/d.parquet"]
+    assert told.bars[0] == Bar(statistic="spearman", level="pooled", aspect="coherence", bar=0.5)
+    with pytest.raises(ValueError, match="require"):
+        card({"spearman": float("nan")})
+    plan.study = card({})
+    assert bars_of(plan, "results/s", "d", ["agreement"]) is None
+
+
+def test_false_alarms_at_the_bar_itself() -> None:
+    rng = np.random.default_rng(5)
+    told = [on_bar(share(x / 60, 60), 0.8) for x in rng.binomial(60, 0.8, 1000).tolist()]
+    assert max(told.count(MEETS), told.count(MISSES)) <= 25 + 2 * (1000 * 0.025 * 0.975) ** 0.5

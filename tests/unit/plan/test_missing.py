@@ -1,0 +1,82 @@
+"""The study key `missing`: what counts for draws without a value, in scores alone."""
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from judgescope.parsing.judgment import Scale
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.schema.tables import table_of
+from judgescope.scoring.cell import score_part
+from judgescope.scoring.specs import Missing, Reading
+from methods_setup import FIELD, study
+from running import HOME
+
+FIVE = Scale(1, 5, 1)
+CELL = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "fluency"}
+SAID = ["4", "no idea", "1-5", "9"]
+
+
+def answers(*texts: str, backwards: bool = False) -> pa.Table:
+    own = {"judge": "j", "kind": "score", "aspect": "fluency", "draw": 0, "finish": "stop"}
+    rows = [
+        {**own, "target": f"t{at}", "key": str(at), "text": text, "status": "ok"}
+        for at, text in enumerate(texts)
+    ]
+    rows.append({**own, "target": "t9", "key": "9", "text": "why", "status": "not_applicable"})
+    return table_of("answers", rows[::-1] if backwards else rows)
+
+
+def scores(table: pa.Table, missing: Any = None, scale: Scale | None = FIVE) -> list[Any]:
+    parser = "score" if scale else "number"
+    reading = Reading(pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean")
+    told = missing and Missing(**missing)
+    judged, scored = score_part(table, reading, cell=CELL, missing=told)
+    by_target = {row["target"]: row for row in judged.to_pylist()}
+    assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [None] * 3 or scale is None
+    return [(row["value"], row["n_missing"]) for row in scored.to_pylist()]
+
+
+@pytest.mark.parametrize(("policy", "value"), [("worst", 1.0), ("mid", 3.0)])
+def test_a_missing_draw_counts_as_the_study_says(policy: str, value: float) -> None:
+    drop = scores(answers(*SAID))
+    assert drop == [(4.0, 0), (None, 1), (None, 1), (None, 1), (None, 1)]
+    filled = scores(answers(*SAID), {"policy": policy, "seed": 7})
+    assert filled == [(4.0, 0), (value, 1), (value, 1), (value, 1), (None, 1)]
+
+
+def test_random_values_come_from_the_seed_and_the_draw_alone() -> None:
+    many = ["4", *(["?"] * 60)]
+    one, again, other = (
+        scores(answers(*many, backwards=turned), {"policy": "random", "seed": seed})
+        for seed, turned in ((7, False), (7, True), (8, False))
+    )
+    assert one == again != other
+    assert {value for value, count in one if count and value is not None} == {1, 2, 3, 4, 5}
+
+
+def test_without_a_scale_nothing_is_filled() -> None:
+    table = answers("4", "none", "none", "none")
+    assert scores(table, {"policy": "mid", "seed": 7}, None)[1] == (None, 1)
+
+
+@pytest.mark.heavy
+def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
+    told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
+    told["judges"] = ["score-only"]
+    asked, scored = set[str](), []
+    for keys in ({}, {"missing": "drop"}, {"missing": "worst"}):
+        specs = Specs(load_plan(told | keys, HOME, source="study.yaml"), HOME, "results")
+        asked.add(specs.ask("demo-dialogue", "judge"))
+        cell = ("demo-dialogue", "systems", "score-only")
+        scored.append(json.loads(specs.score(*cell)).get("missing"))
+        statistics = json.loads(specs.statistics("agreement", "demo-dialogue"))
+        assert statistics.get("missing") == ("worst" if scored[-1] else None)
+    assert len(asked) == 1 and scored[:2] == [None, None]
+    assert scored[2] is not None and scored[2]["policy"] == "worst"
+    assert "missing" not in study(FIELD).signature("good", "pearson", "pooled")
+    filled = study(FIELD, missing="worst")
+    assert "|missing:worst|" in filled.signature("good", "pearson", "pooled")

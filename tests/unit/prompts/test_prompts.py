@@ -1,0 +1,162 @@
+"""Prompts: what a template is given and nothing else; texts are never templates."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgescope.core.errors import UserError
+from judgescope.prompts import (
+    Change,
+    change_of,
+    load,
+    messages,
+    rated,
+    to_merge_names,
+    to_write,
+)
+from judgescope.schema.cards import AspectInTask, Scale
+from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, filled
+
+VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}
+ADJUSTING = (
+    *("adjust-examples", "adjust-steps"),
+    *("fictional-entities", "grammatical-errors", "rewriting-insertion"),
+)
+"""Writers' forms that show no source: what they change is in the text."""
+RATING = ("score-only", "rate-explain", "analyze-rate")
+
+
+def own(folder: Path, text: str, **values: Any) -> str:
+    """Fill a template of the user's own."""
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "mine.jinja").write_text(text, encoding="utf-8")
+    [message] = messages("mine", load("mine", [folder, CONFIG], where="judge x"), **VALUES | values)
+    return message["content"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(form: str) -> None:
+    assert "THE TEXT" in filled(form)
+    assert ("THE SOURCE" in filled(form)) == (form not in ADJUSTING)
+    assert "source" not in filled(form, source=None).lower()
+    assert filled(form) == filled(form).strip()
+
+
+@pytest.mark.parametrize(("form", "shown"), IMPROVING.items())
+def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_of_use(
+    form: str, shown: str
+) -> None:
+    assert "\nTHE SOURCE\n" in filled(form)
+    assert ("THE TEXT" in filled(form)) == bool(shown)
+    again = filled(form, problem="it is a refusal")
+    assert again.count("An earlier attempt cannot be used: it is a refusal.") == 1
+    assert "earlier" not in filled(form)
+
+
+def test_a_supervisor_sees_the_text_and_every_list_and_categories_where_there_are_any() -> None:
+    error = {"location": "THE", "explanation": "Why.", "severity": 4, "category": None}
+    bare = [[{**error, "location": None, "severity": None}], [error, {**error, "severity": 1}]]
+    prompt = filled("merge-errors", **to_merge_names("THE TEXT", bare))
+    assert "THE TEXT" in prompt and "THE SOURCE" not in prompt
+    assert "Annotator 2\n\nError 1:\nLocation: THE\nExplanation: Why.\nSeverity: 4\n" in prompt
+    assert "Annotator 1\n\nError 1:\nLocation: None\n" in prompt and "Annotator 3" not in prompt
+    assert prompt.count("Error 2:") == 1 and "Category" not in prompt
+    told = filled("merge-errors", **to_merge_names("THE TEXT", [[{**error, "category": "Style"}]]))
+    assert "Severity: 4\nCategory: Style\n" in told and told.count("Category:") == 2
+
+
+@pytest.mark.parametrize("task", ["summarization", "dialogue", "translation"])
+def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
+    prompt = filled("write-reference", task=task)
+    assert "THE SOURCE" in prompt and "THE TEXT" not in prompt
+
+
+@pytest.mark.parametrize("form", ADJUSTING)
+def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> None:
+    one, several = filled(form), filled(form, k=None, least=2, task="story")
+    assert "exactly one" in one and "one summary" in one
+    assert "2 or more" in several and "ending of a story" in several and "summary" not in several
+    again = filled(form, problem="it is the same text")
+    assert again.count("An earlier attempt cannot be used: it is the same text.") == 1
+
+
+def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
+    degree = {"k": 1, "least": None}
+    silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
+    assert set(silent) == {"task", "k", "least", "source", "problem", "text", "reply"}
+    change = Change(adjustment="Name a wrong colour.", instructions=["Look.", "Change it."])
+    prompt = filled("adjust-steps", **to_write("qa", degree, change))
+    assert "Name a wrong colour. Make exactly one such change.\n" in prompt
+    assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
+    assert "exactly 5 such changes" in filled("adjust-steps", k=5)
+    assert "wherever it can be made" in filled("adjust-steps", k="all")
+
+
+def test_a_form_with_examples_shows_them_in_order_and_what_is_wanted() -> None:
+    shown = [{"text": f"Old {n}.", "changed": f"New {n}."} for n in (1, 2)]
+    prompt = filled("adjust-examples", demonstrations=shown)
+    assert "Text 1:\nOld 1.\nAdjusted text 1:\nNew 1.\n\nText 2:\nOld 2.\n" in prompt
+    assert "Adjusted text 2:\nNew 2.\n\nThe summary:\nTHE TEXT" in prompt
+    assert prompt.endswith("Write the adjusted summary alone, with no word before or after it.")
+    appended = filled("adjust-examples", demonstrations=shown, reply="appended")
+    assert "\nNew sentence 2:\nNew 2.\n" in appended and "djusted summary" not in appended
+    assert appended.endswith("Write the new sentence alone, with no word before or after it.")
+
+
+def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:
+    told = {"story": AspectInTask(steps=["Read.", "Weigh."], definition="How it goes on.")}
+    card = ASPECT.model_copy(update={"tasks": told})
+    prompt = filled("score-steps", **rated(card.in_task("story"), FIVE))
+    assert "Fluency: How it goes on." in prompt and "1. Read.\n2. Weigh.\n" in prompt
+    with pytest.raises(UserError, match="steps"):
+        filled("score-steps", **rated(card.in_task("qa"), FIVE))
+
+
+@pytest.mark.parametrize("form", RATING)
+def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(form: str) -> None:
+    prompt = filled(form)
+    assert "Fluency: How well it reads." in prompt and "from 1 to 5" in prompt
+    assert "1.0" not in prompt and "steps of 1" in prompt
+    halves = filled(form, **rated(ASPECT, Scale(min=0, max=1, step=0.5, labels=[])))
+    assert "from 0 to 1" in halves and "steps of 0.5" in halves
+    worded = Scale(min=1, max=2, step=1, labels=["bad", "good"])
+    assert ": bad, good." in filled(form, **rated(ASPECT, worded))
+    assert "steps" not in filled(form, **rated(ASPECT, Scale(min=0, max=1, labels=[])))
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ aspect }}", "{% include 'task.jinja' %}", "{# gone #}", "{{ 7 * 7 }}", "{%", "<b>"]
+)
+def test_what_looks_like_a_template_in_a_text_stays_text(text: str) -> None:
+    for name in ("text", "source", "text_b"):
+        assert text in filled("compare", **{name: text})
+
+
+def test_the_users_form_goes_before_the_shipped_and_may_include_it(tmp_path: Path) -> None:
+    assert own(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith("nothing else. Yes.")
+    (tmp_path / "prompts" / "score-only.jinja").write_text("Mine: {{ text }}", encoding="utf-8")
+    templates = load("score-only", [tmp_path, CONFIG], where="")
+    assert messages("score-only", templates, **VALUES)[0]["content"] == "Mine: THE TEXT"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ txt }}", "'txt' is undefined"),
+        ("{{ text.format.__globals__ }}", "cannot be filled"),
+        ("{{ ''.__class__.__mro__ }}", "cannot be filled"),
+        ("{% if %}", "is no template"),
+        ('{% include "nothing.jinja" %}', "no prompt of this name"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UserError, match=told) as error:
+        own(tmp_path, text)
+    assert "mine.jinja" in error.value.where or error.value.where == "judge x"
+
+
+def test_a_form_that_is_not_there_tells_the_nearest() -> None:
+    with pytest.raises(UserError) as error:
+        load("score_only", [CONFIG], where="judge x, key form")
+    assert "nearest: score-only" in str(error.value) and "judge x, key form" in str(error.value)

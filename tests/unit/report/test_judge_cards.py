@@ -1,0 +1,389 @@
+"""A card for each judge: its settings, every number, its worst cases, and no text can do harm."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cards_study
+import report_study
+from browser import browser, needs_browser
+from judgescope.plan import load_plan
+from judgescope.plan.pages import HIDDEN, model_settings
+from judgescope.plan.specs import Specs
+from judgescope.report.cards.card import Where, every_number, number, render
+from judgescope.report.cards.cases import MOST, disagreeing, unnoticed
+from judgescope.report.elements import Fold, Table
+from judgescope.report.page import render as report_page
+from judgescope.report.rows import Row
+from judgescope.report.specs import ExpectedDrop
+from judgescope.report.words import label
+from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.loading import load_yaml
+from report_setup import LOADS, Page
+from running import HOME, environment, write_study
+
+pytestmark = pytest.mark.heavy
+BOTH = ("minor", "major")
+REPORT, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
+
+
+def cards(spec: dict[str, Any]) -> dict[str, str]:
+    return dict(render(cards_study.loaded(spec), REPORT, TEXTS))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return cards_study.make(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="module")
+def pages(study: dict[str, Any]) -> dict[str, str]:
+    return cards(study)
+
+
+# --- what is worst ---------------------------------------------------------------------------
+
+
+def scores_of(values: dict[str, dict[str, float | None]]) -> dict[tuple[str, str], Any]:
+    return {(cell, "fluency"): told for cell, told in values.items()}
+
+
+def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDrop]:
+    return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
+
+
+def test_the_worst_damage_is_the_highest_above_its_original_then_the_heavier_one() -> None:
+    scores = scores_of(
+        {
+            "original": {"a": 2.0, "b": 2.0, "c": 4.0, "d": 1.0, "e": 3.0},
+            "typos.minor": {"a-": 2.0, "b-": 4.0, "c-": 3.0, "d-": 1.0},
+            "cuts.major": {"e-": 3.0, "a+": None},
+        }
+    )
+    damaged = {
+        "typos.minor": {"b-": "b", "a-": "a", "c-": "c", "d-": "d"},
+        "cuts.major": {"e-": "e", "a+": "a"},
+    }
+    worst = unnoticed(scores, drops("typos.minor", "cuts.major"), damaged, {"fluency": (1, 5)})
+    # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before d; c fell
+    assert [(one.target, one.by) for one in worst.cases] == [
+        ("b-", 0.5),
+        ("e-", 0.0),
+        ("a-", 0.0),
+        ("d-", 0.0),
+    ]
+    assert (worst.n, worst.n_missing, worst.higher, worst.equal) == (5, 1, 1, 3)
+
+
+def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judges_range() -> None:
+    scores: dict[tuple[str, str], Any] = {
+        ("original", "fluency"): {"a": 10.0, "b": 0.0},
+        ("typos.major", "fluency"): {"a-": 12.0, "b-": 20.0},
+        ("original", "coherence"): {"a": 1.0, "b": 1.0},
+        ("typos.major", "coherence"): {"a-": 2.0, "b-": 0.0},
+    }
+    damages = drops("typos.major", aspects=["fluency", "coherence"])
+    worst = unnoticed(scores, damages, {"typos.major": {"a-": "a", "b-": "b"}}, {})
+    # fluency goes from 0 to 20, coherence from 0 to 2
+    assert [(one.target, one.aspect, one.by) for one in worst.cases] == [
+        ("b-", "fluency", 1.0),
+        ("a-", "coherence", 0.5),
+    ]
+
+
+def test_no_more_than_a_few_are_shown_and_each_original_once() -> None:
+    names = [f"{number:02}" for number in range(20)]
+    scores = scores_of(
+        {
+            "original": dict.fromkeys(names, 1.0),
+            "typos.minor": {f"{name}-": 1.0 for name in names},
+            "typos.major": {f"{name}+": 1.0 for name in names},
+        }
+    )
+    damaged = {
+        "typos.minor": {f"{name}-": name for name in names},
+        "typos.major": {f"{name}+": name for name in names},
+    }
+    worst = unnoticed(scores, drops(*damaged), damaged, {"fluency": (1, 5)})
+    assert [one.target for one in worst.cases] == [f"{name}+" for name in names[:MOST]]
+    assert (worst.n, worst.equal) == (40, 40)
+
+
+def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None:
+    told = scores_of({"systems": {"a": 100.0, "b": 0.0, "c": 50.0, "d": None}})
+    people = {"fluency": {"a": 1.0, "b": 2.0, "c": 3.0, "d": 5.0}}
+    scales = {"fluency": [1.0, 5.0]}
+    on_scale = disagreeing(told, people, scales, {"fluency": (0, 100)})
+    # places 1, 0, .5 against 0, .25, .5
+    assert [(one.target, one.by) for one in on_scale.cases] == [("a", 1.0), ("b", -0.25)]
+    assert (on_scale.n, on_scale.n_missing) == (3, 1)
+    ranked = disagreeing(told, people, scales, {"fluency": None})
+    # mid-ranks 5/6, 1/6, 3/6 against 1/6, 3/6, 5/6; b and c are equals, in the order of their ids
+    assert [one.target for one in ranked.cases] == ["a", "b", "c"]
+    assert ranked.cases[0].by == pytest.approx(2 / 3) and ranked.cases[0].ranked
+
+
+def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: Any) -> None:
+    page = Page(pages["gamma"])
+    assert "Of 3 damaged texts, 1 score above their originals" in page.text
+    assert "n1:t typos, major · Fluency original 3 damaged 4 higher by 25" in page.text
+    assert "X he mayor spoke." in page.text  # the edit is marked: T is struck through
+    # score 5 where 1 was planned is the whole scale; score 1 where 1 was planned is not shown
+    assert "planned rating 1 score 5 too high by 100" in page.text
+    assert "Shown: 1 of 3 rated texts" in page.text
+    assert (
+        "In all 1 refused." in page.text and "n3:s a system's text · Fluency refused" in page.text
+    )
+    assert "Its reply Rating: 3" in page.text
+
+
+# --- where it stands -------------------------------------------------------------------------
+
+
+def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(pages: Any) -> None:
+    text = Page(pages["gamma"]).text
+    first = text[: text.index("Where it stands")]
+    assert "Better than chance at following the planned quality of Fluency" in first
+    assert "What it costs" in first and "A value from 432 of 480 judgments" in first
+    assert "48 refused" in first
+    # beta is at 0.2, between the controls length (0.35) and random (0)
+    told = Page(pages["beta"]).text
+    assert "Not shown to be better" in told[: told.index("Where it stands")]
+    assert "A control:" in Page(pages["random"]).text
+
+
+# --- every number ----------------------------------------------------------------------------
+
+
+def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[str, Any]) -> None:
+    report = cards_study.loaded(study)
+    for judge in report.judges:
+        shown = 0
+        found = every_number(report, judge)
+        folds = [block for block in found.blocks if isinstance(block, Fold)] if found else []
+        tables = {t.source + t.caption: t for f in folds for t in f.blocks if isinstance(t, Table)}
+        assert len(tables) == len(folds)
+        for name, rows in report.tables.items():
+            for dataset in report.datasets:
+                own = [
+                    row
+                    for row in rows
+                    if row.dataset == dataset.id and judge.id in (row.judge, row.judge_b)
+                ]
+                if not own:
+                    continue
+                caption = f"{dataset.name}: {name}."
+                table = tables[f"tables/{name}.csv{caption}"]
+                heads = [column.text for column in table.columns]
+                for row in own:
+                    body = next(b for b in table.bodies if b.title == label(row.statistic))
+                    where = Where.of(row).told(judge)
+                    line = next(one for one in body.lines if one.head == where)
+                    aspect = row.aspect.capitalize() or "Over all"
+                    assert line.cells[heads.index(aspect)] == number(row)
+                    shown += 1
+        total = [row for rows in report.tables.values() for row in rows]
+        known = {dataset.id for dataset in report.datasets}
+        about = [r for r in total if judge.id in (r.judge, r.judge_b) and r.dataset in known]
+        assert shown == len(about) > 0
+
+
+def test_a_number_has_its_interval_counts_and_note() -> None:
+    told = report_study.row("news", "x", "spearman", 0.5, n_missing=3, note="below_control")
+    cell = number(Row.of(told))
+    assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
+    assert cell.notes == ("n = 120, 3 missing", "below control")
+    nothing = number(Row.of(report_study.row("news", "x", "spearman", None)))
+    assert (nothing.text, nothing.notes) == ("–", ("n = 0", "constant judge"))
+
+
+# --- settings, and no secret -----------------------------------------------------------------
+
+SECRETS = {
+    "base_url": "https://inner.example.org/v1",
+    "api_key_env": "MY_KEY_NAME",
+    "headers": {"X-Team": "hush-header"},
+    "query": {"api-version": "hush-query"},
+    "extra_body": {"api_key": "hush-body", "nested": {"auth_token": "hush-token", "top_k": 5}},
+}
+
+
+def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
+    model = {"model": "m", "engine": "openai", "revision": "r7", "price": {"input": 1, "output": 2}}
+    told = model_settings(OpenAIModel.model_validate(model | SECRETS))
+    text = json.dumps(told)
+    assert not re.search("hush|inner.example|MY_KEY", text)
+    assert told["extra_body"] == {
+        "api_key": HIDDEN,
+        "nested": {"auth_token": HIDDEN, "top_k": 5},
+    }
+    assert told["revision"] == "r7" and told["price"] == {"input": 1, "output": 2}
+
+
+def specs(folder: Path, **keys: Any) -> Specs:
+    path = write_study(folder, **keys)
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    return Specs(plan, HOME, "results/small")
+
+
+def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    judges, models = tmp_path / "config" / "judges", tmp_path / "config" / "models"
+    for folder in (judges, models):
+        folder.mkdir(parents=True)
+
+    def told(temperature: float, price: float) -> str:
+        model = {"model": "m", "engine": "openai", **SECRETS, "extra_body": {"top_k": 5}}
+        model["price"] = {"input": price, "output": 1}
+        judge = {"judge": "j", "model": "m", "form": "score-only", "temperature": temperature}
+        (models / "m.yaml").write_text(json.dumps(model))
+        (judges / "j.yaml").write_text(json.dumps(judge))
+        return specs(tmp_path, judges=["j", "rules"]).judge_cards()
+
+    first = told(0.5, 1)
+    assert first == told(0.5, 1)
+    assert len({first, told(0.7, 1), told(0.5, 2)}) == 3
+    assert not re.search("hush|inner.example|MY_KEY", first)
+    assert json.loads(first)["settings"]["j"]["temperature"] == 0.5
+
+
+def test_a_card_shows_settings_with_defaults_and_the_price(tmp_path: Path) -> None:
+    spec = cards_study.make(tmp_path)
+    spec["settings"]["gamma"] |= {"temperature": 0.7, "prompts": {"news": "ab12cd34"}}
+    text = Page(cards(spec)["gamma"]).text
+    assert "temperature 0.7" in text and "draws 1 (default)" in text
+    assert "US$ per million tokens: 0.15 of prompts, 0.6 of replies" in text
+    assert "prompt ab12cd34" in text
+    assert "judge:gamma|stat:" in text
+
+
+def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain = json.loads(specs(tmp_path).judge_cards())["worst"]["demo-dialogue"]["damages"]
+    every_aspect = ["naturalness", "groundedness"]
+    sets = {f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH}
+    assert {one["cell"] for one in plain} == sets
+    assert all(sorted(one["aspects"]) == sorted(every_aspect) for one in plain)
+    assert all(one["why"] == "all" for one in plain)
+    card = {
+        "weights": "w",
+        "name": "ours",
+        "tasks": {"dialogue": {"reordering": {"naturalness": 1.0, "groundedness": 0.0}}},
+    }
+    folder = tmp_path / "config" / "weights"
+    folder.mkdir(parents=True)
+    (folder / "w.yaml").write_text(json.dumps(card))
+    told = specs(tmp_path, weights="w").judge_cards()
+    damages = json.loads(told)["worst"]["demo-dialogue"]["damages"]
+    found = {one["cell"]: (one["aspects"], one["why"]) for one in damages}
+    assert found["reordering.minor"] == (["naturalness"], "weighted")
+    assert found["random-typos.minor"][1] == "all"
+
+
+# --- the pages -------------------------------------------------------------------------------
+
+
+def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
+    pages: dict[str, str], study: dict[str, Any]
+) -> None:
+    assert list(pages) == [judge.id for judge in cards_study.loaded(study).judges]
+    for html in pages.values():
+        page = Page(html)
+        assert not page.wrong and not page.open
+        ways = {value for _, told in page.elements for key, value in told.items() if key in LOADS}
+        there = {"../index.html#judges", *(f"{name}.html" for name in pages)}
+        beside = {way for way in ways if way and not way.startswith("#")} - there
+        assert all(way and way.startswith("../explore.html#dataset=") for way in beside)
+        ids = [told["id"] for _, told in page.elements if told.get("id")]
+        assert len(ids) == len(set(ids))
+        inside = {way[1:] for way in ways if way and way.startswith("#")}
+        assert inside <= set(ids)
+    assert "../explore.html#dataset=news&amp;judge=gamma&amp;aspect=fluency" in pages["gamma"]
+
+
+def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
+    html = report_page(cards_study.loaded({**study, "cards": "judges/"}), REPORT)
+    ways = {told.get("href") for told in Page(html).named("a")}
+    assert {f"judges/{name}.html" for name in study["judges"]} <= ways
+    plain = report_page(cards_study.loaded({**study, "cards": None}), REPORT)
+    assert "judges/" not in plain
+
+
+def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\u202e\u200f\u0000<img src=x onerror=alert(2)> \ud800"
+    texts = {
+        "n1": f"The {hostile.replace(chr(0xD800), '')}",
+        "n2": "<b>" + "long " * 200_000,
+        "n3": "</p></article>",
+    }
+    reply = "Rating\u202e: <script>3</script>" + "y" * 1_000_000
+    spec = cards_study.make(tmp_path, texts=texts, reply=reply)
+    page = cards(spec)["gamma"]
+    parsed = Page(page)
+    assert not parsed.wrong and not parsed.open
+    assert len(parsed.named("script")) == 1 and not parsed.named("img")
+    assert "\u202e" not in page and "\u0000" not in page
+    assert "\u200f" not in page and "⟨U+200F⟩" in parsed.text
+    assert "⟨U+202E⟩" in parsed.text and "⟨U+0000⟩" in parsed.text
+    assert "more characters" in parsed.text and "The whole text, but for its last" in parsed.text
+    assert len(page) < 1_000_000
+
+
+def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) -> None:
+    spec = cards_study.make(tmp_path)
+    folder = tmp_path / "report" / "judges"
+    folder.mkdir(parents=True)
+    (folder / "gone.html").write_text("a judge of before")
+
+    def run() -> dict[str, bytes]:
+        done = subprocess.run(
+            [sys.executable, str(HOME / "scripts" / "job.py"), "judge_card", "--spec", "-"],
+            input=json.dumps(spec),
+            text=True,
+            env=environment(),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+    first = run()
+    assert sorted(first) == sorted(f"{name}.html" for name in spec["judges"])
+    assert run() == first
+
+
+@needs_browser
+def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(tmp_path: Path) -> None:
+    spec = cards_study.make(tmp_path, texts={**cards_study.ORIGINALS, "n1": "<script>1</script>"})
+    card = tmp_path / "gamma.html"
+    card.write_text(cards(spec)["gamma"], encoding="utf-8")
+    with browser(tmp_path / "browser") as window:
+        seen: list[dict[str, Any]] = []
+        heard = window._next
+        window._next = lambda: seen.append(message := heard()) or message  # type: ignore[method-assign,func-returns-value]
+        for domain in ("Log", "Runtime", "Network"):
+            window.send(f"{domain}.enable")
+        window.open(card)
+        assert window.value("document.querySelectorAll('th > button').length") > 10
+        width = "document.documentElement.scrollWidth <= window.innerWidth"
+        window.send(
+            "Emulation.setDeviceMetricsOverride",
+            **{"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True},
+        )
+        assert window.value(width) is True
+    told = [
+        one for one in seen if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")
+    ]
+    assert told == []
+    asked = [one["params"]["request"]["url"] for one in seen if "request" in one.get("params", {})]
+    assert asked == [card.as_uri()]

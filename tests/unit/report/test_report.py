@@ -1,0 +1,344 @@
+"""The report: one honest, offline, accessible page from synthetic result tables."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from judgescope.report import elements, headline
+from judgescope.report.charts import Series, signs
+from judgescope.report.page import render, sections_of
+from judgescope.report.parts import write_long_tables
+from report_setup import LOADS, Page
+
+HOME = Path(__file__).resolve().parents[3]
+TEMPLATES = HOME / "workflow" / "report"
+BESIDE = ["texts.html#news", "texts.html#chat", "explore.html"]
+"""The pages of damaged texts and of all judgments: to be followed, never loaded."""
+
+
+def page(spec: dict[str, Any]) -> str:
+    return render(study.loaded(spec), TEMPLATES)
+
+
+def visible(html: str) -> str:
+    return Page(html).text
+
+
+def part(html: str, start: str, end: str) -> str:
+    """Return the page from one id to another."""
+    return html[html.index(f'id="{start}"') : html.index(f'id="{end}"')]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return page(study.make(tmp_path_factory.mktemp("study")))
+
+
+@pytest.mark.heavy
+def test_nothing_is_loaded_from_anywhere(whole: str) -> None:
+    for tag, attributes in Page(whole).elements:
+        for name in LOADS & set(attributes):
+            beside = tag == "a" and attributes[name] in BESIDE
+            assert beside or (attributes[name] or "").startswith("#"), attributes
+    assert not re.search(r"url\(|@import|@font-face|\bfetch\(|XMLHttpRequest", whole)
+    links = set(re.findall(r"https?://[^\"'\s<>]+", whole))
+    assert links == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # namespaces
+
+
+def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) -> None:
+    from base64 import b64encode
+    from hashlib import sha256
+
+    scripts = re.findall(r"<script>(.*?)</script>", whole, re.DOTALL)
+    assert len(scripts) == 1
+    wanted = b64encode(sha256(scripts[0].encode()).digest()).decode()
+    policies = [m["content"] or "" for m in Page(whole).named("meta") if "http-equiv" in m]
+    assert f"script-src 'sha256-{wanted}'" in policies[0]
+    assert "default-src 'none'" in policies[0]
+
+
+@pytest.mark.heavy
+def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> None:
+    spec = study.make(tmp_path)
+    stale = tmp_path / "confusion.csv"  # a table of a method that the study no longer has
+    stale.write_text("old", encoding="utf-8")
+    texts = Path(spec["output"]).with_name("texts.html")
+    texts.parent.mkdir()
+    texts.write_text("made beside the report", encoding="utf-8")
+    written = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
+        subprocess.run(
+            [sys.executable, str(HOME / "scripts" / "job.py"), "report", "--spec", "-"],
+            input=json.dumps(spec),
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            check=True,
+        )
+        written.append(Path(spec["output"]).read_bytes())
+    assert written[0] == written[1] and not stale.exists() and texts.exists()
+    assert all(Path(path).exists() for path in spec["tables"].values())
+    assert str(tmp_path).encode() not in written[0]
+    assert len(written[0]) < 3_000_000
+
+
+def test_the_page_is_well_formed(whole: str) -> None:
+    parsed = Page(whole)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    assert parsed.named("html") == [{"lang": "en"}]
+    ids = Counter(attributes["id"] for _, attributes in parsed.elements if "id" in attributes)
+    assert set(ids.values()) == {1}
+    every = [link["href"] or "" for link in parsed.named("a")]
+    assert [link for link in every if not link.startswith("#")] == BESIDE
+    links = [link for link in every if link.startswith("#")]
+    assert len(links) == 10
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+def test_headings_are_in_order(whole: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Page(whole).elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes_and_rectangular_rows(whole: str) -> None:
+    tables = re.findall(r"<table.*?</table>", whole, re.DOTALL)
+    assert len(tables) > 20
+    for table in tables:
+        parsed = Page(table)
+        assert len(parsed.named("caption")) == 1
+        assert all(head.get("scope") for head in parsed.named("th"))
+        widths = {
+            sum(
+                int(cell.get("colspan") or 1) for _, cell in Page(row).elements if _ in ("th", "td")
+            )
+            for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+        }
+        assert len(widths) == 1
+
+
+def test_figures_tell_what_they_show_and_hold_their_numbers(whole: str) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", whole, re.DOTALL)
+    assert len(figures) == 6  # agreement, discernment and response styles of two datasets
+    for figure in figures:
+        labels = [told["aria-label"] or "" for told in Page(figure).named("div") if "role" in told]
+        assert ("response styles" in labels[0]) != ("The highest " in labels[0])
+        assert not re.search(r"\d\.\d{4}", labels[0])  # rounded
+        assert "<table" in figure.split("</svg>")[1]
+
+
+def test_every_colour_of_the_figures_follows_the_page(whole: str) -> None:
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    drawn = set(re.findall(r'(?:fill|stroke)="#[0-9a-f]{3,6}"', whole))
+    assert len(drawn) > 6
+    assert not [one for one in drawn if f"svg [{one}]" not in style]
+
+
+@pytest.mark.heavy
+def test_untrusted_text_stays_text(tmp_path: Path) -> None:
+    evil = "</style></script><script>alert(1)</script>`<b onclick=x>`"
+    rows = {name: list(made()) for name, made in study.TABLES.items()}
+    for told in rows.values():
+        for one in told:
+            one["note"] = one["note"] and evil
+            one["signature"] = one["method"] = evil
+    spec = study.make(
+        tmp_path,
+        rows,
+        datasets={"news": {"licence": evil, "citation": evil, "name": evil, "task": evil}},
+        perturbations={"typos": {"name": evil, "level": evil}},
+        aspects={"fluency": evil},
+        judges={"gamma": {"form": evil, "model": evil}},
+        command=evil,
+        versions={evil: evil},
+    )
+    report = json.loads(Path(spec["datasets"]["news"]["report"]).read_text())
+    report |= {"problems": [evil], "sha256": {evil: evil}}
+    Path(spec["datasets"]["news"]["report"]).write_text(json.dumps(report))
+    html = page(spec)
+    parsed = Page(html)
+    assert (parsed.wrong, parsed.open) == ([], [])
+    assert len(parsed.named("script")) == 1
+    assert not [attributes for _, attributes in parsed.elements if "onclick" in attributes]
+    assert "alert(1)" in parsed.text
+
+
+def test_a_hostile_id_stays_text(tmp_path: Path) -> None:
+    evil = "x<script>alert(1)</script>"
+    rows = [{**one, "judge": evil} for one in study.agreement() if one["judge"] == "alpha"]
+    card = study.spec(tmp_path, [])["judges"]["alpha"]
+    changes = {"study": {"judges": [evil]}, "judges": {evil: card}}
+    html = page(study.make(tmp_path, {"agreement": rows}, **changes))
+    assert len(Page(html).named("script")) == 1
+    assert evil in Page(html).text
+
+
+def test_undefined_numbers_show_a_dash_and_the_reason(whole: str) -> None:
+    cells = re.findall(r'<td class="undefined">(.*?)</td>', whole)
+    assert len(cells) > 50
+    assert all(re.fullmatch("–<small>.+</small>", cell) for cell in cells)
+    assert "–<small>constant judge</small>" in cells
+    assert "–<small>not applicable: needs ratings</small>" in cells
+
+
+@pytest.mark.heavy
+def test_planned_ratings_are_never_called_human(tmp_path: Path) -> None:
+    spec = study.make(tmp_path, datasets={"chat": {"ratings": "planned"}})
+    text = visible(page(spec))
+    assert "planned by the authors" in text
+    assert "human" not in text.lower().replace("ratings are planned, not human", "")
+    assert "people among themselves" not in text
+    assert "agreement with people's ratings" not in text
+
+
+def test_human_ratings_show_what_people_reach(whole: str) -> None:
+    chat = visible(part(whole, "agreement-chat", "discernment"))
+    assert "agreement of people among themselves" in chat
+    assert "0.514 [0.414, 0.614]" in chat
+    news = visible(part(whole, "agreement-news", "agreement-chat"))
+    assert "people among themselves" not in news
+
+
+def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
+    news = visible(part(whole, "judges-news", "judges-chat"))
+    assert "a control ranks above" in news
+    told = "control length (0.350) ranks above 2 of 4 judges: beta (0.200) and rules (−0.100)."
+    assert f"Fluency: {told}" in news
+    assert "alpha (0.600)" not in news
+    marked = re.findall(r'<code>(\w+)</code>.*?data-v="([-.\d]+)"[^>]*>([^<]+)<sup>†', whole)
+    assert ("beta", "0.2", "0.200") in marked
+    assert all(judge in ("beta", "rules") for judge, *_ in marked)
+
+
+def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> None:
+    kept = ("alpha", "gamma", "constant-top", "random", "length")
+    rows = [one for one in study.verdicts() if one["judge"] in kept]
+    spec = study.make(tmp_path, {"verdicts": rows}, study={"judges": list(kept)})
+    text = visible(page(spec))
+    assert "Agreement: Spearman" in text
+    assert "Warning" not in text
+    assert "Below at least one control" not in text
+
+
+def test_controls_are_marked_and_stand_apart(whole: str) -> None:
+    first = part(whole, "judges-news", "judges-chat")
+    real, controls = first.split('<tbody class="controls">')
+    assert "badge" not in real
+    assert controls.count('<em class="badge">control</em>') == 4
+    assert all(f"<code>{name}</code>" in real for name in ("alpha", "beta", "rules", "gamma"))
+
+
+def test_every_judge_is_signed_once_even_without_a_first_column(tmp_path: Path) -> None:
+    rows = [
+        one for one in study.verdicts() if one["judge"] != "gamma" or one["aspect"] == "coherence"
+    ]
+    html = page(study.make(tmp_path, {"verdicts": rows}))
+    signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "judges-news", "judges-chat"))
+    assert sorted(signed) == sorted(study.JUDGES)
+
+
+def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
+    first = visible(whole.split("<nav")[0])
+    assert "Study tiny" in first
+    assert "2 datasets · 48 items · 240 rated texts · 4 judges and 4 controls" in first
+    assert "2 kinds of damage · 3\u202f456 judgments in 16 cells" in first
+
+
+def test_discernment_marks_flags_and_lists(whole: str) -> None:
+    news = visible(part(whole, "discernment-news", "discernment-chat"))
+    assert "typos, minor" in news
+    assert "cuts solved by length" in news  # the heading of that column alone
+    assert news.count("solved by length") == 1
+    assert "5.20 ‡ [5.10, 5.30]" in news  # gamma
+    assert "‡ Beyond 5" in news
+    assert "shuffled : not applicable: needs ratings." in news
+
+
+def test_series_differ_by_sign_as_well_as_colour() -> None:
+    assert len({one.sign for one in signs(list("abcdef"))}) == 6
+    assert Series("x", "blue", "#e6f1fa", "#0060a8").sign == "□"
+
+
+def test_faults_are_counted_and_alike_aspects_joined(whole: str) -> None:
+    told = visible(part(whole, "faults-news", "perturbations"))
+    assert "5 of 20 planned faults are missed by every lexical judge." in told
+    assert told.count("gamma") == 2  # Fluency and Coherence differ
+    assert told.count("alpha") == 1
+    assert "alpha all aspects alike 50\u202f% [40\u202f%, 60\u202f%]" in told
+    assert "negation n = 8" in told
+    assert "faults-chat" not in whole
+
+
+def test_one_missed_fault_is_singular(tmp_path: Path) -> None:
+    rows = [one for one in study.faults() if one["judge"] == "every-lexical-judge"]
+    rows[-1] |= {"value": 0.05}
+    text = visible(page(study.make(tmp_path, {"faults": rows})))
+    assert "1 of 20 planned faults is missed by every lexical judge." in text
+
+
+def test_perturbations_are_counts_with_reasons(whole: str) -> None:
+    told = visible(part(whole, "perturbations-news", "perturbations-chat"))
+    assert "18 of 24" in told
+    assert "6 of 24" in told
+    assert "impossible: one sentence" in told
+
+
+def test_coverage_adds_up_over_cells(whole: str) -> None:
+    told = visible(part(whole, "coverage-news", "coverage-chat"))
+    assert "alpha lexical, rouge1, against the references 240 216 24 90\u202f%" in told
+    assert "systems Fluency 120 108 12 90\u202f%" in told
+
+
+def test_licences_versions_and_the_command_are_there(whole: str) -> None:
+    text = visible(whole)
+    for wanted in ("MIT", "judgescope run tiny.yaml", "altair", "seed 7", "ab" * 32):
+        assert wanted in text
+
+
+def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
+    html = page(study.make(tmp_path, {"coverage": list(study.coverage())}))
+    found = [one["id"] for one in Page(html).named("section")]
+    assert found == ["judges", "coverage", "unmeasured", "data", "reproduce"]
+
+
+@pytest.mark.heavy
+def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
+    systems = next(study.coverage())
+    rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
+    report = study.loaded(study.make(tmp_path, {"coverage": rows}))
+    sections = sections_of(report)
+    html = render(report, TEMPLATES, sections)
+    told = visible(html).replace(" ,", ",")
+    assert "With 601 rows it is too long for this page: see its own, or tables/coverage.csv" in told
+    write_long_tables(report, TEMPLATES, sections, tmp_path / "report" / "long")
+    [page] = (tmp_path / "report").rglob("*.html")
+    assert f'<a href="long/{page.name}">its own</a>' in html
+    alone = page.read_text("utf-8")
+    [section] = [one for one in sections if one.id == "coverage"]
+    assert "too long for this page: see tables/" in visible(render(report, TEMPLATES, [section]))
+    [table] = Page(alone).named("table")
+    assert alone.count('<tr><th scope="row">') == 601 and table["class"] == "sortable"
+    assert '<a href="../index.html#coverage">' in alone
+
+
+def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -> None:
+    rows = list(study.agreement())
+    for one in rows:
+        if one["judge"] in ("random", "length"):
+            one["value"], one["lo"], one["hi"] = 0.4, None, None
+    report = study.loaded(study.make(tmp_path, {"agreement": rows}))
+    measure = headline.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
+    best = headline.best_control(report, report.datasets[0], measure)
+    assert best is not None
+    assert best.judge == "random"

@@ -1,0 +1,204 @@
+"""Ensembles in the report: the tables, and small multiples of places in pixels."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ensemble_rows_setup as made
+import ensemble_student_setup as taught
+import report_study
+from judgescope.report.charts import GREEN, LONGEST_LABEL, svg
+from judgescope.report.elements import Figure, Fold, Section, Table, Text
+from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
+from judgescope.report.report import Report
+from judgescope.report.sections import ensemble, judges
+from methods_setup import ASPECTS, CONSTANT, one
+from report_study import layers
+
+Row = dict[str, Any]
+DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
+MEANS = [(1, 0.3), (2, 0.5)]
+SPREAD, ENDS = [(1, 0.1, 0.45), (2, 0.35, 0.62)], [(2, 0.35, 0.62)]
+PANELS = [TargetSet(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
+
+
+def test_every_dot_has_its_place_in_its_own_panel() -> None:
+    drawn = layers(panels_spec(PANELS, x="members"))
+    kinds = [kind for kind, _ in drawn]
+    assert kinds == ["rule", *["text"] * 4, "rule", "line", "rule", "point"]
+    spread, means, whiskers, dots = (values for _, values in drawn[5:])
+    assert (len(dots), len(means), len(spread), len(whiskers)) == (12, 8, 8, 4)
+    first, fourth = dots[:3], dots[9:]
+    for above, below in zip(first, fourth, strict=True):
+        assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx((0, HIGH))
+    assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
+    low, high, most = first
+    assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
+    assert (low["y"] - high["y"]) == pytest.approx(2 * (high["y"] - most["y"]), abs=0.05)
+    assert means[0]["y"] == pytest.approx((low["y"] + high["y"]) / 2, abs=0.02)
+    assert whiskers[0]["y2"] < most["y"] < whiskers[0]["y"]
+    assert spread[1] == whiskers[0] and spread[0]["x"] == low["x"]
+    assert spread[0]["y2"] < high["y"] < low["y"] < spread[0]["y"]
+
+
+@pytest.mark.heavy
+def test_ticks_hold_everything_and_are_few() -> None:
+    for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
+        drawn = layers(panels_spec([TargetSet("p", dots, [])], x="members"))
+        lines = [line["y"] for line in drawn[0][1]]
+        assert 2 <= len(lines) <= 8
+        assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn[-1][1])
+        words = [word["text"] for word in drawn[1][1]]
+        assert len({*words}) == len(words) == len(lines)
+    assert "\N{MINUS SIGN}1.0" in [
+        word["text"]
+        for word in layers(panels_spec([TargetSet("p", [(1, -0.9), (2, 0.9)], [])], x=""))[1][1]
+    ]
+
+
+def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
+    spec = panels_spec([TargetSet("b" * 40, DOTS, MEANS), *PANELS], x="members")
+    other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
+    drawn = svg(spec)
+    assert svg(other).replace("monospace", "sans-serif") == drawn
+    assert drawn.count("b" * (LONGEST_LABEL - 1) + "…") == 1 and ">members</text>" in drawn
+
+
+def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> None:
+    panels = [replace(PANELS[0], level=(0.4, 0.05, 0.9)), *PANELS[1:3]]
+    drawn = layers(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))
+    assert len(drawn) == len(layers(panels_spec(PANELS, x="members"))) + 2
+    (first, fourth), (upright,) = drawn[7][1], drawn[8][1]
+    lines, dots = drawn[0][1], drawn[-1][1]
+    assert (first["x"], first["x2"]) == (lines[0]["x"], lines[0]["x2"])
+    assert first["y"] == dots[1]["y"] and fourth["y"] == dots[11]["y"]
+    assert upright["x"] == first["x2"] and upright["y2"] < first["y"] < upright["y"]
+    ticks = [line["y"] for line in lines if line["x"] == lines[0]["x"]]
+    assert min(ticks) <= upright["y2"] < upright["y"] <= max(ticks)
+
+
+# --- the section ---
+
+NAMES = {"clear": "fluency", "true": "coherence", "average": "average", "": ""}
+
+
+def report(folder: Path, found: list[Row]) -> Report:
+    """Return the report of rows of one ensemble."""
+    rows = [
+        {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
+        for row in found
+    ]
+    return report_study.loaded(report_study.make(folder, {"ensemble": rows, "coverage": []}))
+
+
+def section(folder: Path, found: list[Row]) -> Section:
+    told = ensemble.section(report(folder, found))
+    assert told is not None
+    return told
+
+
+def cells(table: Table, head: str, body: int = 0) -> list[str]:
+    (line,) = [line for line in table.bodies[body].lines if line.head == head]
+    return [cell.text for cell in line.cells]
+
+
+def value(statistic: str, aspect: str, **where: Any) -> str:
+    place = {"level": "pooled", "aspect": aspect, **where}
+    return f"{one(made.told(), statistic, **place)['value']:.3f}"
+
+
+@pytest.mark.heavy
+def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
+    found = section(tmp_path, made.told())
+    _, summed, figure, errors, rest = found.blocks
+    assert isinstance(summed, Table) and isinstance(errors, Table)
+    assert isinstance(figure, Figure) and isinstance(rest, Fold)
+    columns = [column.text for column in summed.columns]
+    assert columns == ["Fluency", "Coherence", "mean over aspects"]
+    wanted = [value("spearman", aspect, k=3) for aspect in (*ASPECTS, "average")]
+    assert cells(summed, "all members") == wanted
+    best = summed.bodies[0].lines[1]
+    assert [cell.notes[0] for cell in best.cells] == ["good"] * 3
+    assert [line.head for line in summed.bodies[2].lines] == ["fair", "good", "noisy"]
+    assert cells(errors, "fair and good", 1)[0] == value(
+        "error_correlation", "clear", judge_b="fair+good"
+    )
+    assert "Effective judges" in [line.head for line in errors.bodies[0].lines]
+    assert len(rest.blocks) == 8  # three statistics at three levels, but for the one above
+    assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
+    assert "From one member, on average, to all 3, with intervals: Fluency from " in figure.summary
+    means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
+    known = [row for row in means if row["level"] == "pooled" and row["lo"] is not None]
+    assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(' opacity="0.35"') == len(
+        known
+    )
+    assert [key.text for key in figure.keys][2:] == [
+        *("95 % interval of that mean", "95 % interval of all members"),
+    ]
+
+
+@pytest.mark.heavy
+def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
+    rows = made.rows(student=taught.TAUGHT)
+    _, summed, figure, *_ = section(tmp_path, rows).blocks
+    assert isinstance(summed, Table) and isinstance(figure, Figure)
+
+    def told(name: str) -> list[str]:
+        found = (
+            one(rows, f"{name}_spearman", aspect=aspect, level="pooled")
+            for aspect in (*ASPECTS, "average")
+        )
+        return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in found]
+
+    assert summed.bodies[3].title == "The judge that was taught: taught"
+    assert cells(summed, "alone", 3) == told("student")
+    assert cells(summed, "all members less it", 3) == told("student_difference")
+    assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
+    for words in (f"Fluency {told('student')[0]} [", "Taught what they say, taught reaches "):
+        assert words in figure.summary
+    assert figure.keys[-1].text == "taught, with its 95 % interval"
+    assert figure.table.bodies[-1] == summed.bodies[3]
+    plain = section(tmp_path, made.told()).blocks[2]
+    assert isinstance(plain, Figure)
+    assert (figure.svg.count(GREEN), plain.svg.count(GREEN)) == (6, 0)
+    assert len(plain.keys) == 4 and "aught" not in plain.summary
+
+
+@pytest.mark.heavy
+def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: Path) -> None:
+    _, summed, figure, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
+    assert isinstance(summed, Table) and isinstance(figure, Figure)
+    assert summed.bodies[3].lines[0].cells[0].notes == ("constant judge",)
+    assert GREEN not in figure.svg and "Taught" not in figure.summary and len(figure.keys) == 4
+
+
+@pytest.mark.heavy
+def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
+    found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
+    (figure,) = [one for one in found.blocks if isinstance(one, Figure)]
+    (alone,) = [one for one in found.blocks[:2] if isinstance(one, Table)]
+    line = alone.bodies[1].lines[1]
+    assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
+    drawn = figure.svg.count("<path")
+    assert drawn < section(tmp_path, made.told()).blocks[2].svg.count("<path")  # type: ignore[union-attr]
+
+
+def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:
+    never = made.rows(excluded=[["all", "systems", "not applicable: no <b> texts"]])
+    _, told = section(tmp_path, never).blocks
+    assert told == Text("`gamma`: not applicable: no <b> texts.")
+
+
+def test_the_first_screen_has_the_effective_number(tmp_path: Path) -> None:
+    (table,) = [
+        one
+        for one in judges.section(report(tmp_path, made.told())).blocks
+        if isinstance(one, Table)
+    ]
+    told = [column.text for column in table.columns]
+    assert told == ["Error correlation, mean", "Effective judges"]
+    (line,) = [line for line in table.bodies[0].lines if line.head == "gamma"]
+    assert [cell.interval != "" for cell in line.cells] == [True, True]

@@ -1,0 +1,199 @@
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generate import generated
+from judgescope.core.blocked_imports import without
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.schema.cards import FOLDERS, Scale
+from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
+
+HOME = Path(__file__).resolve().parents[3]
+CONFIG = HOME / "config"
+SHIPPED = [
+    (kind, path) for kind, folder in FOLDERS.items() for path in (CONFIG / folder).glob("*.yaml")
+] + [("study", CONFIG / "config.yaml")]
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("kind", "path"), SHIPPED, ids=lambda value: getattr(value, "stem", value))
+def test_shipped_cards_are_valid_and_name_their_schema(kind: str, path: Path) -> None:
+    assert getattr(read_card(kind, path), kind)
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    schema = (path.parent / first.partition("=")[2]).resolve()
+    assert schema == HOME / "workflow" / "schemas" / f"{kind}.json"
+
+
+def test_generated_files_equal_their_sources() -> None:
+    stale = [path.name for path, text in generated() if path.read_text(encoding="utf-8") != text]
+    assert not stale, f"{stale}: run `make generated`"
+
+
+@pytest.mark.heavy
+def test_schema_files_are_json_schemas() -> None:
+    for path, text in generated():
+        if path.suffix == ".json":
+            assert "properties" in text or "discriminator" in json.loads(text)
+
+
+def test_unknown_key_names_file_line_key_and_nearest(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.yaml", "aspect: mine\nname: Mine\ndefintion: x\ndefinition: y\n")
+    with pytest.raises(UserErrors) as caught:
+        read_card("aspect", path)
+    message = str(caught.value)
+    assert f"{path}:3, key defintion" in message
+    assert "nearest: definition" in message
+    assert "allowed: aspect, best, criteria, definition, name, parent" in message
+
+
+def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
+    text = (CONFIG / "datasets" / "demo-news.yaml").read_text(encoding="utf-8")
+    path = write(tmp_path / "demo-news.yaml", text.replace("step:", "stepp:", 1))
+    with pytest.raises(UserErrors) as caught:
+        read_card("dataset", path)
+    message = str(caught.value)
+    assert "unknown key" in message and "nearest: step" in message and ".stepp" in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "parts"),
+    [
+        ("aspect", "aspect: a\nname: A\n", ["a needed key is missing", "definition"]),
+        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["an id has another form", "'A b'"]),
+        ("model", "model: m\nengine: lexicall\n", ["not known", "nearest: lexical"]),
+        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["not known", "nearest: mean"]),
+        ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["greater than or equal to 1", "draws"]),
+        (
+            "judge",
+            "judge: j\nmodel: m\nscale: {min: 5, max: 1, step: 1}\n",
+            ["max (1.0) must be above min (5.0)", "key scale"],
+        ),
+        (
+            "judge",
+            "judge: j\nmodel: m\nscale: {min: 1, max: 5, step: 3}\n",
+            ["whole number of steps"],
+        ),
+        ("aspect", "- a\n- b\n", ["is a mapping"]),
+        ("aspect", "aspect: [\n", ["not YAML"]),
+        ("aspect", "aspect: a\naspect: b\n", ["a key comes twice", "lines 1 and 2"]),
+    ],
+)
+def test_wrong_cards(tmp_path: Path, kind: str, text: str, parts: list[str]) -> None:
+    path = write(tmp_path / "a.yaml", text)
+    with pytest.raises((UserError, UserErrors)) as caught:
+        read_card(kind, path)
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.yaml", "aspect: !!python/object/apply:os.system ['true']\n")
+    with pytest.raises(UserError, match="not YAML"):
+        load_yaml(path)
+
+
+def test_card_is_found_by_file_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "other.yaml", "aspect: mine\nname: M\ndefinition: d\n")
+    with pytest.raises(UserError, match="file name"):
+        read_card("aspect", path)
+
+
+def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
+    write(tmp_path / "aspects" / "fluency.yaml", "aspect: fluency\nname: Mine\ndefinition: d\n")
+    cards = Cards([tmp_path, CONFIG])
+    assert cards.read("aspect", "fluency", where="here").name == "Mine"
+    assert cards.read("aspect", "coherence", where="here").aspect == "coherence"
+    with pytest.raises(UserError, match="no aspect card") as caught:
+        cards.read("aspect", "flunecy", where="study x, key aspects")
+    assert "nearest: fluency" in str(caught.value) and "study x" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"datasets": []}, "at least 1"),
+        ({"judges": ["a", "a"]}, "names a twice"),
+        ({"methods": ["discernment"]}, "needs `perturbations`"),
+        ({"seed": -1}, "greater than or equal to 0"),
+        ({"jugdes": ["a"]}, "nearest: judges"),
+    ],
+)
+def test_wrong_studies(change: dict[str, object], part: str) -> None:
+    study = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
+    with pytest.raises(UserErrors) as caught:
+        validate_card("study", study | change, "s.yaml")
+    assert part in str(caught.value)
+
+
+@pytest.mark.heavy
+def test_asking_side_imports_no_heavy_package() -> None:
+    code = (
+        "import sys, judgescope.schema.tables, judgescope.parsing, judgescope.scoring, "
+        "judgescope.engines.controls; "
+        "heavy = {'pandas', 'scipy', 'nltk', 'snakemake', 'pydantic'} & set(sys.modules); "
+        "assert heavy <= {'pydantic'}, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+
+
+@pytest.mark.heavy
+def test_a_job_leaves_pandas_alone() -> None:
+    code = (
+        "import sys; from judgescope.jobs.run import run\n"
+        "def main(spec: dict) -> None:\n"
+        "    import pyarrow as pa; assert pa.array(['a', None]).null_count == 1\n"
+        "    assert 'pandas' not in sys.modules\n"
+        "run(main)"
+    )
+    command = [sys.executable, "-c", code, "--spec", "-"]
+    subprocess.run(command, check=True, cwd=HOME / "scripts", input="{}", text=True)
+
+
+@pytest.mark.heavy
+def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
+    """torch looks for pandas when it is imported."""
+    (tmp_path / "torch.py").touch()
+    code = (
+        "from importlib.util import find_spec; from judgescope.jobs.run import run\n"
+        "def main(spec: dict) -> None:\n"
+        "    assert find_spec('pandas')\n"
+        "run(main)"
+    )
+    command = [sys.executable, "-c", code, "--spec", "-"]
+    environment = {**os.environ, "PYTHONPATH": f"{HOME / 'scripts'}{os.pathsep}{tmp_path}"}
+    subprocess.run(command, check=True, env=environment, input="{}", text=True)
+
+
+def test_what_a_job_does_without_is_back_when_it_is_done() -> None:
+    with pytest.raises(ModuleNotFoundError, match="sqlite3"), without("sqlite3"):
+        importlib.import_module("sqlite3")
+    assert importlib.import_module("sqlite3")
+
+
+def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:
+    tenths = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+    assert Scale(min=0, max=1, step=0.1).values() == tenths
+
+
+def test_a_study_that_is_not_there_names_the_one_that_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+    Path("config/studies/mine.yaml").touch()
+    for wrong in ("mien", "config/studies/mie.yaml", "elsewhere/mine"):
+        with pytest.raises(UserError, match=r"name its file: config/studies/mine\.yaml"):
+            load_yaml(Path(wrong))
+    with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
+        load_yaml(Path("quite-another.yaml"))

@@ -1,0 +1,110 @@
+"""A scale whose lowest value is the best: the same statistics as of the scale turned around."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from best_end_setup import FIVE, JUDGES, card, write
+from judgescope.core.errors import UserError
+from judgescope.methods.evaluation_data import turned
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.schema.cards import RatedAspect, Scale
+from judgescope.schema.tables import read_table, table_of
+from running import HOME
+
+
+def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
+    place = {"dataset": "d", "perturbation": "systems", "target": "t"}
+    rows: list[dict[str, Any]] = [
+        {**place, "judge": "it", "aspect": "fluency", "value": 2.0},
+        {**place, "judge": "it", "aspect": "fluency", "criterion": "terse", "value": 2.0},
+        {**place, "judge": "it", "aspect": "other", "value": 2.0},
+        {**place, "judge": "measure", "aspect": "fluency", "value": 0.25},
+        {**place, "judge": "it", "aspect": "fluency", "value": None},
+    ]
+    table = table_of("scores", rows)
+    sums = {("it", "fluency"): 6.0, ("it", "fluency.terse"): 6.0}
+    assert turned(table, sums)["value"].to_pylist() == [4.0, 4.0, 2.0, 0.25, None]
+    assert turned(turned(table, sums), sums).equals(table)
+    rating = {"dataset": "d", "target": "t", "aspect": "fluency", "rater": "r", "value": 1.0}
+    ratings = turned(table_of("ratings", [rating]), {("", "fluency"): 6.0})
+    assert (
+        ratings["value"].to_pylist() == [5.0] and ratings.schema == table_of("ratings", []).schema
+    )
+
+
+def test_the_usual_end_changes_no_card(tmp_path: Path) -> None:
+    assert "best" not in Scale(**FIVE).model_dump()
+    lowest = RatedAspect(**FIVE, best="min")
+    assert lowest.model_dump()["best"] == "min" and lowest.turn == 6
+    assert RatedAspect.model_validate(lowest.model_dump()) == lowest
+
+
+@pytest.mark.heavy
+def test_measures_stay_and_judges_on_peoples_scale_are_turned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = write(tmp_path, flipped=True)
+    specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
+    told = json.loads(specs.statistics("agreement", "mine"))["turned"]
+    assert told["ratings"] == {"fluency": 6}
+    assert told["scores"]["it"] == {"fluency": 6} and "random" in told["scores"]
+    assert not {"rouge-1", "length"} & told["scores"].keys()
+    study = write(tmp_path, flipped=False)
+    specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
+    assert "turned" not in json.loads(specs.statistics("agreement", "mine"))
+
+
+@pytest.mark.heavy
+def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = write(tmp_path, flipped=True, methods=["perspectives"])
+    with pytest.raises(UserError) as caught:
+        load_plan(study, HOME, source="study.yaml")
+    assert "fluency" in str(caught.value.got) and "methods" in caught.value.where
+    study = write(tmp_path, flipped=True) | {"judges": ["asked"]}
+    endpoint = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"}
+    card(tmp_path, "config/models/loop", model="loop", **endpoint)
+    card(tmp_path, "config/judges/asked", judge="asked", model="loop", form="score-only")
+    with pytest.raises(UserError) as caught:
+        load_plan(study, HOME, source="study.yaml")
+    assert "scale" in caught.value.where and "best: min" in caught.value.todo
+    for best in ("max", "min"):
+        own = {"form": "score-only", "scale": {**FIVE, "best": best}}
+        card(tmp_path, "config/judges/asked", judge="asked", model="loop", **own)
+        specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
+        told = json.loads(specs.statistics("agreement", "mine"))["turned"]["scores"]
+        assert ("asked" in told) == (best == "min")
+
+
+@pytest.mark.slow
+def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None:
+    found = []
+    for flipped in (False, True):
+        folder = tmp_path / str(flipped)
+        write(folder, flipped=flipped)
+        wanted = "results/best/tables/agreement.parquet"
+        done = running.snakemake(wanted, "-q", "all", "--configfile", "study.yaml", cwd=folder)
+        assert done.returncode == 0, done.stdout
+        found.append(
+            [
+                {name: row[name] for name in ("judge", "statistic", "level", "value", "lo", "hi")}
+                for row in read_table("results", folder / wanted).to_pylist()
+                if row["judge"] in {*JUDGES, "human", "length"}
+            ]
+        )
+    usual, best_is_lowest = found
+    assert len(usual) > 30 and usual == best_is_lowest
+    [own] = [
+        row["value"]
+        for row in usual
+        if (row["judge"], row["statistic"], row["level"]) == ("it", "spearman", "pooled")
+    ]
+    assert own > 0.3

@@ -1,0 +1,172 @@
+"""The demo study, run as shipped: what a new user gets."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import msgspec
+import pyarrow.compute as pc
+import pytest
+from msgspec import structs
+
+import trusting
+from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
+from judgescope.jobs.statistics import evaluation_data
+from judgescope.methods import verdicts
+from judgescope.methods.claims.base import VERDICT
+from judgescope.methods.specs import StatisticsSpec
+from judgescope.plan import load_plan
+from judgescope.plan.specs import Specs
+from judgescope.report.sections.trust import GOOD
+from judgescope.schema.loading import load_yaml
+from judgescope.schema.tables import table_of
+from judgescope.statistics.registry import statistic
+from report_setup import Page
+from running import HOME, environment, outputs, rows, run
+
+DEMO = HOME / "config" / "demo"
+
+
+def lines(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (DEMO / name).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("task", ["news", "dialogue"])
+def test_demo_data_is_what_its_cards_say(task: str) -> None:
+    items, written = lines(f"{task}_items.jsonl"), lines(f"{task}_outputs.jsonl")
+    assert len(items) == 24
+    assert Counter(row["item"] for row in written) == dict.fromkeys([i["item"] for i in items], 5)
+    ratings = [value for row in written for value in list(row.values())[3:]]
+    assert len(ratings) == 480 and set(ratings) == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.slow
+def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None:
+    said = (demo.parent / "done.txt").read_text(encoding="utf-8")
+    assert "results/demo/report/index.html" in said and "rouge-1" in said
+
+
+@pytest.mark.slow
+def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
+    found = [
+        row
+        for row in rows(demo / "results" / "demo", "faults")
+        if row["statistic"] == "miss_rate" and row["criterion"] == "all"
+    ]
+    assert {row["dataset"] for row in found} == {"demo-news", "demo-dialogue"}
+    assert all(row["value"] >= 1 / 3 and row["n"] == 44 for row in found)
+
+
+@pytest.mark.slow
+def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
+    for table in ("agreement", "discernment", "faults", "perturbations", "coverage", "cost"):
+        found = rows(demo / "results" / "demo", table)
+        assert found
+        for row in found:
+            assert f"stat:{row['statistic']}" in row["signature"]
+            assert "seed:20261120" in row["signature"]
+            assert row["note"] if row["value"] is None else row["n"] > 0
+
+
+@pytest.mark.slow
+def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
+    ends = {"-1 to 1": (-1, 1), "0 to 1": (0, 1), "up to 1": (-inf, 1), "0 and above": (0, inf)}
+    for path in sorted((demo / "results" / "demo" / "tables").glob("*.csv")):
+        for row in rows(demo / "results" / "demo", path.stem):
+            least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
+            for value in (row[name] for name in ("value", "lo", "hi") if row[name] is not None):
+                assert least - 1e-9 <= value <= most + 1e-9, row
+
+
+@pytest.mark.slow
+def test_what_the_report_says_of_judges_is_what_its_tables_say(demo: Path) -> None:
+    assert min(trusting.held(demo, "config/config.yaml").values()) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["demo-news", "demo-dialogue"])
+def test_a_judge_that_is_minus_the_length_holds_no_claim(
+    demo: Path, dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo)
+    plan = load_plan(load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml")
+    told = Specs(plan, demo, "results/demo").statistics("verdicts", dataset)
+    study = evaluation_data(msgspec.json.decode(told, type=StatisticsSpec))
+    longer = study.scores.filter(pc.field("judge") == "length").to_pylist()
+    brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
+    study = replace(study, scores=table_of("scores", [*study.scores.to_pylist(), *brevity]))
+    study.spec.judges["brevity"] = structs.replace(study.spec.judges["length"], engine="command")
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for row in verdicts.rows(study):
+        if row["statistic"] == VERDICT:
+            mine, outcome = row["judge"] == "brevity", row["note"].partition("; ")[0]
+            found[mine] |= {row["form"]} if mine or outcome in GOOD else set()
+            assert not (mine and outcome in GOOD), row
+    assert found[True] >= {"agreement", "damage", "sequence"} and found[False]
+
+
+@pytest.mark.slow
+def test_planned_ratings_are_never_people(demo: Path) -> None:
+    human = [row for row in rows(demo / "results" / "demo", "agreement") if row["judge"] == "human"]
+    assert human and all(row["value"] is None for row in human)
+    assert {row["note"] for row in human} == {"ratings are planned, not human"}
+
+
+@pytest.mark.slow
+def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) -> None:
+    folder = demo / "results" / "demo" / "report"
+    page = Page((folder / "index.html").read_text("utf-8"))
+    ways = {told["href"] or "" for told in page.named("a")}
+    cards = sorted(way for way in ways if way.startswith("judges/"))
+    assert cards == sorted(f"judges/{path.name}" for path in (folder / "judges").iterdir())
+    assert "judges/chrf.html" in cards
+    ids = {told.get("id") for _, told in page.elements}
+    for card in cards:
+        text = (folder / card).read_text("utf-8")
+        assert len(text) < 500_000
+        for told in Page(text).named("a"):
+            name, _, place = (told["href"] or "").partition("#")
+            assert not name or (folder / card).parent.joinpath(name).is_file()
+            assert name != "../index.html" or place in ids
+
+
+@pytest.mark.slow
+def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
+    demo: Path, tmp_path: Path
+) -> None:
+    """By the kernel, where it lets us, nobody else can be reached; Python tells who is tried."""
+    before = outputs(demo / "results" / "demo")
+    moved = tmp_path / "moved elsewhere"
+    shutil.copytree(demo, moved)
+    again = run("-m", "judgescope", "run", cwd=moved, home=moved)
+    assert "nothing was run" in again.stdout
+    assert outputs(moved / "results" / "demo") == before
+    (moved / "results").rename(moved / "first")
+    tried = moved / "tried.txt"
+    done = subprocess.run(
+        enclosed("-m", "judgescope", "run"),
+        cwd=moved,
+        env=environment(moved) | watched(tried, moved),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert not tried.exists(), tried.read_text("utf-8")
+    assert outputs(moved / "results" / "demo") == before
+
+
+@pytest.mark.heavy
+def test_an_enclosed_program_reaches_nobody_else(tmp_path: Path) -> None:
+    """By the kernel, where it lets us, and by Python: what the test above relies on."""
+    alone = enclosed("-c", TRY)
+    if alone[0] != sys.executable:
+        assert subprocess.run(enclosed("-c", OUTSIDE), check=False, timeout=20).returncode == 0
+        assert subprocess.run(alone, check=False, timeout=20).returncode in UNREACHABLE
+    assert python_refuses(tmp_path / "tried.txt")

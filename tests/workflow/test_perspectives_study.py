@@ -1,0 +1,45 @@
+"""A study of perspectives on two rated datasets of one's own, run whole."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgescope.methods.measures import AVERAGE
+from judgescope.methods.overall import OVERALL
+from perspectives_study_setup import write_dataset
+from running import rows, snakemake, write_study
+
+pytestmark = pytest.mark.slow
+
+
+def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> None:
+    for seed, name in enumerate(("first", "second")):
+        # of so many items at least ten, whose texts are rated alike, make an interval
+        write_dataset(tmp_path, name, seed, items=20)
+    study = write_study(
+        tmp_path,
+        datasets=["first", "second"],
+        aspects=[],
+        judges=["length"],  # the other controls come by themselves
+        perturbations=[],
+        methods=["perspectives"],
+    )
+    done = snakemake("--configfile", str(study), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    results = tmp_path / "results" / "small"
+    found = {
+        (row["dataset"], row["judge"], row["statistic"]): row
+        for row in rows(results, "perspectives")
+        if row["aspect"] == AVERAGE and row["judge_b"] is None
+    }
+    for judge, name in (("random", "kappa_linear"), ("length", "accuracy_adjacent")):
+        each = [found[dataset, judge, name] for dataset in ("first", "second")]
+        row = found[OVERALL, judge, name]
+        assert row["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+        assert row["lo"] < row["value"] < row["hi"]
+        width = min(one["hi"] - one["lo"] for one in each)
+        assert row["hi"] - row["lo"] < width  # two datasets tell more than one
+    assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert "All datasets" in page and "mean over datasets: ranks by these means." in page

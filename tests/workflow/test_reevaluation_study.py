@@ -1,0 +1,65 @@
+"""People judge a dataset of one's own again, from its file to the table."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from judgescope.people.recheck import ORIGINAL, Known
+from judgescope.people.texts import RATED, texts_of
+from judgescope.plan import load_plan
+from judgescope.schema.loading import load_yaml
+from perspectives_study_setup import write_dataset
+from running import HOME, run, snakemake, write_study
+
+pytestmark = pytest.mark.slow
+
+
+def answered(page: Path, known: Known) -> dict[str, object]:
+    """Return what a page saves for someone who sees original levels alone."""
+    html = page.read_text(encoding="utf-8")
+    [survey] = re.findall('data-survey="([^"]+)"', html)
+    [task] = re.findall('data-task="([^"]+)"', html)
+    answers = {}
+    for name in dict.fromkeys(re.findall('name="(q[^"]+)"', html)):
+        asked = known.about(name)
+        assert asked
+        pair, first = asked
+        answers[name] = ("A" if first else "B") if pair.group == ORIGINAL else "C"
+    return {"survey": survey, "task": task, "voter": page.stem, "answers": answers}
+
+
+def test_from_the_file_of_ratings_to_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dataset(tmp_path, "first", 0)
+    keys = {"aspects": [], "judges": ["length"], "perturbations": [], "methods": ["perspectives"]}
+    study = write_study(tmp_path, datasets=["first"], **keys)
+    command = ("-m", "judgescope", "people", "recheck")
+    early = run(*command, "make", str(study), "pages", cwd=tmp_path)
+    assert early.returncode == 1 and "3 of 3 files" in early.stdout
+    made = snakemake(
+        "--configfile", str(study), "--", "results/small/items/first.parquet", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stdout[-4000:]
+    asked = run(*command, "make", str(study), "pages", "--pairs", "20", cwd=tmp_path)
+    assert asked.returncode == 0 and "2 pages with 80 questions" in asked.stdout, asked.stdout
+    plan = load_plan(load_yaml(study)[0], HOME, source=str(study))
+    known = Known(plan, texts_of(plan, Path("results/small"), RATED))
+    (tmp_path / "answers").mkdir()
+    for page in (tmp_path / "pages").iterdir():
+        told = json.dumps(answered(page, known))
+        (tmp_path / "answers" / f"{page.stem}.json").write_text(told, encoding="utf-8")
+    done = run(*command, "import", str(study), "answers", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    with Path("results/small/reevaluation/reevaluation.csv").open(encoding="utf-8") as file:
+        found = {
+            (row["aspect"], row["group"], row["statistic"]): row for row in csv.DictReader(file)
+        }
+    assert len(found) == 2 * 2 * 2 and {row["n"] for row in found.values()} == {"40"}
+    for aspect in ("", "fluency"):
+        assert found[aspect, "original-level", "reevaluation_agreement"]["value"] == "1.0"
+        assert found[aspect, "new-level", "reevaluation_no_difference"]["value"] == "1.0"

@@ -1,0 +1,215 @@
+"""Robustness whole: judges that follow a hint always, never and half the time, on loopback."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from asking import Study
+from perspectives_study_setup import write_dataset
+from scripted import Body, Said, reply, serve
+
+pytestmark = pytest.mark.slow
+MODELS = ("always", "never", "half")
+TEXTS = 48
+TOLD = re.compile(r"(?:before you|there already): (\d)\.")
+Row = dict[str, Any]
+
+
+def judge(body: Body) -> Said:
+    """Rate by the words of a text; with a hint, as the model's name says."""
+    prompt, model = body["messages"][0]["content"], body["model"]
+    text = re.split(r"Text to rate:\n", prompt)[1].split("\n\n")[0]
+    own = min(5, max(1, len(text.split()) - ("Example" in prompt)))
+    told = TOLD.findall(prompt)
+    follows = {"always": True, "never": False, "half": body["seed"] % 2 == 0}[model]
+    if model == "never" and len(text.split()) == 7:
+        return reply("I'm sorry, but I cannot help with that.")
+    rating = int(told[0]) if told and follows else own
+    mood = "It is awful and bad." if told else "It is clear and good, a fine text."
+    return reply(f"Rating: {rating}\n{mood}")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    with serve(judge) as endpoint:
+        own = Study(tmp_path_factory.mktemp("hints"), endpoint)
+        write_dataset(own.folder, "rated", 3)
+        judges = []
+        for model in MODELS:
+            own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
+            forms: dict[str, Row] = {
+                "plain": {"form": "rate-explain"}
+                | ({"draws": 2, "estimator": "first"} if model != "half" else {}),
+                "bare": {"form": "rate-own"},
+                "wrong": {"form": "rate-hinted", "hint": {"base": f"{model}-plain"}},
+                "right": {
+                    "form": "rate-hinted",
+                    "hint": {"base": f"{model}-plain", "tells": "right"},
+                },
+            }
+            for name, keys in forms.items():
+                own.card("judges", f"{model}-{name}", model=model, **keys)
+                judges.append(f"{model}-{name}")
+        rated: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
+        own.study(**rated, methods=["robustness"], require={"coverage": 0.95})
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-4000:]
+        yield own
+
+
+def found(study: Study, name: str, statistic: str, aspect: str = "fluency") -> Row:
+    """Return the row of a judge, or of people or of a model."""
+    [row] = [
+        row
+        for row in study.rows("robustness")
+        if (row["judge"], row["statistic"], row["aspect"]) == (name, statistic, aspect)
+    ]
+    return row
+
+
+def test_follow_rates_are_one_none_and_half(study: Study) -> None:
+    assert found(study, "always-wrong", "follow_rate")["value"] == 1
+    assert found(study, "always-wrong", "sway")["value"] == 1
+    assert found(study, "never-wrong", "sway")["value"] == 0
+    half = found(study, "half-wrong", "sway")
+    assert half["lo"] < 0.5 < half["hi"] and half["n"] > 20
+    assert found(study, "always-right", "follow_rate")["value"] == 1
+    never = found(study, "never-right", "follow_rate")
+    assert never["value"] == found(study, "never-right", "already_share")["value"] > 0
+    gap = found(study, "never-wrong", "difference_follow_rate")
+    assert (gap["value"], gap["judge_b"]) == (0, "never-plain")
+    assert found(study, "never-wrong", "match_share")["value"] == 1
+
+
+def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: Study) -> None:
+    shift = found(study, "always-wrong", "hint_shift")
+    assert shift["value"] > 2 and shift["n"] == found(study, "always-wrong", "sway")["n"]
+    assert found(study, "never-wrong", "hint_shift")["value"] == 0
+    half = found(study, "half-wrong", "hint_shift")
+    assert 0 < half["lo"] < half["value"] < shift["value"]
+
+
+def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
+    people = found(study, "human", "alpha_ordinal")["value"]
+    assert 0.5 < people < 1
+    assert found(study, "always", "alpha_forms")["value"] == 1  # without a hint all say the same
+    swayed = found(study, "always-wrong", "alpha_pair")["value"]
+    assert swayed < 0 < found(study, "always-plain", "alpha_pair")["value"]
+    joint = found(study, "always-wrong", "alpha_joint")
+    assert -1 / 3 <= joint["value"] < people and joint["lo"] <= joint["value"] <= joint["hi"]
+    assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
+    assert found(study, "rules", "alpha_joint")["note"]
+    mean = found(study, "always-wrong", "alpha_pair", "average")
+    own = found(study, "always-wrong", "alpha_pair")
+    assert (mean["value"], mean["lo"], mean["n"]) == (swayed, own["lo"], own["n"])  # of one aspect
+    assert "this is no agreement" in own["note"] and "this is no agreement" in mean["note"]
+    assert found(study, "never-wrong", "sway", "average")["value"] == 0
+
+
+def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
+    refused = found(study, "never-plain", "share_refused")
+    assert 0 < refused["value"] < 0.5 and refused["n"] == TEXTS
+    lost = round(refused["value"] * TEXTS)
+    told = found(study, "never-wrong", "follow_rate")
+    assert (told["n"], told["n_missing"]) == (TEXTS - lost, lost)
+    assert found(study, "always-plain", "share_refused")["value"] == 0
+
+
+def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
+    always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
+    assert (always["value"], never["value"]) == (1, 0)
+    assert always["lo"] > 0.05 and never["lo"] < 0 < never["hi"]  # swayed from .05 on
+    once = found(study, "half-wrong", "hint_effect")
+    assert once["value"] is None and "asked about once" in once["note"]
+    verdicts = {
+        row["judge"]: row["note"].split("; ")
+        for row in study.rows("verdicts")
+        if (row["statistic"], row["form"]) == ("verdict", "hints")
+    }
+    assert verdicts == {
+        "always-wrong": ["swayed"],
+        "never-wrong": ["not_shown", "chance"],
+        "half-wrong": ["no_claim", "asked_once"],
+    }
+
+
+def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: Study) -> None:
+    verdicts = {
+        row["judge"]: row["note"]
+        for row in study.rows("verdicts")
+        if (row["statistic"], row["form"]) == ("verdict", "bar coverage")
+    }
+    assert verdicts["always-plain"] == "meets" and verdicts["never-plain"] == "misses"
+    assert "length" not in verdicts
+
+
+def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None:
+    plain, hinted = (
+        found(study, f"always-{name}", "sentiment")["value"] for name in ("plain", "wrong")
+    )
+    assert plain > 0 > hinted
+    gap = found(study, "always-wrong", "difference_sentiment")
+    assert gap["value"] == pytest.approx(hinted - plain) and gap["hi"] < 0
+    assert found(study, "always-wrong", "p_sentiment")["value"] < 0.05
+    words = found(study, "always-plain", "reason_words")
+    assert words["value"] == 8 and found(study, "always-wrong", "reason_words")["value"] == 5
+
+
+def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study: Study) -> None:
+    asked = Counter(
+        (body["model"], body["messages"][0]["content"]) for body in study.endpoint.asked
+    )
+    assert len(asked) <= len(MODELS) * 4 * TEXTS and set(asked.values()) == {1, 2}
+    again = [key for key, times in asked.items() if times == 2]
+    assert {model for model, _ in again} == {"always", "never"}
+    assert not any(TOLD.findall(prompt) for _, prompt in again)
+    assert len(again) <= 2 * TEXTS
+    told = [bool(TOLD.findall(prompt)) for _, prompt in asked]
+    assert np.mean(told) == pytest.approx(0.5, abs=0.05)
+    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    assert "Robustness" in page
+
+
+def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
+    with serve(judge) as endpoint:
+        own = Study(tmp_path, endpoint)
+        own.card("judges", "told", model="loop", form="rate-hinted", hint={"base": "nobody"})
+        own.study(judges=["terse", "told"], methods=["robustness"])
+        done = own.run()
+        assert done.returncode != 0 and not endpoint.asked
+        assert "judges/told.yaml, key hint.base" in done.stdout and "'nobody'" in done.stdout
+        own.card("judges", "told", model="loop", form="score-only", hint={"base": "terse"})
+        done = own.run()
+        assert "does not show the rating" in done.stdout
+
+
+def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:
+    with serve(judge) as endpoint:
+        own = Study(tmp_path, endpoint)
+        write_dataset(tmp_path, "rated", 3)
+        path = tmp_path / "config" / "datasets" / "rated.yaml"
+        card = yaml.safe_load(path.read_text("utf-8"))
+        card["aspects"] = {"fluency": {"min": 1, "max": 5}}
+        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
+        own.card("judges", "plain", model="never", form="rate-explain")
+        own.card("judges", "told", model="never", form="rate-hinted", hint={"base": "plain"})
+        own.study(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
+        done = own.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
+    assert found(own, "human", "alpha_ordinal")["note"] == "continuous"
+    assert found(own, "told", "follow_rate")["value"] is None
+    refused = found(own, "plain", "share_refused")
+    assert refused["n"] == TEXTS
+    assert not [
+        row
+        for row in own.rows("robustness")
+        if (row["judge"], row["statistic"]) == ("told", "share_refused")
+    ]  # nothing was asked of it

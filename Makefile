@@ -64,7 +64,7 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/snakefmt --check workflow
+	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 
 env: .venv/core ## what a study needs, in .venv

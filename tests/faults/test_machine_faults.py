@@ -83,7 +83,10 @@ def test_a_job_that_asked_for_nothing_in_vain_leaves_no_journal(tmp_path: Path) 
 GREEDY = """
 import resource, sys
 from judgescope.jobs.run import run
-def main(spec):
+from msgspec import Struct
+class Spec(Struct):
+    pass
+def main(spec: Spec):
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)

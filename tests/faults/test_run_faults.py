@@ -115,7 +115,7 @@ def wrapped(life: Life, before: str) -> str:
 
 
 def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
-    killed = 'case "$1" in *collect.py) kill -9 $$ ;; esac'
+    killed = 'case "$1 $2" in *"/job.py collect") kill -9 $$ ;; esac'
     told = life.fails(env={"JUDGESCOPE_PYTHON": wrapped(life, killed)})
     assert "collect failed" in told and "it was killed (signal 9)" in told and "memory" in told
 
@@ -141,9 +141,9 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
 ) -> None:
     shutil.rmtree(place(life, "replies"), ignore_errors=True)
     go = life.study.folder / "go"
-    held = f'case "$1" in */ask.py) while [ ! -e "{go}" ]; do sleep 0.1; done ;; esac'
+    held = f'case "$1 $2" in *"/job.py ask") while [ ! -e "{go}" ]; do sleep 0.1; done ;; esac'
     with life.started(env={"JUDGESCOPE_PYTHON": wrapped(life, held)}) as first:
-        wait_for_jobs(first, STAGES["ask"].scripts, 1)
+        wait_for_jobs(first, STAGES["ask"].names, 1)
         told = life.fails()
         go.touch()
     assert "run already in this folder" in told and f"process {first.pid} " in told

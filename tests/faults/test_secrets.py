@@ -192,8 +192,12 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
 CRASHES = """
 import os
 from judgescope.jobs.run import run
+from msgspec import Struct
 
-def main(spec):
+class Spec(Struct):
+    pass
+
+def main(spec: Spec):
     "Fail as nobody has foreseen."
     raise ValueError(f"bad header {os.environ['OUR_API_KEY']!r} for http://u:pa55@h.org/v1")
 

@@ -44,9 +44,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) ->
 
 
 class Stage(NamedTuple):
-    """The scripts that are a stage's jobs, how many of these there are at least, and requests."""
+    """The names of a stage's jobs, how many of these there are at least, and requests."""
 
-    scripts: tuple[str, ...]
+    names: tuple[str, ...]
     jobs: int = 1
     requests: int = 0
 
@@ -57,7 +57,7 @@ STAGES = {
     "inject": Stage(("make_texts",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
     "score": Stage(("score", "compute"), 4),
-    "statistics": Stage(("collect", "estimate", "tables"), 8),
+    "statistics": Stage(("collect", "statistics", "tables"), 8),
     "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""
@@ -177,32 +177,33 @@ class Life:
                 raise
 
 
-def wait_for_jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...], count: int) -> int:
+def wait_for_jobs(process: "subprocess.Popen[Any]", names: tuple[str, ...], count: int) -> int:
     """Wait until so many jobs of a stage were there; return the last one's process."""
     seen: set[int] = set()
     end = time.monotonic() + TOO_LONG
     while True:
-        assert process.poll() is None, f"the run ended before {count} jobs of {scripts}"
-        assert time.monotonic() < end, f"no {count} jobs of {scripts}"
-        for number in _jobs(process, scripts) - seen:
+        assert process.poll() is None, f"the run ended before {count} jobs of {names}"
+        assert time.monotonic() < end, f"no {count} jobs of {names}"
+        for number in _jobs(process, names) - seen:
             seen.add(number)
             if len(seen) == count:
                 return number
         time.sleep(0.005)
 
 
-def _jobs(process: "subprocess.Popen[Any]", scripts: tuple[str, ...]) -> set[int]:
+def _jobs(process: "subprocess.Popen[Any]", names: tuple[str, ...]) -> set[int]:
     """Return the processes of a run that work on a stage, from the system's list."""
     found = set()
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "cmdline").read_bytes().split(b"\0")
-            script = next((word for word in words[1:3] if word.endswith(b".py")), None)
-            if script is None:  # the second word, or the third where a shell holds it
+            job = next((at for at in (1, 2) if words[at].endswith(b"/job.py")), None)
+            if job is None:  # the second word, or the third where a shell holds it
                 continue
+            name = os.fsdecode(words[job + 1])
             session = int((path / "stat").read_text().rpartition(")")[2].split()[3])
         except (OSError, IndexError):  # it has ended
             continue
-        if session == process.pid and Path(os.fsdecode(script)).stem in scripts:
+        if session == process.pid and name in names:
             found.add(int(path.name))
     return found

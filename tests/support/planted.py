@@ -190,7 +190,7 @@ COMMANDS = {
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
     "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
     "targets": ("judgescope", "targets", "export", STUDY, "texts.jsonl", "--made"),
-    "votes": ("judgescope", "votes", "make", STUDY, "votes"),
+    "votes": ("judgescope", "people", "pairs", "make", STUDY, "votes"),
     "report": (
         *(
             "snakemake",

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,12 @@ def environment(home: Path = HOME) -> dict[str, str]:
 
 
 def python(home: Path = HOME) -> str:
-    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
-    return client() if home == HOME and not COLD & os.environ.keys() else sys.executable
+    """Return what runs the programs of the checkout at `home`; imports are spared for this one.
+
+    Beside Snakemake's plugin for SLURM nothing is forked: it imports pandas, which jobs hide.
+    """
+    cold = COLD & os.environ.keys() or find_spec("snakemake_executor_plugin_slurm")
+    return client() if home == HOME and not cold else sys.executable
 
 
 def run(

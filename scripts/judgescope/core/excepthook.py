@@ -3,13 +3,10 @@
 import os
 import sys
 import traceback
-from pathlib import Path
 from types import TracebackType
 
+from judgescope.core.paths import HOME
 from judgescope.core.secrets import is_secret, masked
-
-HOME = f"{Path(__file__).resolve().parents[2]}{os.sep}"
-"""The workflow's folder, as it stands before the path of a file in it."""
 
 
 def show_without_secrets() -> None:
@@ -28,5 +25,5 @@ def _show(kind: type[BaseException], error: BaseException, trace: TracebackType 
     from judgescope.core.redaction import Redactor  # of no use to a job that ends well
 
     named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
-    text = "".join(traceback.format_exception(kind, error, trace)).replace(HOME, "")
+    text = "".join(traceback.format_exception(kind, error, trace)).replace(f"{HOME}{os.sep}", "")
     print(masked(Redactor(named).redact(text)), end="", file=sys.stderr)

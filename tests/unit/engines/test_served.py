@@ -27,7 +27,7 @@ ALL = 3
 
 JOB = """
 import sys, time
-sys.path[:0] = [{scripts!r}, {tests!r}]
+sys.path[:0] = {paths!r}
 from test_served import ask, engine
 print(ask(engine("well"))[0][0].text, flush=True)
 {then}
@@ -79,8 +79,8 @@ def until(what: Callable[[], bool]) -> None:
 
 def job(then: str) -> subprocess.Popen[str]:
     """Start a job that asks its server something and goes on with `then`."""
-    scripts, tests = running.HOME / "scripts", running.HOME / "tests" / "support"
-    code = JOB.format(scripts=str(scripts), tests=str(tests), then=then)
+    paths = [running.HOME / "scripts", running.HOME / "tests" / "support", Path(__file__).parent]
+    code = JOB.format(paths=[str(path) for path in paths], then=then)
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 

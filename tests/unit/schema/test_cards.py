@@ -175,7 +175,10 @@ def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
     subprocess.run(command, check=True, env=environment, input="{}", text=True)
 
 
-def test_what_a_job_does_without_is_back_when_it_is_done() -> None:
+def test_what_a_job_does_without_is_back_when_it_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "sqlite3", raising=False)
     with pytest.raises(ModuleNotFoundError, match="sqlite3"), without("sqlite3"):
         importlib.import_module("sqlite3")
     assert importlib.import_module("sqlite3")

@@ -3,4 +3,7 @@
 import runpy
 import sys
 
-runpy.run_module(f"judgescope.jobs.{sys.argv.pop(1)}", run_name="__main__")
+if (
+    __name__ == "__main__"
+):  # not in the processes that a model's engine starts, which import this file
+    runpy.run_module(f"judgescope.jobs.{sys.argv.pop(1)}", run_name="__main__")

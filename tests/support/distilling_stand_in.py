@@ -14,6 +14,7 @@ from zlib import crc32
 
 import vllm_stand_in
 from judgescope.core.canonical import canonical
+from judgescope.jobs.run import read_spec
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
@@ -77,5 +78,5 @@ def serve() -> None:
 
 if __name__ == "__main__":
     job = sys.argv[2]
-    told = json.load(sys.stdin)
+    told = read_spec("-", sys.stdin)
     {"check_student": check, "train_judge": train}[job](told)

@@ -124,17 +124,22 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """Work in a folder, with a path of imports and versions of packages as they are there."""
-    from judgescope.plan import packages
+    """Work in a folder, with its workflow, imports and versions of packages."""
+    from judgescope.core import paths
+    from judgescope.plan import packages, workflow
 
-    before, path = Path.cwd(), list(sys.path)
+    before, path, home = Path.cwd(), list(sys.path), paths.HOME
     os.chdir(folder)
     sys.path.insert(0, str(folder / "scripts"))
     invalidate_caches()
     packages._version.cache_clear()
+    for module in (paths, workflow):
+        vars(module).update(HOME=folder, WORKFLOW=folder / "workflow")
     try:
         yield
     finally:
+        for module in (paths, workflow):
+            vars(module).update(HOME=home, WORKFLOW=home / "workflow")
         sys.path[:] = path
         packages._version.cache_clear()
         os.chdir(before)

@@ -203,6 +203,7 @@ class Dag:
                 found = [items, *self.learnt(dataset, one.model)]
             case "candidates":
                 found = self.candidates(dataset, one.name, one.part)
+                found += self._before(dataset, one)
             case "comparisons":
                 found = [items, systems, *self._compared(dataset, one)]
             case "analyses":
@@ -251,10 +252,15 @@ class Dag:
         ][-1:]
         if one.kind == "rated":
             return [self.specs.construction(dataset, name, "rated") for name in same]
+        if one.kind == "candidates":
+            parts = ((name, part) for name in same for part in parts_of(graded(self.plan)[name]))
+            return [self.specs.construction(dataset, name, part) for name, part in parts]
         return [self.specs.compared(dataset, name, one.part) for name in same]
 
     def _asks(self, name: str, kind: Kind) -> str | None:
-        """Return the comparator of a graded set, or the judge that rates what may be anchors."""
+        """Return a graded set's writer, its comparator, or the judge of what may be anchors."""
+        if kind == "candidates":
+            return graded(self.plan)[name].model
         anchors = graded(self.plan)[name].anchors
         if anchors is None:
             return None

@@ -3,7 +3,5 @@
 import runpy
 import sys
 
-if (
-    __name__ == "__main__"
-):  # not in the processes that a model's engine starts, which import this file
+if __name__ == "__main__":  # a model's engine starts processes that import this file
     runpy.run_module(f"judgescope.jobs.{sys.argv.pop(1)}", run_name="__main__")

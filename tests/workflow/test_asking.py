@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from collections import Counter
@@ -17,6 +16,7 @@ import pytest
 
 import running
 from asking import COMPARING, DEMO, WRITING, Study, rate
+from guides import cards_of
 from scripted import Body, Said, refusal, reply
 
 pytestmark = pytest.mark.slow
@@ -329,12 +329,9 @@ def cell(study: Study, folder: str, name: str) -> list[dict[str, Any]]:
 
 
 def test_the_example_of_the_guide(study: Study) -> None:
-    """A model as a judge, by the two cards of config/README.md; only the address is another."""
-    told = (running.HOME / "config/README.md").read_text("utf-8")
-    part = told.partition("## A model as a judge")[2].partition("\n##")[0]
-    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", part, re.M)
-    for name, card in cards:
-        text = textwrap.dedent(card).replace("http://127.0.0.1:8000/v1", study.endpoint.url)
+    """The two cards of docs/guide/llm-judge.md, with another address."""
+    for name, card in cards_of("llm-judge").items():
+        text = card.replace("http://127.0.0.1:8000/v1", study.endpoint.url)
         (study.folder / name).write_text(text.replace("MY_KEY", "PATH"), encoding="utf-8")
     study.study(judges=["mine-terse"])
     done = study.run()

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import running
+from guides import cards_of
 from running import HOME, outputs, rows, snakemake, write_card, write_study
 
 pytestmark = pytest.mark.slow
@@ -212,15 +212,13 @@ def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -
 
 @pytest.fixture
 def own_data(tmp_path: Path) -> Path:
-    """The example of config/README.md, as it stands there, with a table of 24 summaries."""
-    told = (HOME / "config" / "README.md").read_text(encoding="utf-8")
-    own = told.partition("## Your own data")[2].partition("\n## ")[0]
-    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", own, re.M)
+    """The cards of docs/guide/own-data.md, with a table of 24 summaries."""
+    cards = cards_of("own-data")
     assert len(cards) == 2
-    for name, card in cards:
+    for name, card in cards.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(card), encoding="utf-8")
+        path.write_text(card, encoding="utf-8")
     lines = ["article_id,article,gold,model,summary,rater_1,rater_2,rater_3"]
     for k in range(12):
         told = f'"The council, in its session {k}, approved the new library after a long debate."'

@@ -25,7 +25,7 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
                 where=where,
                 got=name,
                 allowed=[one for one in STATISTICS if has_bar(one)],
-                todo="docs/statistics.md lists all statistics",
+                todo="docs/reference/statistics.md lists all statistics",
             )
         if level and level not in LEVELS:
             raise UserError(

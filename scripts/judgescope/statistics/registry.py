@@ -1,6 +1,6 @@
 """Every statistic of the result tables: its name, meaning, range and source.
 
-A listed name never changes its meaning. docs/statistics.md is generated from these lists.
+A listed name never changes its meaning. docs/reference/statistics.md is generated from these lists.
 """
 
 from functools import cache

@@ -1,7 +1,6 @@
 """Programs as scorers: what they are given, what they say, what is kept of it."""
 
 import json
-import re
 import sys
 import textwrap
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from guides import cards_of
 from judgescope.engines.base import Subject
 from judgescope.engines.command import located, words
 from judgescope.engines.factory import asking
@@ -228,10 +228,7 @@ def test_a_program_that_compares_is_shown_both_texts_in_both_orders() -> None:
 
 
 def test_the_guides_example_is_the_card_that_ships() -> None:
-    guide = (HOME / "config" / "README.md").read_text("utf-8")
-    part = guide.partition("## A program as a judge")[2].partition("\n## ")[0]
-    cards = re.findall(r"^    # (config/\S+\.yaml)\n((?:    .*\n)+)", part, re.M)
+    cards = cards_of("programs")
     assert len(cards) == 2
-    for name, told in cards:
-        shipped = yaml.safe_load((HOME / name).read_text("utf-8"))
-        assert yaml.safe_load(textwrap.dedent(told)) == shipped
+    for name, text in cards.items():
+        assert yaml.safe_load(text) == yaml.safe_load((HOME / name).read_text("utf-8"))

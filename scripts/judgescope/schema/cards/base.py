@@ -45,7 +45,7 @@ def _form(value: object) -> str:
 
 
 Files = Annotated[dict[str, str], BeforeValidator(_as_roles)]
-"""Role -> path; one path alone has the role `data`. See config/README.md for what a path may be."""
+"""Role -> path; one path alone has the role `data`. Paths: docs/guide/own-data.md."""
 Hashes = Annotated[dict[str, Sha256], BeforeValidator(_as_roles)]
 Columns = Annotated[list[str], BeforeValidator(_as_list)]
 

@@ -90,8 +90,8 @@ def tables_text() -> str:
     """Return docs/reference/tables.md: columns, types and key of every table."""
     text = (
         f"# Tables: every column\n\n{BY} from scripts/judgescope/schema/tables.py. A column in "
-        "bold is part of the key. Result tables (`results/<study>/tables/`) all have the columns of "
-        "`results`; [statistics.md](statistics.md) says what a statistic is.\n"
+        "bold is part of the key. Result tables (`results/<study>/tables/`) all have the columns "
+        "of `results`; [statistics.md](statistics.md) says what a statistic is.\n"
     )
     for name, schema in SCHEMAS.items():
         key = KEYS.get(name, [])
@@ -146,8 +146,9 @@ def statistics_text() -> str:
     shown = [(f"`{name}`", told) for name, told in STATISTICS.items()]
     about = [(f"`{prefix}_<other>`", told) for prefix, told in OF_OTHERS.items()]
     return (
-        f"# Statistics of the result tables\n\n{BY} from scripts/judgescope/statistics/registry.py. A "
-        "name never changes its meaning.\n"
+        "# Statistics of the result tables\n\n"
+        f"{BY} from scripts/judgescope/statistics/registry.py. "
+        "A name never changes its meaning.\n"
         + _statistics_table(shown)
         + "\nOf another statistic or status:\n"
         + _statistics_table(about)

@@ -9,7 +9,7 @@ SLOWER := slow or heavy or simulation
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
-.PHONY: lint licences env env-vllm env-train env-slurm generated lock lock-vllm clean
+.PHONY: lint docs licences env env-vllm env-train env-slurm generated lock lock-vllm clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
 test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
@@ -67,6 +67,9 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 
+docs: .venv-docs/ready ## the documentation as a site, in build/site
+	.venv-docs/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/site
+
 env: .venv/core ## what a study needs, in .venv
 
 env-vllm: .venv-vllm/ready ## what loads models with vLLM, in .venv-vllm
@@ -112,7 +115,7 @@ generated: .venv/core ## JSON schemas, tables of keys, conda files: written anew
 
 # Versions and hashes, no addresses, of the environments from envs/*.in; keeps what still fits.
 lock: .venv/test ## versions and hashes of all packages but vLLM's
-	for name in core test slurm measure; do \
+	for name in core test slurm measure docs; do \
 		$(BIN)/pip-compile --quiet envs/$$name.in && sed -i '/^--/d; /^$$/d' envs/$$name.txt || exit 1; \
 	done
 
@@ -128,8 +131,9 @@ lock-vllm: ## the same for what loads and trains models, with uv
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
 
 # What the installed packages state; a test holds it to the locks.
-licences: .venv/measure .venv/slurm .venv-vllm/ready .venv-train/ready ## of installed packages
+licences: .venv/measure .venv/slurm .venv-docs/ready .venv-vllm/ready .venv-train/ready ## of installed packages
 	$(BIN)/python scripts/licences.py core test measure slurm
+	.venv-docs/bin/python scripts/licences.py docs
 	.venv-vllm/bin/python scripts/licences.py vllm
 	.venv-train/bin/python scripts/licences.py train
 

@@ -20,6 +20,7 @@ WHAT = {
     "core": "what the workflow itself needs",
     "test": "what the tests and the linters need beyond core.txt",
     "measure": "what measures the tests, beyond core.txt and test.txt",
+    "docs": "what builds the documentation site",
     "slurm": "what the workflow needs beyond core.txt on a cluster with SLURM",
     "vllm": "what a job needs that loads a model with vLLM",
     "train": "what a job needs that trains a judge",

@@ -52,7 +52,7 @@ def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> No
 def test_a_lock_has_what_its_environment_asks_for(lock: Path) -> None:
     found = {canonicalize_name(name): version for name, version in pins(lock).items()}
     asked = list(wanted(lock.with_suffix(".in")))
-    assert len(asked) > 8
+    assert len(asked) >= 3
     for one in asked:
         assert one.specifier.contains(found[canonicalize_name(one.name)], prereleases=True), one
 
@@ -70,7 +70,8 @@ def test_what_asks_has_one_version_in_all_environments() -> None:
         for name in (HOME / "envs" / "asking.in").read_text("utf-8").split("\n")
         if name and not name.startswith("#")
     }
-    told = [{name: pins(lock)[name] for name in asking} for lock in LOCKS]
+    jobs = [lock for lock in LOCKS if lock.stem != "docs"]
+    told = [{name: pins(lock)[name] for name in asking} for lock in jobs]
     assert len(asking) > 4 and all(one == told[0] for one in told)
 
 

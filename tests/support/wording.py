@@ -1,0 +1,67 @@
+"""Names that say nothing and words that are not ours, held by `make lint`.
+
+`python tests/support/wording.py` lists, with file and line, every parameter, field and module of
+the library that is named by one of EMPTY, and every text of the repository that has one of UNUSED.
+It exits with 1 if there is any.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parents[2]
+EMPTY = {"told", "found", "one", "own", "place", "said", "there", "most", "of", "at"}
+"""Names that do not say what a thing is."""
+UNUSED = re.compile(r"\bpapers? 00[0-9]\b|\bmetajudge\b", re.IGNORECASE)
+"""What no text calls anything: papers by number, the former name."""
+FREE = {"docs/renames.csv", "CHANGELOG.md", "tests/support/wording.py"}
+"""Files that say what things were called."""
+
+
+def empty_names(source: str, module: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, what) of the empty names of a module's source."""
+    if module in EMPTY:
+        yield 1, f"module {module}"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            every = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            for arg in [*every, node.args.vararg, node.args.kwarg]:
+                if arg is not None and arg.arg in EMPTY:
+                    yield arg.lineno, f"parameter {arg.arg} of {node.name}"
+        if isinstance(node, ast.ClassDef):
+            for field in node.body:
+                name = getattr(field.target, "id", "") if isinstance(field, ast.AnnAssign) else ""
+                if name in EMPTY:
+                    yield field.lineno, f"field {name} of {node.name}"
+
+
+def unused_words(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, word) of words that are not used."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for match in UNUSED.finditer(line):
+            yield number, match[0]
+
+
+def main() -> None:
+    """Print what is wrong; exit with 1 where anything is."""
+    listed = subprocess.run(["git", "ls-files"], cwd=HOME, capture_output=True, text=True).stdout
+    wrong = 0
+    for name in listed.splitlines():
+        path = HOME / name
+        if name in FREE or path.suffix not in {".py", ".md", ".yaml", ".smk", ".jinja", ".cff"}:
+            continue
+        text = path.read_text(encoding="utf-8")
+        problems = list(unused_words(text))
+        if name.startswith("scripts/") and path.suffix == ".py":
+            problems += empty_names(text, path.stem)
+        for line, what in problems:
+            print(f"{name}:{line}: {what}")
+        wrong += len(problems)
+    sys.exit(f"{wrong} names or words" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

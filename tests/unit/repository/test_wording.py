@@ -1,0 +1,34 @@
+"""The list of names and words that `make lint` holds."""
+
+import pytest
+
+from wording import empty_names, unused_words
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("def rows(told): ...", "parameter told of rows"),
+        ("async def rows(*, at=1): ...", "parameter at of rows"),
+        ("def rows(*of): ...", "parameter of of rows"),
+        ("class Row:\n    place: int", "field place of Row"),
+    ],
+)
+def test_an_empty_name_is_noticed(source: str, what: str) -> None:
+    assert [problem for _, problem in empty_names(source, "rows")] == [what]
+
+
+def test_a_module_with_an_empty_name_is_noticed() -> None:
+    assert list(empty_names("", "told")) == [(1, "module told")]
+
+
+def test_other_names_pass() -> None:
+    assert not list(empty_names("class Row:\n    rows_told: int\ndef rows(row, spec): ...", "row"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("x\n(paper 003)", [(2, "paper 003")]), ("Papers 001", [(1, "Papers 001")]), ("a paper", [])],
+)
+def test_a_word_that_is_not_used_is_noticed(text: str, words: list[tuple[int, str]]) -> None:
+    assert list(unused_words(text)) == words

@@ -1,4 +1,4 @@
-"""Examples that the help of every command ends with; a test reads each with the parser."""
+"""Examples at the end of every command's help."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,27 @@ PEOPLE = {
 }
 EXAMPLES: dict[str, Sequence[str]] = {
     "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
+    "init": (
+        "init summaries.csv",
+        "init summaries.csv --yes",
+        "init summaries.csv --text summary --source article --system model \\\n"
+        "      --rating fluency=rater_1,rater_2 --scale 1:5:1 \\\n"
+        "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model --key-env MY_KEY "
+        "--yes",
+    ),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
+    "show": (
+        "show config/config.yaml",
+        "show config/config.yaml agreement --statistic pearson --level pooled",
+    ),
+    "compare": (
+        "compare config/config.yaml --judges rules rouge-l --statistic pearson --level pooled",
+        "compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement",
+        "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf",
+    ),
+    "spotcheck": ("spotcheck config/config.yaml",),
     "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
     "people": PEOPLE["pairs"],
     **{f"people {kind}": lines for kind, lines in PEOPLE.items()},
@@ -34,6 +52,11 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "distill card": (f"distill card {MINE} config/models/small.yaml",),
     "targets": (f"targets export {MINE} texts.jsonl",),
     "replies": (f"replies read {MINE}", "replies stats", f"replies retry {MINE}"),
+    "replies read": (
+        f"replies read {MINE}",
+        f"replies read {MINE} --judge some-model --status unparsed",
+        f"replies read {MINE} --file replies.jsonl",
+    ),
     "replies retry": (f"replies retry {MINE}",),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
@@ -52,20 +75,20 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "batch export": (f"batch export {MINE} files",),
     "batch import": (f"batch import {MINE} output.jsonl errors.jsonl",),
 }
-"""Command -> the words after `judgescope`; commands with examples of their own are left out."""
+"""Command -> the words after `judgescope`."""
 
 
 def add_examples(parser: Parser) -> None:
-    """Let the help of a parser and of all its commands end with examples."""
+    """Add examples to the help of a parser and of all its commands."""
     for name, command in commands_of(parser):
-        if name in EXAMPLES and not command.epilog:
+        if name in EXAMPLES:
             lines = [f"  judgescope {words}" for words in EXAMPLES[name]]
             command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
             command.formatter_class = argparse.RawDescriptionHelpFormatter
 
 
 def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:
-    """Yield the words that name a command, and its parser: of `parser` and all below it."""
+    """Yield the name and parser of `parser` and of all its commands."""
     yield name, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -8,9 +8,8 @@ import pytest
 
 import running
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.flags import key_name, read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
-from judgescope.cli.init.judge import key_name
 from judgescope.core.errors import UserError, UserErrors
 
 __all__ = ["here"]

@@ -30,7 +30,7 @@ ROWS = [
 
 def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str) -> list[str]:
     told = {name: [value] for name, value in wanted.items()}
-    return lines("agreement", rows, told, most=most, notes=notes)
+    return lines("agreement", rows, told, limit=most, notes=notes)
 
 
 def test_what_is_the_same_everywhere_stands_once() -> None:

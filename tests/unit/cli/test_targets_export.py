@@ -15,7 +15,7 @@ import yaml
 
 import running
 from asking import Study
-from judgescope.cli.targets import SCHEMA, check_file
+from judgescope.cli.export.targets import SCHEMA, check_file
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.recorded.engine import RecordedEngine

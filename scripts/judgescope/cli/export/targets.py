@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from judgescope.cli.context import check_output, write_json_lines
 from judgescope.core.cells import split
-from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 from judgescope.core.paths import Paths
 from judgescope.engines.subjects import Subjects
@@ -40,40 +40,34 @@ SCHEMA = pa.schema(
 )
 """The columns of an export; in CSV, the lists are JSON."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is a formula to a spreadsheet."""
+"""A spreadsheet takes a cell that begins so for a formula."""
 
 
 def check_file(path: Path) -> None:
     """Raise UserError for a file that cannot be written, before anything is run for it."""
-    if path.suffix.lower() not in WRITERS:
-        allowed = ", ".join(WRITERS)
-        raise UserError(
-            "this kind of file is not written", where=str(path), got=path.suffix, allowed=allowed
-        )
-    if not path.parent.is_dir():
-        raise UserError("there is no such folder", where=str(path), got=str(path.parent))
+    check_output(path, WRITERS)
 
 
 def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
-    """Write the targets of a study whose texts are there; return what there is to say of it.
+    """Write the targets of a study whose texts exist; return a summary and warnings.
 
-    `made`: with the texts that models write. The file appears under its name only when it is whole.
+    `made`: with the texts that models write. The file appears under its name once it is complete.
     """
     rows = list(_rows(plan, out, made))
     with whole(path) as part:
         WRITERS[path.suffix.lower()](rows, part)
-    told = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
+    lines = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
     left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:
         more = "--made adds them, and asks for those that the store lacks"
-        told.append(f"left out, because a model writes them: {', '.join(left)}; {more}")
-    formulas = sum(str(row[name]).startswith(FORMULA) for row in rows for name in row)
+        lines.append(f"left out, because a model writes them: {', '.join(left)}; {more}")
+    formulas = sum(str(value).startswith(FORMULA) for row in rows for value in row.values())
     if formulas and path.suffix.lower() == ".csv":
-        told.append(
+        lines.append(
             f"{formulas} cells begin like a formula (=, +, -, @) and stand as they are: import "
             "every column as text, never open this file in a spreadsheet; or export .jsonl"
         )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
@@ -81,52 +75,54 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
         sample = Paths(str(out)).sample() if dataset in plan.taught else None
         subjects = Subjects(str(out), dataset, plan.study.seed, sample)
         aspects = _aspects(plan, dataset)
-        for name in plan.target_sets(dataset):
-            if name in waiting(plan, dataset) and not made:
+        for target_set in plan.target_sets(dataset):
+            if target_set in waiting(plan, dataset) and not made:
                 continue
-            own = [one for one in aspects if one["aspect"] in plan.judged_on(dataset, name)]
-            drawn = {one["aspect"]: _drawn(subjects, name, one["aspect"]) for one in own}
-            for one in subjects.of(name):
-                told = [row for row in own if one.target in drawn[row["aspect"]]]
-                if not told:
-                    continue
-                yield {
-                    "dataset": dataset,
-                    "target": one.target,
-                    "item": one.item,
-                    "system": one.system,
-                    "perturbation": one.perturbation,
-                    "degree": name.partition(".")[2] or None,
-                    "step": one.step,
-                    "source": one.source,
-                    "references": list(one.references),
-                    "text": one.text,
-                    "aspects": told,
-                }
+            judged = {
+                name: _drawn(subjects, target_set, name)
+                for name in aspects
+                if name in plan.judged_on(dataset, target_set)
+            }
+            for subject in subjects.of(target_set):
+                shown = [aspects[name] for name, drawn in judged.items() if subject.target in drawn]
+                if shown:
+                    yield {
+                        "dataset": dataset,
+                        "target": subject.target,
+                        "item": subject.item,
+                        "system": subject.system,
+                        "perturbation": subject.perturbation,
+                        "degree": target_set.partition(".")[2] or None,
+                        "step": subject.step,
+                        "source": subject.source,
+                        "references": list(subject.references),
+                        "text": subject.text,
+                        "aspects": shown,
+                    }
 
 
-def _drawn(subjects: Subjects, perturbation: str, aspect: str) -> set[str]:
-    """Return the targets that are judged on an aspect, in any wording: of a sample those drawn."""
+def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
+    """Return the targets that are judged on an aspect in any wording; of a sample, those drawn."""
     if subjects.sample is None:
-        return {one.target for one in subjects.of(perturbation)}
+        return {subject.target for subject in subjects.of(target_set)}
     return {
         target
-        for (name, told), targets in subjects.drawn.items()
-        if (name, split(told)[0]) == (perturbation, aspect)
+        for (name, wording), targets in subjects.drawn.items()
+        if (name, split(wording)[0]) == (target_set, aspect)
         for target in targets
     }
 
 
-def _aspects(plan: Plan, dataset: str) -> list[Row]:
-    """Return on what the targets of a dataset are judged, and on which scales."""
-    found = []
+def _aspects(plan: Plan, dataset: str) -> dict[str, Row]:
+    """Return the aspects of a dataset's targets, with definitions and scales, by id."""
+    aspects = {}
     for name in plan.plain_aspects(dataset):
         scale = plan.datasets[dataset].aspects[name]
-        told = rated(plan.aspect_of(dataset, name), scale)
-        about = {key: told["aspect"][key] for key in ("name", "definition")}
+        shown = rated(plan.aspect_of(dataset, name), scale)
+        about = {key: shown["aspect"][key] for key in ("name", "definition")}
         visible = {"source_visible": scale.source_visible}
-        found.append({"aspect": name, **about, **told["scale"], **visible})
-    return found
+        aspects[name] = {"aspect": name, **about, **shown["scale"], **visible}
+    return aspects
 
 
 def _csv(rows: Iterable[Row], path: Path) -> None:
@@ -135,25 +131,18 @@ def _csv(rows: Iterable[Row], path: Path) -> None:
         writer.writerow(SCHEMA.names)
         for row in rows:
             cells = (row[name] for name in SCHEMA.names)
-            writer.writerow(_json(one) if isinstance(one, list) else one for one in cells)
-
-
-def _jsonl(rows: Iterable[Row], path: Path) -> None:
-    """Write ASCII: whatever a program takes for the end of a line, no text has it."""
-    with path.open("w", encoding="ascii") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
+            writer.writerow(
+                json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell
+                for cell in cells
+            )
 
 
 def _parquet(rows: list[Row], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path, compression="zstd")
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 WRITERS: dict[str, Callable[[list[Row], Path], None]] = {
     ".csv": _csv,
-    ".jsonl": _jsonl,
+    ".jsonl": write_json_lines,
     ".parquet": _parquet,
 }

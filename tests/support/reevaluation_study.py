@@ -8,8 +8,17 @@ from typing import Any
 import yaml
 
 from judgescope.people.form import Page
-from judgescope.people.recheck import About, Draw, Known, Pair, make
-from judgescope.people.texts import NEEDS, RATED, Text, texts_of
+from judgescope.people.recheck import (
+    NEEDS,
+    RATED,
+    About,
+    Draw,
+    Known,
+    Pair,
+    Text,
+    make,
+    texts_of,
+)
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy
@@ -115,6 +124,7 @@ class ReevaluationStudy(VotesStudy):
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
+        kinds = kinds or (RATED,)
         made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
         return list(made.pages), list(made.draws)
 

@@ -49,7 +49,10 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     _number(make, "voters", 2, "people who judge all pairs, each on a page")
     make.add_argument(
         "--constructed",
-        action="store_true",
+        dest="kinds",
+        action="store_const",
+        const=("row", "graded"),
+        default=("rated",),
         help="ask about texts of error-injection chains and graded sets, instead of rated texts",
     )
     make, _ = add("errors", "are the errors that judges annotate valid, and explained?")

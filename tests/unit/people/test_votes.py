@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.answers import page_id
 from judgescope.people.pairs import Question, read, sets_of
-from judgescope.people.responses import page_id
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.votes import expectations

@@ -39,7 +39,7 @@ def main() -> None:
     parser = command_line()
     args, unknown = parser.parse_known_args()
     args.passed = list(split_config(unknown))
-    if args.passed and not getattr(args, "passes_options", False):
+    if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
         parser.error(f"unknown options: {' '.join(args.passed)}")
     try:
         status = args.act(args)
@@ -68,13 +68,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with 2."""
-        words = sys.argv[1:]
-        with RENAMES.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["kind"] == "command"]
-        for row in rows:
-            if set(row["old"].split()) <= set(words) and row["old"].split()[0] == words[0]:
-                message = f"`judgescope {row['old']}` is now `judgescope {row['new']}`"
-        super().error(message)
+        super().error(_renamed(sys.argv[1:]) or message)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         near = get_close_matches(str(value), map(str, action.choices or []), n=1)
@@ -85,6 +79,17 @@ class Parser(argparse.ArgumentParser):
             )
             raise argparse.ArgumentError(action, message)
         super()._check_value(action, value)
+
+
+def _renamed(words: Sequence[str]) -> str | None:
+    """Return the new form of the renamed command or option in a command line, None without one."""
+    with RENAMES.open(encoding="utf-8", newline="") as file:
+        renames = [row for row in csv.DictReader(file) if row["kind"] == "command"]
+    for rename in renames:
+        command, *rest = rename["old"].split()
+        if words[:1] == [command] and set(rest) <= set(words):
+            return f"`judgescope {rename['old']}` is now `judgescope {rename['new']}`"
+    return None
 
 
 def command_line() -> argparse.ArgumentParser:

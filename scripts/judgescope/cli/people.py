@@ -82,7 +82,7 @@ def _import(args: Arguments) -> int:
     print(f"{results.responses} files of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
-        print("The study's report does not include these results.")
+        print("The study's report does not show these results: the workflow cannot ask people.")
     return 0
 
 

@@ -8,17 +8,8 @@ from typing import Any
 import yaml
 
 from judgescope.people.form import Page
-from judgescope.people.recheck import (
-    NEEDS,
-    RATED,
-    About,
-    Draw,
-    Known,
-    Pair,
-    Text,
-    make,
-    texts_of,
-)
+from judgescope.people.recheck import About, Draw, Known, Pair, make
+from judgescope.people.texts import NEEDS, RATED, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.people.recheck import ORIGINAL, RATED, Known, texts_of
+from judgescope.people.recheck import ORIGINAL, Known
+from judgescope.people.texts import RATED, texts_of
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset

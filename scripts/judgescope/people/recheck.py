@@ -1,9 +1,4 @@
-"""Do people confirm the known quality of texts: which of two is better, how good one is?
-
-Of a text that people rated, all their ratings of an aspect are known; of a text of an
-error-injection chain (a row), the number of its errors; of a text of a graded set, the rating for
-which it was made.
-"""
+"""Do people confirm the known quality of texts: which of two is better, how good one is?"""
 
 import re
 from bisect import bisect_right
@@ -11,16 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from math import fsum, isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.core.canonical import canonical
-from judgescope.core.rng import stream, stream_seed
-from judgescope.engines.subjects import Subjects
+from judgescope.core.rng import stream
 from judgescope.people import form
 from judgescope.people.answers import (
     NUMBERS,
@@ -33,8 +25,17 @@ from judgescope.people.answers import (
     page_id,
     read_responses,
 )
+from judgescope.people.texts import (
+    GRADED,
+    NEEDS,
+    RATED,
+    ROW,
+    Text,
+    files_of,
+    name_of,
+    texts_of,
+)
 from judgescope.plan import Plan
-from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.registry import scale_of
@@ -43,16 +44,6 @@ from judgescope.statistics.result import Estimate
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-RATED, ROW, GRADED = "rated", "row", "graded"
-"""The kinds of texts."""
-CONSTRUCTED: Final = (ROW, GRADED)
-"""The kinds of texts whose quality is known by construction."""
-NEEDS: Final = {
-    RATED: "a dataset whose texts several people rated each, on scales that have a `step`",
-    ROW: "perturbations with several `steps`, which make texts in rows",
-    GRADED: "perturbations of method `graded`, which make texts of every rating",
-}
-"""What a study must have for questions about texts of a kind."""
 NEW, ORIGINAL = "new-level", "original-level"
 """The groups of pairs of rated texts; the group of other texts has the name of their kind.
 
@@ -75,125 +66,6 @@ PAIRS += ["for_better", "for_worse", "no_difference", "n_missing"]
 TEXTS = ["dataset", "aspect", "set", "target", "rating"]
 TEXTS += ["same", "lower", "higher", "n_missing", "steps"]
 UNIT = "of judgments; of two sources a pair counts to the one that more pairs have"
-
-
-# --- texts -------------------------------------------------------------------------------------
-
-
-class Text(NamedTuple):
-    """A text, one aspect of it, and its known quality.
-
-    `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
-    those of its ratings on the aspect's scale, from 0, in order; empty if one is off it.
-    """
-
-    kind: str
-    dataset: str
-    set: str
-    aspect: str
-    target: str
-    item: str
-    source: str | None
-    text: str
-    level: float
-    positions: tuple[int, ...] = ()
-
-    @property
-    def texts(self) -> tuple["Text", ...]:
-        """Return the texts that a question about this text shows: itself."""
-        return (self,)
-
-    @property
-    def group(self) -> str:
-        """Return the group in which a question about this text alone counts."""
-        return self.kind
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Return its item."""
-        return (self.item,)
-
-
-def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
-    """Return all texts of a kind; raises UserError if they are not made yet."""
-    files = {name: _files(plan, out, kind, name) for name in plan.evaluated}
-    form.check_made([path for paths in files.values() for path in paths])
-    read = {RATED: _rated, ROW: _in_rows, GRADED: _graded}[kind]
-    return [
-        text
-        for name, paths in files.items()
-        if paths
-        for text in read(plan, out, Subjects(str(out), name, plan.study.seed))
-    ]
-
-
-def _files(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
-    """Return the files that texts of a kind are read from; none if a dataset has no such texts."""
-    names = []
-    if kind == RATED and plan.datasets[dataset].ratings == "human":
-        names = [f"targets/{dataset}/systems", f"ratings/{dataset}"]
-    elif kind == ROW and (rows := _sets(plan, dataset, "row")):
-        names = [f"targets/{dataset}/{name}" for name in [*_originals(plan, dataset), *rows]]
-    elif kind == GRADED:
-        sets = _sets(plan, dataset, "graded")
-        names = [f"{table}/{dataset}/{name}" for name in sets for table in ("targets", "graded")]
-    return [out / f"{name}.parquet" for name in [f"items/{dataset}", *names] if names]
-
-
-def _sets(plan: Plan, dataset: str, kind: Literal["row", "graded"]) -> list[str]:
-    return [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, kind)]
-
-
-def _originals(plan: Plan, dataset: str) -> list[str]:
-    """Return the set of the texts without errors; a row that a dataset brings has its own."""
-    return [] if plan.datasets[dataset].gives_texts else ["original"]
-
-
-def _rated(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts that people rated, once for each aspect."""
-    dataset = subjects.dataset
-    ratings: dict[tuple[str, str], list[float]] = {}
-    for row in read_table("ratings", out / "ratings" / f"{dataset}.parquet").to_pylist():
-        if row["target_b"] is None and row["value"] is not None:
-            ratings.setdefault((row["aspect"], row["target"]), []).append(row["value"])
-    for aspect in plan.plain_aspects(dataset):
-        for subject in subjects.of("systems"):
-            if values := sorted(ratings.get((aspect, subject.target), [])):
-                place = RATED, dataset, "systems", aspect, subject.target, subject.item
-                positions = _positions(plan, dataset, aspect, values)
-                mean = fsum(values) / len(values)
-                yield Text(*place, subject.source, subject.text, mean, positions)
-
-
-def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> tuple[int, ...]:
-    scale = plan.scale_of(dataset, aspect).values() or []
-    found = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
-    return tuple(found) if len(found) == len(ratings) else ()
-
-
-def _in_rows(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
-    dataset = subjects.dataset
-    for row in _sets(plan, dataset, "row"):
-        aspects = plan.perturbations[row.partition(".")[0]].aspects
-        texts = [text for name in [*_originals(plan, dataset), row] for text in subjects.of(name)]
-        for aspect in plan.plain_aspects(dataset):
-            for subject in texts if not aspects or aspect in aspects else ():
-                place = ROW, dataset, row, aspect, subject.target, subject.item
-                yield Text(*place, subject.source, subject.text, subject.step)
-
-
-def _graded(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts of graded sets whose rating is on the aspect's scale."""
-    dataset = subjects.dataset
-    for name in _sets(plan, dataset, "graded"):
-        made = {subject.target: subject for subject in subjects.of(name)}
-        for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
-            subject, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
-            used = row["status"] == CHOSEN and aspect in plan.plain_aspects(dataset)
-            if subject and used and (at := _positions(plan, dataset, aspect, [rating])):
-                place = GRADED, dataset, name, aspect, subject.target, subject.item
-                yield Text(*place, subject.source, subject.text, rating, at)
 
 
 # --- pairs -------------------------------------------------------------------------------------
@@ -393,9 +265,9 @@ def _item(plan: Plan, texts: tuple[Text, ...]) -> form.Item:
     dataset, aspect = texts[0].dataset, texts[0].aspect
     sources = tuple(form.visible_source(plan, dataset, aspect, text.source) for text in texts)
     alike = len({text.item for text in texts}) == 1
-    options = form.COMPARED if len(texts) > 1 else form.rating_options(plan, dataset, aspect)
+    name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
     return form.Item(
-        (form.Question(f"q{'-'.join(_name(plan, text) for text in texts)}", options),),
+        (form.Question(name, _options(plan, texts)),),
         plan.aspect_of(dataset, aspect),
         tuple(text.text for text in texts),
         sources[0] if alike else None,
@@ -403,15 +275,10 @@ def _item(plan: Plan, texts: tuple[Text, ...]) -> form.Item:
     )
 
 
-def _name(plan: Plan, text: Text) -> str:
-    """Return the part of question ids that stands for a text.
-
-    It tells people nothing, and changes with the study's seed, with all that is shown of the text
-    and its aspect, and with its known quality.
-    """
-    options = [form.rating_options(plan, text.dataset, text.aspect)] if text.kind == GRADED else []
-    shown = canonical([*text, form.wording_of(plan, text.dataset, text.aspect), *options])
-    return f"{stream_seed(plan.study.seed, 'reevaluation', 'text', shown):032x}"
+def _options(plan: Plan, texts: Sequence[Text]) -> form.Options:
+    if len(texts) > 1:
+        return form.COMPARED
+    return form.rating_options(plan, texts[0].dataset, texts[0].aspect)
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -440,7 +307,7 @@ class Known:
 
     def __init__(self, plan: Plan, texts: Iterable[Text]) -> None:
         self._plan = plan
-        self._texts = {_name(plan, text): text for text in texts}
+        self._texts = {name_of(plan, text): text for text in texts}
 
     def about(self, question: str) -> tuple[About, bool] | None:
         """Return the subject of a question, and whether the better text comes first; or None."""
@@ -455,13 +322,8 @@ class Known:
 
     def options(self, question: str) -> list[str] | None:
         """Return what may be answered to a question, None to one that the study does not ask."""
-        if not (asked := self.about(question)):
-            return None
-        text = asked[0].texts[0]
-        options = form.COMPARED
-        if isinstance(asked[0], Text):
-            options = form.rating_options(self._plan, text.dataset, text.aspect)
-        return [answer for answer, _ in options]
+        asked = self.about(question)
+        return [answer for answer, _ in _options(self._plan, asked[0].texts)] if asked else None
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
@@ -469,11 +331,11 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
 
     Raises UserErrors for answers that do not fit its questions.
     """
-    made = []
-    for kind in NEEDS:
-        files = [path for name in plan.evaluated for path in _files(plan, out, kind, name)]
-        if files and all(path.is_file() for path in files):
-            made.append(kind)
+    files = {
+        kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
+        for kind in NEEDS
+    }
+    made = [kind for kind, paths in files.items() if paths and all(p.is_file() for p in paths)]
     known = Known(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
 
     def page(response: Response) -> tuple[str, Allowed]:

@@ -3,25 +3,10 @@
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from judgescope.cli.show import (
-    FILTERS,
-    PLACES,
-    Row,
-    add_filters,
-    aligned,
-    check_rows,
-    chosen,
-    no_agreement,
-    number,
-    plain,
-    rows_left,
-    rows_of,
-    tables_of,
-    varied_columns,
-    wanted_of,
-)
+from judgescope.cli import show
+from judgescope.cli.show import FILTERS, PLACES, Row, number, plain
 from judgescope.core.errors import UserError
 
 PAIRED = {"agreement": "comparison"}
@@ -70,7 +55,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="two judges; of two studies the first's and the other's, or one judge of both",
     )
     parser.add_argument("--table", default="agreement", help="default: agreement")
-    add_filters(parser, [name for name in FILTERS if name != "judge"])
+    show.add_filters(parser, [name for name in FILTERS if name != "judge"])
     parser.set_defaults(act=compare)
 
 
@@ -84,18 +69,18 @@ def compare(args: argparse.Namespace) -> int:
             got=" ".join(judges) or None,
             allowed="two studies, or two judges of one study, or a judge of each study",
         )
-    check_rows(args.rows)
-    tables = tables_of(args.study)
-    others = tables if args.other is None else tables_of(args.other)
+    show.check_rows(args.rows)
+    tables = show.tables_of(args.study)
+    others = tables if args.other is None else show.tables_of(args.other)
     names = _studies(args.study, args.other) if args.other else ("", "")
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
-        every = rows_of(files, table)
-        rows = chosen(table, every, wanted_of(args))
+        every = show.rows_of(files, table)
+        rows = show.chosen(table, every, show.wanted_of(args))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
     paired: list[Row] = []
     if args.other is None and (name := PAIRED.get(table, table)) in tables:
-        paired = [row for row in rows_of(tables, name) if row["judge_b"]]
+        paired = [row for row in show.rows_of(tables, name) if row["judge_b"]]
     print("\n".join(lines(table, sides[0], sides[1], paired, limit=args.rows)))
     return 0
 
@@ -144,7 +129,7 @@ def lines(
             yield f"only {side.name} has {more:,} more"
     if not pairs:
         return
-    varied, common = varied_columns([pair.first for pair in pairs], columns)
+    varied, common = show.varied_columns([pair.first for pair in pairs], columns)
     if common:
         yield f"all: {common}"
     with_gap, with_p = (any(kind in pair.paired for pair in pairs) for kind in (GAP, P))
@@ -152,9 +137,9 @@ def lines(
     titles += [GAP, "95 % interval"] if with_gap else []
     titles += ["p", "p, Holm", ""] if with_p else [""]
     shown = pairs[: limit or None]
-    yield from aligned([titles, *(_cells(pair, varied, with_gap, with_p) for pair in shown)])
-    yield from rows_left(len(pairs) - len(shown), "--statistic and others fewer")
-    yield from no_agreement(row for pair in shown for row in (pair.first, pair.second))
+    yield from show.aligned([titles, *(_cells(pair, varied, with_gap, with_p) for pair in shown)])
+    yield from show.rows_left(len(pairs) - len(shown), "--statistic and others fewer")
+    yield from show.no_agreement(row for pair in shown for row in (pair.first, pair.second))
     yield from _signatures(pairs)
     if with_gap:
         yield f"{READ.format(first.name, second.name)}{f'; {TESTED}' if with_p else ''}."
@@ -167,11 +152,11 @@ def _matched(
 ) -> Iterator[Pair]:
     """Yield the numbers that both sides have, in the order of the first."""
 
-    def place(row: Row) -> tuple[Any, ...]:
+    def key_of(row: Row) -> tuple[object, ...]:
         return tuple(row[name] for name in columns)
 
     judges = (first.judge, second.judge)
-    on_pair: dict[tuple[Any, ...], dict[str, Row]] = {}
+    on_pair: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in paired if all(judges) else ():
         pair = (row["judge"], row["judge_b"])
         if pair not in (judges, judges[::-1]):
@@ -180,12 +165,12 @@ def _matched(
             statistic = row["statistic"].removeprefix(f"{kind}_")
             if statistic != row["statistic"]:
                 result = _negated(row) if kind == GAP and pair != judges else row
-                key = place({**row, "statistic": statistic, "judge_b": None})
+                key = key_of({**row, "statistic": statistic, "judge_b": None})
                 on_pair.setdefault(key, {})[kind] = result
                 break
-    others = {place(row): row for row in second.rows}
+    others = {key_of(row): row for row in second.rows}
     for row in first.rows:
-        key = place(row)
+        key = key_of(row)
         if key in others and (not first.judge or row["judge_b"] not in judges):
             yield Pair(row, others[key], on_pair.get(key, {}))
 
@@ -213,13 +198,13 @@ def _signatures(pairs: Iterable[Pair]) -> Iterator[str]:
     """Yield the parts in which the signatures of two numbers differ, with their values."""
     differing: dict[str, dict[str, None]] = {}
     for pair in pairs:
-        one, two = (
+        first, second = (
             dict(part.partition(":")[::2] for part in (row["signature"] or "").split("|") if part)
             for row in (pair.first, pair.second)
         )
-        for key in dict.fromkeys([*one, *two]):
-            if one.get(key) != two.get(key):
-                values = f"{one.get(key, 'none')} | {two.get(key, 'none')}"
+        for key in dict.fromkeys([*first, *second]):
+            if first.get(key) != second.get(key):
+                values = f"{first.get(key, 'none')} | {second.get(key, 'none')}"
                 differing.setdefault(key, {})[values] = None
     if not differing:
         yield "signatures: the same on both sides"

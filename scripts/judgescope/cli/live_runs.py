@@ -23,12 +23,12 @@ class Run:
 
     study: str
     process: int
-    place: str
+    host: str
     begun: str
 
     def __str__(self) -> str:
         """Return the run in words, with the host if it is another one."""
-        host = "" if self.place == here() else f" on {self.place.split()[0]}"
+        host = "" if self.host == here() else f" on {self.host.split()[0]}"
         return f"process {self.process}{host} runs study {self.study} since {self.begun}"
 
 
@@ -74,7 +74,7 @@ def living() -> list[Run]:
             free = _locked(file)
         finally:
             os.close(file)
-        lives = not free if free is not None else run.place != here() or is_running(run.process)
+        lives = not free if free is not None else run.host != here() or is_running(run.process)
         if lives:
             runs.append(run)
         else:

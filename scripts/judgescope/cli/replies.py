@@ -138,15 +138,16 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
         stored, price = _stored(plan, job), job.card.price
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
-            place = CellAspect(job.dataset, *cell)
+            cell_aspect = CellAspect(job.dataset, *cell)
             judgments = {
                 _match(row): row
-                for row in _part("judgments", plan.file(out, "judgments", place), aspect)
+                for row in _part("judgments", plan.file(out, "judgments", cell_aspect), aspect)
             }
             parse = reader(specs.reading(job.dataset, judge, [aspect], perturbation))
             requests = (questions[number] for number in range(len(questions)) if prompts)
             prompt_of = {request.key: request.prompt for request in requests}
-            for row in _part("answers", plan.file(out, "replies", place), aspect) or stored(cell):
+            replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
+            for row in replies or stored(cell):
                 if row["status"] == "not_applicable":
                     continue
                 usage = row["usage"] or {}
@@ -190,7 +191,7 @@ def _part(table: str, path: str, aspect: str) -> list[Row]:
     return read_part(table, path, *split(aspect)).to_pylist() if Path(path).is_file() else []
 
 
-def _match(row: Row) -> tuple[Any, ...]:
+def _match(row: Row) -> tuple[object, ...]:
     return tuple(row.get(name) for name in MATCHED)
 
 

@@ -313,11 +313,11 @@ class Known:
 
     def about(self, question: str) -> tuple[tuple[Error, ...], str] | None:
         """Return the errors, which look the same, of a question, and SPAN or WHY; or None."""
-        names, _, what = question.partition("-")
+        names, _, subject = question.partition("-")
         errors = tuple(filter(None, map(self._errors.get, names.split("."))))
         if len(errors) < names.count(".") + 1 or len({error.shown for error in errors}) > 1:
             return None
-        return (errors, what) if what in errors[0].questions else None
+        return (errors, subject) if subject in errors[0].questions else None
 
     def options(self, question: str) -> list[str] | None:
         """Return what may be answered to a question, None to one that the study does not ask."""
@@ -412,22 +412,22 @@ def _tables(
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
-    places: dict[tuple[str, str, str], list[Verdict]] = {}
+    levels: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
         judge, dataset, aspect = verdict.error[:3]
-        for place in {
+        for level in {
             ("", "", ""),
             (judge, "", ""),
             (judge, dataset, ""),
             (judge, dataset, aspect),
         }:
-            places.setdefault(place, []).append(verdict)
+            levels.setdefault(level, []).append(verdict)
     statistics: list[Row] = []
     counts: list[Row] = []
-    for place, part in sorted(places.items()):
-        labels = dict(zip(PLACE, place, strict=True))
+    for level, part in sorted(levels.items()):
+        labels = dict(zip(PLACE, level, strict=True))
         estimates = _agreement(part, code, weights)
-        if place[0]:
+        if level[0]:
             errors = list(dict.fromkeys(verdict.error for verdict in part))
             votes = _votes(part, errors)
             counts += [labels | row for row in _count_rows(votes.sum(axis=0))]
@@ -445,12 +445,12 @@ def _tables(
 
 def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
     """Return how many voters gave each pair of answers to each error: (errors, why, span)."""
-    at = {error: number for number, error in enumerate(errors)}
+    row_of = {error: number for number, error in enumerate(errors)}
     votes = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
     for verdict in verdicts:
         if verdict.complete:
             why, span = EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)
-            votes[at[verdict.error], why, span] += 1
+            votes[row_of[verdict.error], why, span] += 1
     return votes
 
 
@@ -469,16 +469,17 @@ def _agreement(
     code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
     """
     voters = sorted({verdict.voter for verdict in verdicts})
-    at = {alike: number for number, alike in enumerate(dict.fromkeys(v.alike for v in verdicts))}
-    source = np.array([code[alike[0].source_item] for alike in at], dtype=np.int64)
+    units = dict.fromkeys(verdict.alike for verdict in verdicts)
+    unit_of = {alike: number for number, alike in enumerate(units)}
+    source = np.array([code[alike[0].source_item] for alike in unit_of], dtype=np.int64)
     estimates = {}
     for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        ratings = np.full((len(voters), len(at)), np.nan)
+        ratings = np.full((len(voters), len(unit_of)), np.nan)
         for verdict in verdicts:
             answer = verdict.span if question == SPAN else verdict.why
             if question in verdict.error.questions and answer != UNANSWERED:
-                ratings[voters.index(verdict.voter), at[verdict.alike]] = answers.index(answer)
-        asked = np.array([question in alike[0].questions for alike in at])
+                ratings[voters.index(verdict.voter), unit_of[verdict.alike]] = answers.index(answer)
+        asked = np.array([question in alike[0].questions for alike in unit_of])
         estimates[question, "alpha_nominal"] = krippendorff_alpha(
             ratings[:, asked],
             level="nominal",

@@ -133,13 +133,13 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
     alike: dict[int, list[Text]] = {}
     close: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.target):
-        if (place := agreed(text)) is not None:
-            alike.setdefault(place, []).append(text)
+        if (position := agreed(text)) is not None:
+            alike.setdefault(position, []).append(text)
         for base in nearly(text):
             close.setdefault(base, []).append(text)
     return {
-        NEW: [(alike[place], close.get(place, [])) for place in sorted(alike)],
-        ORIGINAL: [(alike[place], alike.get(place + 1, [])) for place in sorted(alike)],
+        NEW: [(alike[at], close.get(at, [])) for at in sorted(alike)],
+        ORIGINAL: [(alike[at], alike.get(at + 1, [])) for at in sorted(alike)],
     }
 
 
@@ -359,17 +359,17 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
 
 def _lines(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the results over all aspects, a line for each dataset and group."""
-    places: dict[tuple[str, str], dict[str, Row]] = {}
+    groups: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
         if not row["aspect"]:
-            places.setdefault((row["dataset"], row["group"]), {})[row["statistic"]] = row
-    for place, found in places.items():
-        parts = [f"agreement {formatted(found[AGREEMENT])}"]
-        if NO_DIFFERENCE in found:
-            parts.append(f"no difference {found[NO_DIFFERENCE]['value']:.3f}")
-        if DISTANCE in found:
-            parts.append(f"mean distance {found[DISTANCE]['value']:.3f} steps of the scale")
-        yield f"{', '.join(place)}: {'; '.join(parts)}"
+            groups.setdefault((row["dataset"], row["group"]), {})[row["statistic"]] = row
+    for group, by_statistic in groups.items():
+        parts = [f"agreement {formatted(by_statistic[AGREEMENT])}"]
+        if NO_DIFFERENCE in by_statistic:
+            parts.append(f"no difference {by_statistic[NO_DIFFERENCE]['value']:.3f}")
+        if DISTANCE in by_statistic:
+            parts.append(f"mean distance {by_statistic[DISTANCE]['value']:.3f} steps of the scale")
+        yield f"{', '.join(group)}: {'; '.join(parts)}"
 
 
 def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
@@ -385,11 +385,11 @@ def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
         for question, answer in response.answers.items():
             asked, options = known.about(question), known.options(question)
             assert asked and options, "the response was checked"
-            (about, better_first), at = asked, options.index(answer)
+            (about, better_first), position = asked, options.index(answer)
             if isinstance(about, Pair):
-                judgment = (1, -1, 0)[at] * (1 if better_first else -1)
+                judgment = (1, -1, 0)[position] * (1 if better_first else -1)
             else:
-                judgment = at - about.positions[0]
+                judgment = position - about.positions[0]
             judgments.setdefault(about, []).append(judgment)
             planned[about] = max(int(response.prefix), planned[about])
 

@@ -191,12 +191,12 @@ def guarded(block: pa.Table) -> pa.Table:
 
     Numbers stay. To read such a text as it was, leave one apostrophe out.
     """
-    for at, field in enumerate(block.schema):
+    for number, field in enumerate(block.schema):
         if field.type == TEXT:
-            texts = block.column(at)
+            texts = block.column(number)
             safe = pc.replace_substring_regex(texts, FORMULA, r"'\1")
-            number = pc.match_substring_regex(texts, NUMERAL)
-            block = block.set_column(at, field, pc.if_else(number, texts, safe))
+            numerals = pc.match_substring_regex(texts, NUMERAL)
+            block = block.set_column(number, field, pc.if_else(numerals, texts, safe))
     return block
 
 

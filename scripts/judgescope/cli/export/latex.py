@@ -145,11 +145,11 @@ def _grid(
     report: Report,
     table: str,
     chosen: Sequence[Row],
-    place: tuple[str, str, str],
+    of_grid: tuple[str, str, str],
     across: str | None,
 ) -> Grid:
-    dataset, statistic, level = place
-    rows = [row for row in chosen if (row.dataset, row.statistic, row.level) == place]
+    dataset, statistic, level = of_grid
+    rows = [row for row in chosen if (row.dataset, row.statistic, row.level) == of_grid]
     if across is None:
         one_aspect = len({row.judged for row in rows}) == 1
         across = "perturbation" if one_aspect and len({row.cell for row in rows}) > 1 else "aspect"
@@ -181,8 +181,8 @@ def _grid(
         columns=headings,
         rows=cells,
         letters={
-            at: groups[key]
-            for at, row in cells.items()
+            cell: groups[key]
+            for cell, row in cells.items()
             if (key := (row.judge, row.judged, row.cell)) in groups
         },
     )
@@ -192,14 +192,14 @@ def _cells(table: str, rows: Iterable[Row], across: str) -> dict[tuple[str, str]
     """Return (judge, column) -> row; raise UserError if two rows share a cell."""
     cells: dict[tuple[str, str], Row] = {}
     for row in rows:
-        at = row.judge, row.cell if across == "perturbation" else row.judged
-        other = cells.setdefault(at, row)
+        cell = row.judge, row.cell if across == "perturbation" else row.judged
+        other = cells.setdefault(cell, row)
         if other is not row:
             differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
             options = [_option(name) for name in differing if name in FILTERS]
             raise UserError(
                 f"several numbers of {table} would stand in one cell",
-                where=f"judge {at[0]}, {across} {at[1]!r}, statistic {row.statistic}",
+                where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
                 got=f"rows that differ in {', '.join(differing)}",
                 todo=f"choose one by {' or '.join(options)}; or name the columns: --columns "
                 f"{' or '.join(ACROSS)}",
@@ -278,12 +278,12 @@ def _table(report: Report, grid: Grid) -> str:
     )
 
 
-def _cell(grid: Grid, at: tuple[str, str], notes: _Notes) -> str:
+def _cell(grid: Grid, cell: tuple[str, str], notes: _Notes) -> str:
     """Return value, interval and marks; a dash and the reason where there is no value."""
-    row = grid.rows.get(at)
+    row = grid.rows.get(cell)
     if row is None:
         return f"--\\textsuperscript{{{notes.mark('not planned')}}}"
-    marks = [grid.letters[at]] if at in grid.letters else []
+    marks = [grid.letters[cell]] if cell in grid.letters else []
     if row.value is None:
         marks.append(notes.mark(f"undefined: {words.spoken(row.note)}"))
     if row.n_missing:

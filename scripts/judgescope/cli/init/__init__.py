@@ -15,9 +15,9 @@ from judgescope.cli.init.cards import (
     NOT_STATED,
     Endpoint,
     Wanted,
+    card_path,
     cards_of,
     check_new,
-    place,
     tried,
     write,
 )
@@ -185,13 +185,13 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
     columns = wanted.columns
     yield f"{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
     for role in ROLES:
-        yield f"  {role:<12}{plain(', '.join(columns.of(role))) or '-'}"
+        yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
     for name, group in columns.ratings.items():
         scale = wanted.scales.get(name)
         ends = f"scale {scale_text(scale)}; " if scale else ""
         yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
     yield f"  task        {columns.task}"
-    used = {column for role in ROLES for column in columns.of(role)}
+    used = {column for role in ROLES for column in columns.columns_of(role)}
     used |= {column for group in columns.ratings.values() for column in group}
     if left := [column for column in table.columns if column not in used]:
         yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
@@ -200,7 +200,7 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
 
 
 def _next_steps(wanted: Wanted) -> Iterator[str]:
-    study, endpoint = place("study", wanted.study), wanted.endpoint
+    study, endpoint = card_path("study", wanted.study), wanted.endpoint
     if endpoint is None and not wanted.judges:
         yield "No model is asked yet: measures and controls alone. Name a judge's card in the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
@@ -251,7 +251,8 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
         ("item", "what rows about one source share"),
         ("system", "who wrote the text"),
     ):
-        guessed = [c for c in guess.of(role) if not any(c in group for group in taken.values())]
+        used = {column for group in taken.values() for column in group}
+        guessed = [column for column in guess.columns_of(role) if column not in used]
         usual = ", ".join(guessed) or NONE
 
         def check(
@@ -278,7 +279,7 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
 
 def _ask_ratings(columns: Guess, table: Table, ask: Ask) -> dict[str, list[str]]:
     """Ask for the aspects and the columns of their ratings."""
-    used = {column for role in ROLES for column in columns.of(role)}
+    used = {column for role in ROLES for column in columns.columns_of(role)}
     free = {name: [c for c in group if c not in used] for name, group in columns.ratings.items()}
     guessed = {name: group for name, group in free.items() if group}
     usual = shlex.join(rating_text(name, group) for name, group in guessed.items())

@@ -25,7 +25,7 @@ MEASURES = ["rules", "length"]
 """Judges of every new study; the controls come by themselves."""
 NOT_STATED = "not stated"
 Card = dict[str, Any]
-Made = dict[tuple[str, str], Card]
+NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
 
 
@@ -58,18 +58,18 @@ class Wanted:
     citation: str = NOT_STATED
 
 
-def cards_of(wanted: Wanted) -> Made:
+def cards_of(wanted: Wanted) -> NewCards:
     """Return the new cards that a study needs, its own last."""
-    made: Made = {
+    cards: NewCards = {
         ("aspect", name): {"aspect": name, "name": _title(name), "definition": text}
         for name, text in wanted.definitions.items()
     }
-    made["dataset", wanted.study] = _dataset(wanted)
+    cards["dataset", wanted.study] = _dataset(wanted)
     judges = list(wanted.judges)
     if (endpoint := wanted.endpoint) is not None:
         name = slug(endpoint.model)
-        made["model", name] = _model(endpoint, name)
-        made["judge", name] = {
+        cards["model", name] = _model(endpoint, name)
+        cards["judge", name] = {
             "judge": name,
             "model": name,
             "form": endpoint.form,
@@ -80,14 +80,14 @@ def cards_of(wanted: Wanted) -> Made:
         judges.append(name)
     judges += ["rouge-l"] if wanted.columns.references else []
     judges += ["rouge-l-source"] if wanted.columns.source else []
-    made["study", wanted.study] = {
+    cards["study", wanted.study] = {
         "study": wanted.study,
         "seed": 1,
         "datasets": [wanted.study],
         "judges": list(dict.fromkeys([*judges, *MEASURES])),
         "methods": ["agreement"],
     }
-    return made
+    return cards
 
 
 def _title(name: str) -> str:
@@ -132,7 +132,7 @@ def _model(endpoint: Endpoint, name: str) -> Card:
     return card
 
 
-def place(kind: str, name: str) -> Path:
+def card_path(kind: str, name: str) -> Path:
     """Return the file of a card, below the working directory."""
     return CONFIG / (STUDIES if kind == "study" else FOLDERS[kind]) / f"{name}.yaml"
 
@@ -141,7 +141,7 @@ def check_study(name: str) -> None:
     """Raise UserError for an id that a card, a study or results have already."""
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
-    places = [place("study", name), place("dataset", name), RESULTS / name]
+    places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
     taken = [path for path in places if path.exists()]
     taken += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
     if taken:
@@ -153,10 +153,10 @@ def check_study(name: str) -> None:
         )
 
 
-def check_new(made: Made) -> None:
+def check_new(cards: NewCards) -> None:
     """Raise UserErrors for the cards that exist already: nothing is overwritten."""
     errors = []
-    for kind, name in made:
+    for kind, name in cards:
         todo = {
             "dataset": "choose another --study",
             "study": "choose another --study",
@@ -164,36 +164,36 @@ def check_new(made: Made) -> None:
             "judge": f"use this judge with `--judge {name}` instead of --endpoint and --model",
             "aspect": "leave out its --define: the card is used as it is",
         }[kind]
-        if (path := place(kind, name)).exists():
+        if (path := card_path(kind, name)).exists():
             errors.append(UserError("there is a card of this name", where=str(path), todo=todo))
     if errors:
         raise UserErrors(errors)
 
 
-def tried(made: Made, home: Path) -> Rated:
+def tried(cards: NewCards, home: Path) -> Rated:
     """Return the dataset's texts and ratings, read as a run reads them.
 
     Raises the errors that `check` would, with the final paths of the cards.
     """
     from judgescope.plan import load_plan
 
-    [study] = [card for (kind, _), card in made.items() if kind == "study"]
-    with _staged(made) as folder:
-        load_plan(study, home, source=str(place("study", study["study"])), first=[folder])
+    [study] = [card for (kind, _), card in cards.items() if kind == "study"]
+    with _staged(cards) as folder:
+        load_plan(study, home, source=str(card_path("study", study["study"])), first=[folder])
         dataset = study["datasets"][0]
         card = Cards([folder]).read("dataset", dataset, where="")
         return read_dataset(card, folder / FOLDERS["dataset"], Path("data"))
 
 
 @contextmanager
-def _staged(made: Made) -> Iterator[Path]:
+def _staged(cards: NewCards) -> Iterator[Path]:
     """Write cards to a folder beside config/, where relative paths mean the same.
 
     Errors name config/ in its place.
     """
     folder = Path(tempfile.mkdtemp(prefix=".config-", dir="."))
     try:
-        for (kind, name), card in made.items():
+        for (kind, name), card in cards.items():
             if kind != "study":
                 write_new_card(card, folder / FOLDERS[kind] / f"{name}.yaml")
         yield folder
@@ -212,10 +212,10 @@ def _moved(error: UserError, folder: Path) -> UserError:
     return error
 
 
-def write(made: Made) -> list[Path]:
+def write(cards: NewCards) -> list[Path]:
     """Write the cards, the study's last; return their files."""
-    check_new(made)
-    for (kind, name), card in made.items():
-        validate_card(kind, card, str(place(kind, name)))
-        write_new_card(card, place(kind, name))
-    return [place(*key) for key in made]
+    check_new(cards)
+    for (kind, name), card in cards.items():
+        validate_card(kind, card, str(card_path(kind, name)))
+        write_new_card(card, card_path(kind, name))
+    return [card_path(*key) for key in cards]

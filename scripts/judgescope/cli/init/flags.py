@@ -68,15 +68,15 @@ class Table:
         column has the name of an aspect.
         """
         reasons = []
-        for column in self.columns:
-            cells = [(number, row[column]) for number, row in self.filled(column)]
-            bad = [(at, cell) for at, cell in cells if numbers([{column: cell}], column) is None]
-            near = sum(bool(NEARLY_NUMBER.fullmatch(str(cell).strip())) for _, cell in cells)
+        for column in (name for name in self.columns if name not in set(used)):
+            filled = self.filled(column)
+            bad = [(number, row[column]) for number, row in filled if not numbers([row], column)]
+            near = sum(bool(NEARLY_NUMBER.fullmatch(str(row[column]).strip())) for _, row in filled)
             named = aspect_of(column) in self.aspects
-            if bad and (2 * near >= len(cells) or named) and column not in set(used):
-                at, cell = bad[0]
+            if bad and (2 * near >= len(filled) or named):
+                number, cell = bad[0]
                 got = repr(str(cell)[:MAX_CELL])
-                reasons.append(f"{column} (row {at} has {got}, which is no number)")
+                reasons.append(f"{column} (row {number} has {got}, which is no number)")
         return reasons
 
     def filled(self, column: str) -> list[tuple[int, Row]]:

@@ -70,7 +70,7 @@ class Guess:
     task: str = OTHER_TASK
     left: list[str] = field(default_factory=list)
 
-    def of(self, role: str) -> list[str]:
+    def columns_of(self, role: str) -> list[str]:
         """Return the columns of a role: text, source, references, item or system."""
         columns = getattr(self, role)
         return list(columns) if isinstance(columns, list) else [columns] if columns else []
@@ -198,12 +198,12 @@ def _entries(cell: Any) -> list[Any]:
 def scale(values: Sequence[float]) -> dict[str, float]:
     """Return the smallest scale in common use that has all ratings, else their own range."""
     low, high = min(values), max(values)
-    least, most = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
-    if least == most:
-        most = least + 1
-    limits = {"min": least, "max": most}
+    least, greatest = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    if least == greatest:
+        greatest = least + 1
+    limits = {"min": least, "max": greatest}
     for step in STEPS:
-        if all(((value - least) / step).is_integer() for value in [*values, most]):
+        if all(((value - least) / step).is_integer() for value in [*values, greatest]):
             return {**limits, "step": step}
     return limits
 

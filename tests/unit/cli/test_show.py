@@ -95,4 +95,4 @@ def test_the_command(tmp_path: Path) -> None:
     status, said = told("--judge", "two", "agreement")
     assert status == 1 and "no table is named" in said and "name it first" in said
     status, said = told("agreement", "--rows", "-3")
-    assert status == 1 and "--rows" in said
+    assert status == 1 and "--rows must be 0 or greater" in said

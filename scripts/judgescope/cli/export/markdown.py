@@ -1,8 +1,7 @@
 """The report's blocks as Markdown, with all text from cards and data escaped."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from judgescope.report.elements import (
     Block,
@@ -68,10 +67,36 @@ def row(cells: Sequence[str]) -> str:
 
 def blocks(report_blocks: Iterable[Block], level: int = 3) -> list[str]:
     """Return the lines of blocks; headings among them have this level."""
-    return [line for block in report_blocks for line in (*WRITERS[block.kind](block, level), "")]
+    return [line for block in report_blocks for line in (*_lines(block, level), "")]
 
 
-def _table(block: Table, level: int = 3) -> list[str]:
+def _lines(block: Block, level: int) -> list[str]:
+    match block:
+        case Table():
+            return _table(block)
+        case Text():
+            text = inline(block.text)
+            items = ["", *(f"- {inline(item)}" for item in block.items)] if block.items else []
+            return [f"**{text}**" if block.style == "warning" else text, *items]
+        case Verdict():
+            return [f"- {code(block.judge)}: {inline(block.sentence)}"]
+        case Facts():
+            shown = code if block.code else escaped
+            return [f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs]
+        case Figure():
+            title = f"**{inline(block.title)}.** {inline(block.summary)}"
+            return [title, "", *_table(block.table)]
+        case Heading():
+            return [f"{'#' * level} {inline(block.text)}"]
+        case Fold():
+            title = f"{'#' * (level + 1)} {inline(block.summary)}"
+            return [title, "", *blocks(block.blocks, level + 1)]
+        case Link():  # to a page that a card does not come with
+            return []
+    raise TypeError(f"a block of kind {block.kind} has no Markdown")
+
+
+def _table(block: Table) -> list[str]:
     """Return a table with its caption above and its notes below; a long one is only named."""
     caption = f"*{inline(block.caption)}*"
     if block.too_long:
@@ -98,47 +123,3 @@ def _cell(cell: Cell) -> str:
     notes = f"({escaped('; '.join(cell.notes))})" if cell.notes else ""
     parts = (escaped(cell.text), escaped(cell.mark), escaped(cell.interval), notes)
     return " ".join(filter(None, parts))
-
-
-def _text(block: Text, level: int) -> list[str]:
-    text = inline(block.text)
-    items = ["", *(f"- {inline(item)}" for item in block.items)] if block.items else []
-    return [f"**{text}**" if block.style == "warning" else text, *items]
-
-
-def _verdict(block: Verdict, level: int) -> list[str]:
-    return [f"- {code(block.judge)}: {inline(block.sentence)}"]
-
-
-def _facts(block: Facts, level: int) -> list[str]:
-    shown = code if block.code else escaped
-    return [f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs]
-
-
-def _figure(block: Figure, level: int) -> list[str]:
-    return [f"**{inline(block.title)}.** {inline(block.summary)}", "", *_table(block.table)]
-
-
-def _heading(block: Heading, level: int) -> list[str]:
-    return [f"{'#' * level} {inline(block.text)}"]
-
-
-def _fold(block: Fold, level: int) -> list[str]:
-    return [f"{'#' * (level + 1)} {inline(block.summary)}", "", *blocks(block.blocks, level + 1)]
-
-
-def _link(block: Link, level: int) -> list[str]:
-    return []
-
-
-WRITERS: dict[str, Callable[[Any, int], list[str]]] = {
-    "table": _table,
-    "text": _text,
-    "verdict": _verdict,
-    "facts": _facts,
-    "figure": _figure,
-    "heading": _heading,
-    "fold": _fold,
-    "link": _link,
-}
-"""Kind of block -> its lines. Links lead to pages that a card does not come with."""

@@ -6,7 +6,8 @@ text comes first: it tells people nothing, and only the same study can resolve i
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -132,31 +133,11 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     return pairs
 
 
-class Questions:
-    """All questions that can be asked about some pairs of a study, by id."""
-
-    def __init__(self, plan: Plan, pairs: Iterable[Pair]) -> None:
-        self._plan = plan
-        self._pairs = {_pair_id(plan.study.seed, pair): pair for pair in pairs}
-        self._known: dict[str, dict[str, Question]] = {}
-
-    def get(self, name: str) -> Question | None:
-        """Return the question of an id, or None; in a large study few are ever looked up."""
-        pair_id = name.partition("-")[0]
-        if pair_id not in self._known:
-            pair = self._pairs.get(pair_id)
-            self._known[pair_id] = dict(self._about(pair)) if pair else {}
-        return self._known[pair_id].get(name)
-
-    def __iter__(self) -> Iterator[tuple[str, Question]]:
-        """Yield every question with its id."""
-        return chain.from_iterable(map(self._about, self._pairs.values()))
-
-    def _about(self, pair: Pair) -> Iterator[tuple[str, Question]]:
-        for aspect in self._plan.aspects_of(pair.dataset):
-            for swapped in (False, True):
-                question = Question(pair, aspect, swapped)
-                yield question.id(self._plan), question
+def questions_on(plan: Plan, pair: Pair) -> dict[str, Question]:
+    """Return all questions that can be asked about a pair, by id."""
+    aspects = plan.aspects_of(pair.dataset)
+    questions = [Question(pair, aspect, swapped) for aspect in aspects for swapped in (False, True)]
+    return {question.id(plan): question for question in questions}
 
 
 # --- pages -------------------------------------------------------------------------------------
@@ -255,15 +236,24 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions.
     """
     hopes = _expected(expected) if expected else {}
-    asked = Questions(plan, chain.from_iterable(pairs_of(plan, out).values()))
+    pairs = chain.from_iterable(pairs_of(plan, out).values())
+    pair_of = {_pair_id(plan.study.seed, pair): pair for pair in pairs}
+
+    @cache  # in a large study, people are asked about few of the pairs
+    def questions(pair_id: str) -> dict[str, Question]:
+        return questions_on(plan, pair_of[pair_id]) if pair_id in pair_of else {}
+
+    def question(name: str) -> Question | None:
+        return questions(name.partition("-")[0]).get(name)
+
     responses = read_responses(
         folder,
         lambda response: (
             page_id(response.answers),
-            lambda name: OPTIONS if asked.get(name) else None,
+            lambda name: OPTIONS if question(name) else None,
         ),
     ).values()
-    tally = _tallied(asked, responses)
+    tally = _tallied(question, responses)
     votes: list[Row] = []
     cards: list[Row] = []
     tables: dict[str, Table] = {"votes.csv": (VOTES, votes)}
@@ -286,12 +276,12 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     return Results("votes", len(responses), about, tables, lines, cards)
 
 
-def _tallied(asked: Questions, responses: Iterable[Response]) -> Tally:
+def _tallied(asked: Callable[[str], Question | None], responses: Iterable[Response]) -> Tally:
     """Return the votes, as if the original were always shown first; sorted by pair and aspect."""
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
         for name, option in response.answers.items():
-            question = asked.get(name)
+            question = asked(name)
             assert question, "the response was checked"
             pair, aspect, swapped = question
             vote = SWAPPED.get(option, option) if swapped else option

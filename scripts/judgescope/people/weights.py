@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def make(plan: Plan, folder: Path) -> list[Path]:
     return [folder / page.file for page in pages]
 
 
-def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]]:
+def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     """Return a card of weights from a folder of answers, and a line about each task.
 
     A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
@@ -102,22 +102,19 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]
     for response in read_responses(folder, page).values():
         votes.setdefault(response.task, []).append(response.answers)
     answered = {survey.task: survey for survey in known.values() if survey.task in votes}
-    card = {
+    content = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
         "tasks": {task: _weights(survey, votes[task]) for task, survey in answered.items()},
         "voters": {task: len(votes[task]) for task in answered},
         "agreement": {task: _alpha(survey, votes[task]) for task, survey in answered.items()},
     }
-    validate_card("weights", card, name)
+    card: Weights = validate_card("weights", content, name)
     lines = []
-    for task, survey in answered.items():
-        alpha = _alpha(survey, votes[task])
+    for task, alpha in card.agreement.items():
+        questions = f"{card.voters[task]} voters, {len(answered[task].issues)} questions"
         shown = "undefined" if alpha is None else f"{alpha:.2f}"
-        lines.append(
-            f"{task}: {len(votes[task])} voters, {len(survey.issues)} questions, "
-            f"agreement (nominal alpha) {shown}"
-        )
+        lines.append(f"{task}: {questions}, agreement (nominal alpha) {shown}")
     return card, lines
 
 
@@ -142,6 +139,6 @@ def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
     ).value
 
 
-def write(card: Mapping[str, Any], path: Path) -> None:
+def write(card: Weights, path: Path) -> None:
     """Write a card of weights; an existing one is not overwritten (UserError)."""
-    write_new_card(Weights.model_validate(card).model_dump(mode="json"), path)
+    write_new_card(card.model_dump(mode="json"), path)

@@ -99,12 +99,12 @@ def command_line() -> argparse.ArgumentParser:
         description="Meta-evaluation of LLM judges. Further options go to Snakemake.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for act, about in (
-        (run, "run a study and write its report"),
-        (check, "validate a study's cards and files without sending requests"),
-        (draft, "let a model draft the steps that a study's cards lack, for review"),
+    for name, act, about in (
+        ("run", run, "run a study and write its report"),
+        ("check", check, "validate a study's cards and files without sending requests"),
+        ("draft", draft, "let a model draft the steps that a study's cards lack, for review"),
     ):
-        _add_study(commands.add_parser(act.__name__, help=about), act)
+        _add_study(commands.add_parser(name, help=about), act)
     init.add_commands(commands)
     show.add_commands(commands)
     compare.add_commands(commands)

@@ -131,8 +131,8 @@ def lines(table: str, rows: Sequence[Row], wanted: Wanted, *, limit: int, notes:
 def varied_columns(rows: Sequence[Row], columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
     common = {name: rows[0][name] for name in columns if len({row[name] for row in rows}) == 1}
-    told = ", ".join(f"{name} {plain(value)}" for name, value in common.items() if plain(value))
-    return [name for name in columns if name not in common], told
+    text = ", ".join(f"{name} {plain(value)}" for name, value in common.items() if plain(value))
+    return [name for name in columns if name not in common], text
 
 
 def rows_left(count: int, others: str) -> list[str]:

@@ -64,7 +64,7 @@ class Column(NamedTuple):
 TYPES = {TEXT: "text", NUMBER: "number", COUNT: "whole number"}
 ID, DIGITS = "an id: lower case, digits, - and _", "64 hexadecimal digits"
 PAIR, DERIVED = "nothing was compared", "the judge is made from others"
-UNKNOWN = "the judge's card or replies do not tell it"
+UNKNOWN = "the judge's card or replies do not say"
 UNRATED, UNSCALED = "nobody rated this text on this aspect", "there is no scale"
 COLUMNS = (
     Column("dataset", TEXT, "the dataset card", ID),
@@ -156,8 +156,8 @@ def dictionary(study: str, *, texts: bool) -> str:
         table_row(["---"] * len(heads)),
     ]
     for column in columns(texts=texts):
-        told = (column.unit, column.meaning, column.allowed, column.empty or "never")
-        lines.append(table_row([f"`{column.name}`", TYPES[column.type], *map(escaped, told)]))
+        cells = (column.unit, column.meaning, column.allowed, column.empty or "never")
+        lines.append(table_row([f"`{column.name}`", TYPES[column.type], *map(escaped, cells)]))
     return "\n".join(lines) + "\n"
 
 

@@ -320,7 +320,7 @@ def _sentences(report: Report, grid: Grid) -> Iterator[str]:
         yield PLANNED.capitalize()
     yield f"Table {grid.table} of study {report.study}"
     if grid.letters:
-        yield "Judges that share a letter are not told apart by a paired permutation test"
+        yield "Judges that share a letter cannot be distinguished by a paired permutation test"
     if any(BELOW in row.note for row in defined):
         yield "† below at least one control"
     if any(interval(row).endswith(FLAT) for row in defined):

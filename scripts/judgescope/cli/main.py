@@ -13,6 +13,7 @@ from typing import NoReturn
 from judgescope.cli import compare, distill, export, init, people, replies, show
 from judgescope.cli.context import (
     INTERRUPTED,
+    check_output,
     demo,
     is_dry,
     plan_and_results,
@@ -290,9 +291,9 @@ def spotcheck(args: Arguments) -> int:
 
 def export_targets(args: Arguments) -> int:
     """Make a study's texts and write all targets to a file; request texts only with `made`."""
-    from judgescope.cli.export.targets import check_file, export
+    from judgescope.cli.export.targets import WRITERS, export
 
-    check_file(args.file)
+    check_output(args.file, WRITERS)
     plan = plan_of_study(args.study, args.passed)
     status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
     if status == 0 and not is_dry(args.passed):

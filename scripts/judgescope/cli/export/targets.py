@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from judgescope.cli.context import check_output, write_json_lines
+from judgescope.cli.context import write_json_lines
 from judgescope.core.cells import split
 from judgescope.core.files import whole
 from judgescope.core.paths import Paths
@@ -41,11 +41,6 @@ SCHEMA = pa.schema(
 """The columns of an export; in CSV, the lists are JSON."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet takes a cell that begins so for a formula."""
-
-
-def check_file(path: Path) -> None:
-    """Raise UserError for a file that cannot be written, before anything is run for it."""
-    check_output(path, WRITERS)
 
 
 def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:

@@ -22,7 +22,6 @@ from judgescope.cli.init.cards import (
     write,
 )
 from judgescope.cli.init.flags import (
-    ROLES,
     Table,
     address,
     check_column,
@@ -40,7 +39,7 @@ from judgescope.cli.init.flags import (
     undefined,
     wanted_of,
 )
-from judgescope.cli.init.guess import Guess, missing_words
+from judgescope.cli.init.guess import ROLES, Guess, missing_words
 from judgescope.cli.show import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -191,11 +190,9 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
         ends = f"scale {scale_text(scale)}; " if scale else ""
         yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
     yield f"  task        {columns.task}"
-    used = {column for role in ROLES for column in columns.columns_of(role)}
-    used |= {column for group in columns.ratings.values() for column in group}
-    if left := [column for column in table.columns if column not in used]:
+    if left := [column for column in table.columns if column not in columns.used]:
         yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
-        for reason in table.nearly_ratings(used):
+        for reason in table.nearly_ratings(columns.used):
             yield f"  note: not taken for ratings: {plain(reason)}"
 
 
@@ -279,7 +276,7 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
 
 def _ask_ratings(columns: Guess, table: Table, ask: Ask) -> dict[str, list[str]]:
     """Ask for the aspects and the columns of their ratings."""
-    used = {column for role in ROLES for column in columns.columns_of(role)}
+    used = replace(columns, ratings={}).used
     free = {name: [c for c in group if c not in used] for name, group in columns.ratings.items()}
     guessed = {name: group for name, group in free.items() if group}
     usual = shlex.join(rating_text(name, group) for name, group in guessed.items())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from judgescope.cli.init.cards import Endpoint, Wanted, check_study
 from judgescope.cli.init.guess import (
+    ROLES,
     Guess,
     aspect_of,
     columns_of,
@@ -30,7 +31,6 @@ NEARLY_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
 """A number, perhaps with a decimal comma, or infinite."""
 MAX_CELL = 40
 """Characters of a cell that a message repeats."""
-ROLES = ("text", "source", "references", "item", "system")
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
 MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
 """A part of an address or a name that may be a key, with the prefix of some providers."""

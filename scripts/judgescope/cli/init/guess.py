@@ -22,6 +22,7 @@ NAMES = {
     "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
 }
 """Role -> names that indicate it, the plainest first; `text` beside a `summary` is its source."""
+ROLES = ("text", "source", "references", "item", "system")
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
 TASKS = {
@@ -68,7 +69,12 @@ class Guess:
     ratings: dict[str, list[str]] = field(default_factory=dict)
     means: bool = False
     task: str = OTHER_TASK
-    left: list[str] = field(default_factory=list)
+
+    @property
+    def used(self) -> set[str]:
+        """Return all columns that have a role or hold ratings."""
+        groups = [*map(self.columns_of, ROLES), *self.ratings.values()]
+        return {column for group in groups for column in group}
 
     def columns_of(self, role: str) -> list[str]:
         """Return the columns of a role: text, source, references, item or system."""
@@ -77,7 +83,7 @@ class Guess:
 
 
 def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None) -> Guess:
-    """Return what the columns of some rows seem to hold; the others are `left`.
+    """Return what the columns of some rows seem to hold.
 
     `named` is role -> columns that the user has named; `ratings` is one of its keys.
     """
@@ -92,7 +98,6 @@ def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None)
     text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
     if "item" not in named and item and _identifies_rows(rows, item, roles["source"], system):
         item = None
-    used = {item, *rated, *known, *(c for role in roles if role != "item" for c in roles[role])}
     return Guess(
         item=item,
         system=system,
@@ -102,7 +107,6 @@ def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None)
         ratings=ratings,
         means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
         task=next((task for word, task in TASKS.items() if word in lower), OTHER_TASK),
-        left=[column for column in columns if column not in used],
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from judgescope.cli.context import INTERRUPTED
+from judgescope.cli.init import flags
 from judgescope.cli.init.cards import (
     CONFIG,
     NOT_STATED,
@@ -21,24 +22,7 @@ from judgescope.cli.init.cards import (
     tried,
     write,
 )
-from judgescope.cli.init.flags import (
-    Table,
-    address,
-    check_column,
-    check_complete,
-    check_free,
-    define,
-    key_name,
-    load_table,
-    model_name,
-    rating_text,
-    read_ratings,
-    read_scale,
-    scale_text,
-    scales_of,
-    undefined,
-    wanted_of,
-)
+from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES, Guess, missing_words
 from judgescope.cli.show import plain
 from judgescope.core.errors import UserError, UserErrors
@@ -137,16 +121,16 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
-    table = load_table(args.file, Cards([CONFIG, HOME / "config"]))
-    wanted = wanted_of(args, table)
+    table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
+    wanted = flags.wanted_of(args, table)
     if ask is None:
         table.study(wanted.study)
-        check_complete(wanted, table)
-        wanted = replace(wanted, scales=scales_of(wanted.columns, table.rows, wanted.scales))
+        flags.check_complete(wanted, table)
+        wanted = replace(wanted, scales=flags.scales_of(wanted.columns, table.rows, wanted.scales))
     print("\n".join(_guessed(wanted, table)))
     if ask is not None:
         wanted = _interview(wanted, table, ask)
-        check_complete(wanted, table)
+        flags.check_complete(wanted, table)
     rated = [column for group in wanted.columns.ratings.values() for column in group]
     cards = cards_of(replace(wanted, missing=missing_words(table.rows, rated)))
     check_new(cards)
@@ -187,7 +171,7 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
         yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
     for name, group in columns.ratings.items():
         scale = wanted.scales.get(name)
-        ends = f"scale {scale_text(scale)}; " if scale else ""
+        ends = f"scale {flags.scale_text(scale)}; " if scale else ""
         yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
     yield f"  task        {columns.task}"
     if left := [column for column in table.columns if column not in columns.used]:
@@ -217,15 +201,15 @@ def _interview(wanted: Wanted, table: Table, ask: Ask) -> Wanted:
     print("Enter accepts the value in [brackets], - means none.\n")
     columns = _ask_columns(wanted.columns, table, ask)
     columns = replace(columns, ratings=_ask_ratings(columns, table, ask))
-    scales = dict(scales_of(columns, table.rows, wanted.scales))
+    scales = dict(flags.scales_of(columns, table.rows, wanted.scales))
     for name, guessed in scales.items():
         question = f"scale of {name}, {table.described(columns.ratings[name])}"
-        scales[name] = _until(ask, question, scale_text(guessed), read_scale)
+        scales[name] = _until(ask, question, flags.scale_text(guessed), flags.read_scale)
     definitions = dict(wanted.definitions)
-    for name in undefined(columns, definitions, table):
+    for name in flags.undefined(columns, definitions, table):
         print(f"\n  there is no aspect card {name!r}; {table.nearest_aspect(name)}")
         question = f"the meaning of {name}, in a sentence for judges"
-        definitions[name] = _until(ask, question, "", partial(define, name))
+        definitions[name] = _until(ask, question, "", partial(flags.define, name))
     endpoint = wanted.endpoint or (None if wanted.judges else _ask_endpoint(ask))
     study = _until(ask, "\nname of the study", wanted.study, table.study)
     return replace(
@@ -264,8 +248,8 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
             if role == "text" and not names:
                 raise UserError("a study judges texts: one column has them", where=role)
             for name in names:
-                check_column(name, table.columns, role)
-                check_free(name, taken, role)
+                flags.check_column(name, table.columns, role)
+                flags.check_free(name, taken, role)
             return names
 
         taken[role] = _until(ask, f"{role} ({about})", usual, check)
@@ -279,13 +263,13 @@ def _ask_ratings(columns: Guess, table: Table, ask: Ask) -> dict[str, list[str]]
     used = replace(columns, ratings={}).used
     free = {name: [c for c in group if c not in used] for name, group in columns.ratings.items()}
     guessed = {name: group for name, group in free.items() if group}
-    usual = shlex.join(rating_text(name, group) for name, group in guessed.items())
+    usual = shlex.join(flags.rating_text(name, group) for name, group in guessed.items())
 
     def check(answer: str) -> dict[str, list[str]]:
         if answer == usual and guessed:
             return guessed
         if answer in table.columns or answer.partition("=")[2] in table.columns:
-            return read_ratings([answer], table)  # one rating needs no quotes
+            return flags.read_ratings([answer], table)  # one rating needs no quotes
         try:
             words = shlex.split(answer)
         except ValueError:
@@ -293,18 +277,18 @@ def _ask_ratings(columns: Guess, table: Table, ask: Ask) -> dict[str, list[str]]
             raise UserError(
                 "a quote is not closed", where="ratings", got=answer, todo=todo
             ) from None
-        return read_ratings(words, table)
+        return flags.read_ratings(words, table)
 
     return _until(ask, "ratings (aspect=column,column … with a column per rater)", usual, check)
 
 
 def _ask_endpoint(ask: Ask) -> Endpoint | None:
     """Ask which model judges; none: measures and controls alone."""
-    url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, address)
+    url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, flags.address)
     if not url:
         return None
-    model = _until(ask, "the model's name there", "", model_name)
-    key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, key_name)
+    model = _until(ask, "the model's name there", "", flags.model_name)
+    key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, flags.key_name)
     price = _until(ask, "US$ per million tokens: of prompts, of replies", NONE, _price)
     return Endpoint(url, model, key, price)
 

@@ -1,10 +1,11 @@
-"""Write what is generated: schemas and key tables from the typed cards, conda files from locks."""
+"""Write the generated files: schemas and key tables from cards, conda files from locks."""
 
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from judgescope.cli.examples import commands_of
 from judgescope.cli.main import command_line
@@ -117,49 +118,48 @@ def key_table(title: str, card: type[Card]) -> str:
     lines = [f"\n## {title[0].upper()}{title[1:]}\n\n| key | value | default | meaning |"]
     lines.append("|---|---|---|---|")
     schema = card.model_json_schema()
-    for name, told in schema["properties"].items():
-        default = "needed" if name in schema.get("required", []) else _default(told)
-        lines.append(f"| `{name}` | {_values(told)} | {default} | {told.get('description', '')} |")
+    for name, key in schema["properties"].items():
+        default = (
+            "" if key.get("default") in (None, [], {}, "") else f"`{json.dumps(key['default'])}`"
+        )
+        if name in schema.get("required", []):
+            default = "needed"
+        lines.append(f"| `{name}` | {_values(key)} | {default} | {key.get('description', '')} |")
     return "\n".join(lines) + "\n"
 
 
-def _default(told: dict[str, object]) -> str:
-    return "" if told.get("default") in (None, [], {}, "") else f"`{json.dumps(told['default'])}`"
-
-
-def _values(told: dict[str, object]) -> str:
+def _values(key: dict[str, Any]) -> str:
     """Return a key's possible values in a few words."""
-    if "anyOf" in told:
-        options = [_values(one) for one in told["anyOf"]]  # type: ignore[attr-defined]
-        return " or ".join(dict.fromkeys(one for one in options if one != "null"))
-    if "enum" in told:
-        return ", ".join(f"`{one}`" for one in told["enum"])  # type: ignore[attr-defined]
-    if "const" in told:
-        return f"`{told['const']}`"
+    if "anyOf" in key:
+        options = dict.fromkeys(_values(option) for option in key["anyOf"])
+        return " or ".join(option for option in options if option != "null")
+    if "enum" in key:
+        return ", ".join(f"`{value}`" for value in key["enum"])
+    if "const" in key:
+        return f"`{key['const']}`"
     kinds = {"array": "list", "object": "mapping", "boolean": "`true`, `false`"}
     plain = {"string": "text", "number": "number", "integer": "whole number", "null": "null"}
-    return (kinds | plain).get(str(told.get("type")), "mapping")
+    return (kinds | plain).get(key.get("type", ""), "mapping")
 
 
 def statistics_text() -> str:
     """Return docs/reference/statistics.md: every statistic of the result tables."""
-    shown = [(f"`{name}`", told) for name, told in STATISTICS.items()]
-    about = [(f"`{prefix}_<other>`", told) for prefix, told in OF_OTHERS.items()]
+    derived = {f"{prefix}_<other>": statistic for prefix, statistic in OF_OTHERS.items()}
     return (
         "# Statistics of the result tables\n\n"
         f"{BY} from scripts/judgescope/statistics/registry.py. "
         "A name never changes its meaning.\n"
-        + _statistics_table(shown)
+        + _statistics_table(STATISTICS)
         + "\nOf another statistic or status:\n"
-        + _statistics_table(about)
+        + _statistics_table(derived)
     )
 
 
-def _statistics_table(rows: list[tuple[str, Statistic]]) -> str:
+def _statistics_table(statistics: Mapping[str, Statistic]) -> str:
     lines = ["\n| statistic | in the report | meaning | range | source |", "|---|---|---|---|---|"]
-    for name, told in rows:
-        label = told.label.replace("{}", "…")
-        lines.append(f"| {name} | {label} | {told.meaning} | {told.range} | {told.source} |")
+    for name, each in statistics.items():
+        label = each.label.replace("{}", "…")
+        lines.append(f"| `{name}` | {label} | {each.meaning} | {each.range} | {each.source} |")
     return "\n".join(lines) + "\n"
 
 

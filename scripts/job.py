@@ -2,6 +2,13 @@
 
 import runpy
 import sys
+from pathlib import Path
 
 if __name__ == "__main__":  # a model's engine starts processes that import this file
-    runpy.run_module(f"judgescope.jobs.{sys.argv.pop(1)}", run_name="__main__")
+    folder = Path(__file__).parent / "judgescope" / "jobs"
+    jobs = sorted({path.stem for path in folder.glob("*.py")} - {"__init__", "run"})
+    job = sys.argv.pop(1) if sys.argv[1:] else ""
+    if job not in jobs:
+        problem = f"there is no job {job!r}" if job else "no job is named"
+        sys.exit(f"{problem}: the first argument of job.py must be one of {', '.join(jobs)}")
+    runpy.run_module(f"judgescope.jobs.{job}", run_name="__main__")

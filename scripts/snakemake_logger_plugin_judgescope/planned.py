@@ -1,4 +1,4 @@
-"""What a dry run shows: the jobs that would run, grouped by rule and by why they would."""
+"""The jobs that a dry run would run, grouped by rule and reason."""
 
 import ast
 import json
@@ -12,36 +12,35 @@ PARAMS = re.compile(
     re.DOTALL,
 )
 NOW = " now: "
-"""Between the params before and now, and perhaps in one."""
+"""Separates the params before and now; it may also be in one."""
 REASONS = {
     "Missing output files": "not there yet",
     "Incomplete output files": "was not finished",
     "Input files updated by another job": "after other jobs",
 }
-"""How a reason of Snakemake's begins -> the reason here, which names no file."""
-LONGEST = 60
-"""Characters of a value that are shown."""
-MOST = 4
+"""The beginning of a reason of Snakemake's -> the reason here, which names no file."""
+MAX_LENGTH = 60
+"""A longer value is not shown."""
+MAX_CHANGES = 4
 """Changed settings of a job that are shown."""
-Reason = tuple[str, str]
 
 
 class PlannedJobs:
-    """The jobs of a dry run, as they are told of."""
+    """The jobs of a dry run."""
 
     def __init__(self) -> None:
-        self.jobs: dict[Reason, list[str]] = {}
+        self.jobs: dict[tuple[str, str], list[str]] = {}
 
     def add(self, rule: str, reason: str, outputs: Sequence[str]) -> None:
-        """Take up a job: its rule, Snakemake's reason, and what it would write.
+        """Note a job: its rule, Snakemake's reason, and the files it would write.
 
-        One that writes nothing only stands for others.
+        A job that writes nothing only stands for others.
         """
         if outputs:
             self.jobs.setdefault((rule, in_words(reason)), []).append(str(outputs[0]))
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each rule and reason: how many jobs, why, and the first one's file."""
+        """Yield each rule and reason, with the first file and the number of jobs."""
         if not self.jobs:
             yield "   nothing to be done"
             return
@@ -53,27 +52,24 @@ class PlannedJobs:
 
 
 def in_words(reason: str) -> str:
-    """Return Snakemake's reason for a job, short; of changed params what in them has changed."""
+    """Return Snakemake's reason for a job, short; of changed params the changed settings."""
     parts = []
     if (params := PARAMS.search(reason)) is not None:
         parts.append(_of_params(params["specs"]))
         reason = reason[: params.start()]
-    for part in filter(None, (one.strip() for one in reason.split("; "))):
+    for part in filter(None, map(str.strip, reason.split("; "))):
         start, _, files = part.partition(": ")
         if start == "Updated input files":
-            parts.append(f"newer input: {_first(files)}")
+            first, *others = files.split(", ")
+            more = f" and {len(others)} more" if others else ""
+            parts.append(f"newer input: {first}{more}")
         else:
             parts.append(REASONS.get(start, part))
     return "; ".join(dict.fromkeys(parts)) or "it was asked for"
 
 
-def _first(files: str) -> str:
-    first, *others = files.split(", ")
-    return f"{first} and {len(others)} more" if others else first
-
-
 def _of_params(specs: str) -> str:
-    """Return what has changed between the params that Snakemake prints: those that differ."""
+    """Return the changed settings in the params that Snakemake prints."""
     for match in re.finditer(NOW, specs):
         try:
             both = (specs[: match.start()], specs[match.end() :])
@@ -81,18 +77,18 @@ def _of_params(specs: str) -> str:
         except (ValueError, SyntaxError, TypeError, AttributeError):
             continue
         changes = list(changed(before, now))
-        more = f", and {len(changes) - MOST} more" if len(changes) > MOST else ""
-        return ", ".join(changes[:MOST]) + more
+        more = f", and {len(changes) - MAX_CHANGES} more" if len(changes) > MAX_CHANGES else ""
+        return ", ".join(changes[:MAX_CHANGES]) + more
     return "its settings have changed"
 
 
 def _joined(params: Sequence[str]) -> dict[str, Any]:
-    """Return the keys and values of the params `code` and `spec`, whichever there are."""
+    """Return the keys and values of the params `code` and `spec`, if any."""
     return {key: value for param in params for key, value in json.loads(param).items()}
 
 
 def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """Yield `key: old -> new` for every value that two JSON values do not share, by their keys."""
+    """Yield `key: old -> new` for every difference between two JSON values."""
     if before == now:
         return
     if isinstance(before, Mapping) and isinstance(now, Mapping):
@@ -105,9 +101,6 @@ def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:
             else:
                 yield from changed(before[key], now[key], place)
         return
-    old, new = _short(before), _short(now)
-    yield f"{name} has changed" if max(len(old), len(new)) > LONGEST else f"{name}: {old} -> {new}"
-
-
-def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    old, new = (json.dumps(value, ensure_ascii=False) for value in (before, now))
+    long = max(len(old), len(new)) > MAX_LENGTH
+    yield f"{name} has changed" if long else f"{name}: {old} -> {new}"

@@ -291,8 +291,8 @@ def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None
         assert status == f"Saved as {file.name}. Please send this file."
     assert len(set(chosen.values())) > 1
     card, [line] = weights.read(plan, file.parent, "ours")
-    assert card["voters"] == {"story": 1} and line.startswith("story: 1 voter")
-    assert card["tasks"]["story"] == {damage: {aspect: 1.0} for damage, aspect in chosen.items()}
+    assert card.voters == {"story": 1} and line.startswith("story: 1 voter")
+    assert card.tasks["story"] == {damage: {aspect: 1.0} for damage, aspect in chosen.items()}
 
 
 def test_votes_are_given_by_keyboard_and_read_back(

@@ -9,7 +9,7 @@ import yaml
 
 from cell_files import write_part
 from judgescope.core.cells import cell_file
-from judgescope.people.errors import SPAN, Draw, Error, Known, cells_of, errors_of, make
+from judgescope.people.errors import SPAN, Draw, Error, Known, errors_of, make
 from judgescope.people.form import Page
 from judgescope.plan import Plan
 from judgescope.schema.tables import read_part
@@ -117,7 +117,7 @@ class AnnotationsStudy(VotesStudy):
 
     def known(self, plan: Plan) -> Known:
         """Return what the questions' names stand for."""
-        return Known(plan, errors_of(plan, self.out, cells_of(plan, JUDGES)))
+        return Known(plan, errors_of(plan, self.out, JUDGES))
 
     def judge(self, page: Page, say: Say, voter: str = "") -> Path:
         """Save a page as its script does."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judgescope.cli.init.command import add_commands
+from judgescope.cli.init import add_commands, begin
 
 TEXTS = [
     ("The mill at Orrin burnt down on Friday.", "one", "The mill at Orrin has burnt down.", 5, 4),
@@ -44,8 +44,6 @@ def init(*words: str, answers: list[str] | None = None) -> int:
     if answers is None:
         status: int = told.act(told)
         return status
-    from judgescope.cli.init.command import begin
-
     typed: Iterator[str] = iter(answers)
     return begin(told, lambda _: next(typed))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.people.tables import Results
+from judgescope.people.answers import Results
 from reevaluation_study import FLUENCY, ReevaluationStudy
 
 

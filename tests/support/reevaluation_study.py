@@ -115,6 +115,7 @@ class ReevaluationStudy(VotesStudy):
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
+        kinds = kinds or (RATED,)
         made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
         return list(made.pages), list(made.draws)
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from judgescope.people.form import Page
-from judgescope.people.pairs import Question, Questions, make, pairs_of
+from judgescope.people.pairs import Question, make, pairs_of, questions_on
 from judgescope.plan import Plan, load_plan
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
@@ -91,8 +91,12 @@ class VotesStudy:
         return list(made.pages)
 
     def questions(self, plan: Plan) -> dict[str, Question]:
-        pairs = pairs_of(plan, self.out)
-        return dict(Questions(plan, [one for found in pairs.values() for one in found]))
+        return {
+            name: question
+            for pairs in pairs_of(plan, self.out).values()
+            for pair in pairs
+            for name, question in questions_on(plan, pair).items()
+        }
 
     def answer(
         self, plan: Plan, page: Page, vote: Callable[[Question], str], voter: str = "v"

@@ -1,4 +1,4 @@
-"""A child process and all that it starts, which end when this process ends, kill -9 included.
+"""A child process and all that it starts, which end with this process, kill -9 included.
 
 The child runs in a process group of its own under a small warden: this file, run as a program. A
 signal to this process becomes one SIGINT to the group. The warden waits for the end of its standard
@@ -17,22 +17,22 @@ from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask this process to end."""
-LAST = 90.0
-"""Seconds that a group has after it was asked to end; longer than a cluster needs to cancel."""
-AGAIN = 1.0
-"""Seconds after which a signal is a second one: `timeout` sends each twice."""
-SOON = 3.0
-"""Seconds that it has after it was asked a second time."""
-ORPHANED = 10.0
-"""Seconds that it has when this process is gone: what is under way may still come."""
+GRACE = 90.0
+"""Seconds between the first signal and SIGKILL; longer than a cluster needs to cancel."""
+GRACE_AGAIN = 3.0
+"""Seconds between a second signal and SIGKILL."""
+GRACE_ORPHANED = 10.0
+"""Seconds until SIGKILL when this process is gone: requests under way may still be answered."""
+REPEATED = 1.0
+"""Seconds within which a second signal counts as the same: `timeout` sends each twice."""
 
 
 def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, int | None]:
     """Run a command to its end; return its status, and the signal that stopped it or None.
 
     `keep_open`: file descriptors that the warden holds as long as anything of the command lives.
-    A first signal lets the command tidy up, a second one ends it at once. Signals that this process
-    ignores (nohup, a shell's background jobs) stay ignored.
+    A first signal lets the command clean up, a second one ends it at once. Signals that this
+    process ignores (nohup, a shell's background jobs) stay ignored.
     """
     warden = [sys.executable, "-I", "-S", __file__, *command]
     with subprocess.Popen(
@@ -40,24 +40,25 @@ def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, 
     ) as process:
         with _forwarded(process.pid) as received:
             status = process.wait()
-        if received or status < 0 or status > 128:  # what it left behind would go on
+        if received or status < 0 or status > 128:  # its own children would go on
             _end_rest(process.pid)
     return status, received[0] if received else None
 
 
 @contextmanager
 def _forwarded(group: int) -> Iterator[list[int]]:
-    """Pass signals on to a group while the block runs; yield those that came."""
+    """Pass signals on to a group while the block runs; yield those received so far."""
     received: list[int] = []
     limits: list[threading.Timer] = []
-    heard_at = -AGAIN
+    last_signal = -REPEATED
 
     def end(number: int, _: FrameType | None) -> None:
-        nonlocal heard_at
-        if time.monotonic() < heard_at + AGAIN:
+        nonlocal last_signal
+        if time.monotonic() < last_signal + REPEATED:
             return
-        heard_at = time.monotonic()
-        limit = threading.Timer(SOON if received else LAST, _signal, (group, signal.SIGKILL))
+        last_signal = time.monotonic()
+        seconds = GRACE_AGAIN if received else GRACE
+        limit = threading.Timer(seconds, _signal, (group, signal.SIGKILL))
         limit.daemon = True
         limit.start()
         limits.append(limit)
@@ -71,20 +72,20 @@ def _forwarded(group: int) -> Iterator[list[int]]:
 
     handlers = dict.fromkeys(ENDING, end) | {signal.SIGTSTP: pause}
     before = {number: signal.getsignal(number) for number in handlers}
-    heard = [number for number in handlers if before[number] != signal.SIG_IGN]
-    for number in heard:
+    handled = [number for number in handlers if before[number] != signal.SIG_IGN]
+    for number in handled:
         signal.signal(number, handlers[number])
     try:
         yield received
     finally:
-        for number in heard:
+        for number in handled:
             signal.signal(number, before[number])
         for limit in limits:
             limit.cancel()
 
 
 def _signal(group: int, number: int) -> bool:
-    """Send a signal to a group; return whether there is anything of it."""
+    """Send a signal to a group; return whether any process of it exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
         return True
@@ -92,31 +93,31 @@ def _signal(group: int, number: int) -> bool:
 
 
 def _end_rest(group: int) -> None:
-    """End what a command that was killed left running."""
-    until = time.monotonic() + ORPHANED
-    there = _signal(group, signal.SIGINT)
-    while there and time.monotonic() < until:
+    """End the processes that a killed command left running."""
+    until = time.monotonic() + GRACE_ORPHANED
+    alive = _signal(group, signal.SIGINT)
+    while alive and time.monotonic() < until:
         time.sleep(0.05)
-        there = _signal(group, 0)
+        alive = _signal(group, 0)
     _signal(group, signal.SIGKILL)
 
 
 def main(command: list[str]) -> int:
     """Run a command in this process's group until it ends, or until the parent is gone."""
     for number in ENDING:
-        signal.signal(number, lambda *_: None)  # for the command: it has the usual action again
+        signal.signal(number, lambda *_: None)  # not SIG_IGN, which the command would inherit
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    # Snakemake can hang after SIGTERM: where a service manager sends it to everything, only the
-    # process that is asked to end acts on it. Jobs take the block off (judgescope.jobs.run).
+    # Snakemake can hang after SIGTERM. A service manager sends it to all processes: only the one
+    # that is asked to end acts on it. Jobs remove the block (judgescope.jobs.run).
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     orphaned = threading.Event()
 
     def watch() -> None:
-        while os.read(0, 1):  # not sys.stdin, whose lock a thread would hold to the end
+        while os.read(0, 1):  # not sys.stdin, whose lock this thread would hold to the end
             pass
         orphaned.set()
         _signal(os.getpgrp(), signal.SIGINT)
-        time.sleep(ORPHANED)
+        time.sleep(GRACE_ORPHANED)
         _signal(os.getpgrp(), signal.SIGKILL)
 
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as child:
@@ -124,7 +125,7 @@ def main(command: list[str]) -> int:
         watching.start()
         status = child.wait()
     if orphaned.is_set():
-        if status < 0:  # killed, too: what it left behind has the time that is left
+        if status < 0:  # killed, too: its own children have the rest of the time
             watching.join()
         _signal(os.getpgrp(), signal.SIGKILL)
     return status if status >= 0 else 128 - status

@@ -3,31 +3,16 @@
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from judgescope.cli.show import (
-    FILTERS,
-    PLACES,
-    Row,
-    aligned,
-    chosen,
-    no_agreement,
-    number,
-    plain,
-    rows_of,
-    tables_of,
-)
+from judgescope.cli import show
+from judgescope.cli.show import FILTERS, PLACES, Row, number, plain
 from judgescope.core.errors import UserError
 
 PAIRED = {"agreement": "comparison"}
 """Table -> the one with the paired differences of its statistics; of others, the same table."""
 GAP, P, HOLM = "difference", "p", "p_holm"
-"""What is told of a pair, before the name of the statistic."""
-EXAMPLES = """examples:
-  judgescope compare config/config.yaml --judges rules rouge-l --statistic pearson --level pooled
-  judgescope compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement
-  judgescope compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf
-"""
+"""The kinds of results on two judges: prefixes of the statistic's name."""
 UNDECIDED = (
     "Where no paired difference stands, nothing is decided: two intervals that cross, or do not, "
     "are no test of their difference."
@@ -37,7 +22,7 @@ TESTED = "p of a permutation test, and after Holm's correction for all pairs of 
 
 
 class Side(NamedTuple):
-    """One of the two that are compared: what it is called, its rows, its judge if it is one."""
+    """One side of a comparison: its name, its rows, and its judge if it is one."""
 
     name: str
     rows: Sequence[Row]
@@ -45,23 +30,20 @@ class Side(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The two rows of one number, and what is known of their difference, by GAP, P, HOLM."""
+    """The two rows of one number, and the rows on their difference, by GAP, P, HOLM."""
 
-    place: tuple[Any, ...]
     first: Row
     second: Row
-    known: Mapping[str, Row]
+    paired: Mapping[str, Row]
 
 
-def add_commands(commands: Any) -> None:
-    """Add the command `compare` to a parser's subcommands; it sets `act`, which does it."""
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `compare` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser(
         "compare",
         help="two studies or two judges, number by number",
-        description="The same statistics of two studies, or of two judges, side by side. Paired "
-        "differences stand beside them where the study has computed them.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="The same statistics of two studies, or of two judges, side by side, with "
+        "paired differences where the study has computed them.",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     parser.add_argument("other", type=Path, nargs="?", help="another study's")
@@ -73,51 +55,45 @@ def add_commands(commands: Any) -> None:
         help="two judges; of two studies the first's and the other's, or one judge of both",
     )
     parser.add_argument("--table", default="agreement", help="default: agreement")
-    for name in FILTERS:
-        if name != "judge":
-            parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
-    parser.add_argument(
-        "--rows", type=int, default=40, help="so many rows at most, 0: all; default: 40"
-    )
+    show.add_filters(parser, [name for name in FILTERS if name != "judge"])
     parser.set_defaults(act=compare)
 
 
-def compare(told: argparse.Namespace) -> int:
-    """Print two studies' or two judges' numbers; their tables must be there."""
-    names = told.judges
-    if len(names) > 2 or (told.other is None and len(set(names)) != 2):
+def compare(args: argparse.Namespace) -> int:
+    """Print two studies' or two judges' numbers; their tables must exist."""
+    judges, table = args.judges, args.table
+    if len(judges) > 2 or (args.other is None and len(set(judges)) != 2):
         raise UserError(
             "a comparison is of two",
             where="--judges",
-            got=" ".join(names) or None,
+            got=" ".join(judges) or None,
             allowed="two studies, or two judges of one study, or a judge of each study",
         )
-    tables = tables_of(told.study)
-    others = tables if told.other is None else tables_of(told.other)
-    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name, None)}
-    table = told.table
-    one, two = (chosen(table, rows_of(there, table), wanted) for there in (tables, others))
-    studies = _studies(told) if told.other else ("", "")
-    if names:
-        judges = names if len(names) == 2 else 2 * names
-        every = (rows_of(there, table) for there in (tables, others))
-        sides = [_side(*each) for each in zip(studies, (one, two), every, judges, strict=True)]
-    else:
-        sides = [Side(name, rows) for name, rows in zip(studies, (one, two), strict=True)]
-    paired = _paired(tables, table) if told.other is None else []
-    print("\n".join(lines(table, sides[0], sides[1], paired, most=told.rows)))
+    show.check_rows(args.rows)
+    tables = show.tables_of(args.study)
+    others = tables if args.other is None else show.tables_of(args.other)
+    names = _studies(args.study, args.other) if args.other else ("", "")
+    sides = []
+    for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
+        every = show.rows_of(files, table)
+        rows = show.chosen(table, every, show.wanted_of(args))
+        sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
+    paired: list[Row] = []
+    if args.other is None and (name := PAIRED.get(table, table)) in tables:
+        paired = [row for row in show.rows_of(tables, name) if row["judge_b"]]
+    print("\n".join(lines(table, sides[0], sides[1], paired, limit=args.rows)))
     return 0
 
 
-def _studies(told: argparse.Namespace) -> tuple[str, str]:
-    """Return what two studies are called: their ids, or their files where the ids are one."""
+def _studies(study: Path, other: Path) -> tuple[str, str]:
+    """Return the ids of two studies; raise UserError if they are one."""
     from judgescope.cli.context import results_folder
 
-    first, second = (results_folder(path).name for path in (told.study, told.other))
+    first, second = results_folder(study).name, results_folder(other).name
     if first == second:
         raise UserError(
             "two files of one study: its results are one folder",
-            where=str(told.other),
+            where=str(other),
             got=second,
             todo="give one of them another `study`, or compare two judges by --judges",
         )
@@ -129,155 +105,109 @@ def _side(study: str, rows: Sequence[Row], every: Sequence[Row], judge: str) -> 
 
     Raises UserError if there are none: with the nearest judge, or with those that are left.
     """
-    own = [row for row in rows if row["judge"] == judge]
-    if not own:
+    kept = [row for row in rows if row["judge"] == judge]
+    if not kept:
         known, left = ({row["judge"] for row in some if row["judge"]} for some in (every, rows))
-        what = "no row of this judge is left by the filters" if judge in known else "no such judge"
-        allowed = left if judge in known else known
-        raise UserError(what, where="--judges", got=judge, allowed=allowed)
-    return Side(f"{study}: {judge}" if study else judge, own, judge)
-
-
-def _paired(tables: Mapping[str, Path], table: str) -> list[Row]:
-    """Return the rows of a study that tell of two judges' difference in a table's statistics."""
-    name = PAIRED.get(table, table)
-    return [row for row in rows_of(tables, name) if row["judge_b"]] if name in tables else []
+        if judge in known:
+            error, allowed = "no row of this judge is left by the filters", left
+        else:
+            error, allowed = "no such judge", known
+        raise UserError(error, where="--judges", got=judge, allowed=allowed)
+    return Side(f"{study}: {judge}" if study else judge, kept, judge)
 
 
 def lines(
-    table: str, first: Side, second: Side, paired: Iterable[Row], *, most: int
+    table: str, first: Side, second: Side, paired: Iterable[Row], *, limit: int
 ) -> Iterator[str]:
-    """Yield the numbers that both sides have, and what must be known to read them."""
-    pairs = list(matched(first, second, paired))
+    """Yield the numbers that both sides have, up to a limit (0: all), and how to read them."""
+    of_judges = first.judge is not None and second.judge is not None
+    columns = [name for name in PLACES if not (of_judges and name == "judge")]
+    pairs = list(_matched(first, second, paired, columns))
     yield f"{table}: {len(pairs):,} numbers that both have; {first.name} | {second.name}"
-    yield from _left(first, second, pairs)
+    for side in (first, second):
+        if more := len(side.rows) - len(pairs):
+            yield f"only {side.name} has {more:,} more"
     if not pairs:
         return
-    names = _places(first, second)
-    shown = pairs[:most] if most else pairs
-    same = [len({pair.place[at] for pair in pairs}) == 1 for at in range(len(names))]
-    alike = [
-        f"{name} {plain(value)}"
-        for name, value, one in zip(names, pairs[0].place, same, strict=True)
-        if one and plain(value)
-    ]
-    if alike:
-        yield f"all: {', '.join(alike)}"
-    known, tested = (any(one in pair.known for pair in pairs) for one in (GAP, P))
-    varied = [name for name, one in zip(names, same, strict=True) if not one]
+    varied, common = show.varied_columns([pair.first for pair in pairs], columns)
+    if common:
+        yield f"all: {common}"
+    with_gap, with_p = (any(kind in pair.paired for pair in pairs) for kind in (GAP, P))
     titles = [*varied, first.name, "95 % interval", "n", second.name, "95 % interval", "n"]
-    titles += [GAP, "95 % interval"] if known else []
-    titles += ["p", "p, Holm"] if tested else []
-    body = [
-        [plain(value) for value, one in zip(pair.place, same, strict=True) if not one]
-        + [*_told(pair.first), *_told(pair.second)]
-        + [*(_difference(pair) if known else ()), *(_tests(pair) if tested else ()), _why(pair)]
-        for pair in shown
-    ]
-    yield from aligned([[*titles, ""], *body])
-    if left := len(pairs) - len(shown):
-        yield f"… and {left:,} more: --rows 0 shows all, --statistic and others fewer"
-    yield from no_agreement(row for pair in shown for row in (pair.first, pair.second))
+    titles += [GAP, "95 % interval"] if with_gap else []
+    titles += ["p", "p, Holm", ""] if with_p else [""]
+    shown = pairs[: limit or None]
+    yield from show.aligned([titles, *(_cells(pair, varied, with_gap, with_p) for pair in shown)])
+    yield from show.rows_left(len(pairs) - len(shown), "--statistic and others fewer")
+    yield from show.no_agreement(row for pair in shown for row in (pair.first, pair.second))
     yield from _signatures(pairs)
-    if known:
-        more = f"; {TESTED}" if tested else ""
-        yield f"{READ.format(first.name, second.name)}{more}."
-    if not all(GAP in pair.known for pair in pairs):
+    if with_gap:
+        yield f"{READ.format(first.name, second.name)}{f'; {TESTED}' if with_p else ''}."
+    if not all(GAP in pair.paired for pair in pairs):
         yield UNDECIDED
 
 
-def matched(first: Side, second: Side, paired: Iterable[Row]) -> Iterator[Pair]:
+def _matched(
+    first: Side, second: Side, paired: Iterable[Row], columns: Sequence[str]
+) -> Iterator[Pair]:
     """Yield the numbers that both sides have, in the order of the first."""
-    names = _places(first, second)
+
+    def key_of(row: Row) -> tuple[object, ...]:
+        return tuple(row[name] for name in columns)
+
     judges = (first.judge, second.judge)
-    of_pairs = _of_pairs(names, judges, paired) if all(judges) else {}
-
-    def place(row: Row) -> tuple[Any, ...]:
-        return tuple(row[name] for name in names)
-
-    there = {place(row): row for row in second.rows}
-    for row in first.rows:
-        at = place(row)
-        if at in there and (not first.judge or row["judge_b"] not in judges):
-            yield Pair(at, row, there[at], of_pairs.get(at, {}))
-
-
-def _places(first: Side, second: Side) -> list[str]:
-    """Return the columns by which rows are matched: not by the judge where each side is one."""
-    of_judges = first.judge is not None and second.judge is not None
-    return [name for name in PLACES if not (of_judges and name == "judge")]
-
-
-def _of_pairs(
-    names: Sequence[str], judges: tuple[str | None, str | None], paired: Iterable[Row]
-) -> dict[tuple[Any, ...], dict[str, Row]]:
-    """Return place -> what is known of the difference there: of the first judge less the second."""
-    found: dict[tuple[Any, ...], dict[str, Row]] = {}
-    for row in paired:
+    on_pair: dict[tuple[object, ...], dict[str, Row]] = {}
+    for row in paired if all(judges) else ():
         pair = (row["judge"], row["judge_b"])
         if pair not in (judges, judges[::-1]):
             continue
-        for kind in (HOLM, GAP, P):
-            name = row["statistic"].removeprefix(f"{kind}_")
-            if name != row["statistic"]:
-                place = {**row, "statistic": name, "judge_b": None}
-                told = _turned(row) if kind == GAP and pair != judges else row
-                found.setdefault(tuple(place[one] for one in names), {})[kind] = told
+        for kind in (HOLM, GAP, P):  # p_holm before p, which it begins with
+            statistic = row["statistic"].removeprefix(f"{kind}_")
+            if statistic != row["statistic"]:
+                result = _negated(row) if kind == GAP and pair != judges else row
+                key = key_of({**row, "statistic": statistic, "judge_b": None})
+                on_pair.setdefault(key, {})[kind] = result
                 break
-    return found
+    others = {key_of(row): row for row in second.rows}
+    for row in first.rows:
+        key = key_of(row)
+        if key in others and (not first.judge or row["judge_b"] not in judges):
+            yield Pair(row, others[key], on_pair.get(key, {}))
 
 
-def _turned(row: Row) -> Row:
-    """Return a difference the other way round."""
+def _negated(row: Row) -> Row:
+    """Return a difference in the other direction."""
     value, hi, lo = (None if row[name] is None else -row[name] for name in ("value", "lo", "hi"))
     return {**row, "value": value, "lo": lo, "hi": hi}
 
 
-def _told(row: Row) -> list[str]:
-    return [*number(row), plain(row["n"])]
-
-
-def _difference(pair: Pair) -> tuple[str, str]:
-    """Return the difference and its interval, empty where none is known."""
-    return number(pair.known[GAP]) if GAP in pair.known else ("", "")
-
-
-def _tests(pair: Pair) -> list[str]:
-    """Return p, and p after Holm's correction, empty where there was no test."""
-    return [number(pair.known[name])[0] if name in pair.known else "" for name in (P, HOLM)]
-
-
-def _why(pair: Pair) -> str:
-    """Return why a number, or a difference, is not defined."""
-    rows = [pair.first, pair.second, *pair.known.values()]
+def _cells(pair: Pair, varied: Iterable[str], with_gap: bool, with_p: bool) -> list[str]:
+    cells = [plain(pair.first[name]) for name in varied]
+    for row in (pair.first, pair.second):
+        cells += [*number(row), plain(row["n"])]
+    if with_gap:
+        cells += number(pair.paired[GAP]) if GAP in pair.paired else ("", "")
+    if with_p:
+        cells += [number(pair.paired[kind])[0] if kind in pair.paired else "" for kind in (P, HOLM)]
+    rows = [pair.first, pair.second, *pair.paired.values()]
     notes = dict.fromkeys(str(row["note"]) for row in rows if row["value"] is None)
-    return plain(f"undefined: {'; '.join(notes)}") if notes else ""
-
-
-def _left(first: Side, second: Side, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield how many numbers only one side has."""
-    for side in (first, second):
-        if more := len(side.rows) - len(pairs):
-            yield f"only {side.name} has {more:,} more"
+    return [*cells, plain(f"undefined: {'; '.join(notes)}") if notes else ""]
 
 
 def _signatures(pairs: Iterable[Pair]) -> Iterator[str]:
-    """Yield in what the signatures of two numbers differ, and in which values."""
-    differ: dict[str, dict[tuple[str, str], None]] = {}
+    """Yield the parts in which the signatures of two numbers differ, with their values."""
+    differing: dict[str, dict[str, None]] = {}
     for pair in pairs:
-        one, two = (_parts(row["signature"]) for row in (pair.first, pair.second))
-        for key in dict.fromkeys([*one, *two]):
-            if one.get(key) != two.get(key):
-                values = (one.get(key, "none"), two.get(key, "none"))
-                differ.setdefault(key, {})[values] = None
-    if not differ:
+        first, second = (
+            dict(part.partition(":")[::2] for part in (row["signature"] or "").split("|") if part)
+            for row in (pair.first, pair.second)
+        )
+        for key in dict.fromkeys([*first, *second]):
+            if first.get(key) != second.get(key):
+                values = f"{first.get(key, 'none')} | {second.get(key, 'none')}"
+                differing.setdefault(key, {})[values] = None
+    if not differing:
         yield "signatures: the same on both sides"
-    for key, found in differ.items():
-        few = "; ".join(f"{one} | {two}" for one, two in list(found)[:3])
+    for key, found in differing.items():
         more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-        yield plain(f"signatures differ in {key}: {few}{more}")
-
-
-def _parts(signature: str | None) -> dict[str, str]:
-    """Return the parts of a signature by name."""
-    return dict(part.partition(":")[::2] for part in (signature or "").split("|") if part)
+        yield plain(f"signatures differ in {key}: {'; '.join([*found][:3])}{more}")

@@ -1,64 +1,109 @@
-"""What commands share: the study that is meant, its plan, its results folder, and Snakemake."""
+"""What commands share: the study, its plan and results, and Snakemake with its options."""
 
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgescope.cli import child_process
 from judgescope.cli.live_runs import living, recorded
-from judgescope.cli.snakemake_args import is_dry, options_of
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
+from judgescope.schema.cards import Study
+from judgescope.schema.loading import load_yaml, read_card, validate_card
 
 if TYPE_CHECKING:
     from judgescope.plan import Plan
 
+CONFIG = ("--config", "-C")
 STOPPED = (
-    "\nStopped. The same command goes on where this one ended.\n"
-    "Every reply that came is kept: none is asked for or paid again."
+    "\nStopped. The same command continues where this one ended.\n"
+    "Every reply that came is kept: none is requested or paid for again."
 )
-"""What is said after Ctrl-C."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
+
+# --- the study -------------------------------------------------------------------------------
 
 
 def demo() -> Path:
-    """Return the study that is meant where none is named, as seen from the working directory."""
+    """Return the default study's file, relative to the working directory."""
     return Path(os.path.relpath(HOME / "config" / "config.yaml"))
 
 
 def plan_of_study(study: Path, passed: Sequence[str] = (), *, drafting: bool = False) -> "Plan":
     """Return the plan of a study's file, changed by what is passed on to Snakemake."""
-    from judgescope.cli.snakemake_args import study_of
     from judgescope.plan import load_plan
 
-    return load_plan(study_of(study, passed), HOME, source=str(study), drafting=drafting)
+    return load_plan(study_content(study, passed), HOME, source=str(study), drafting=drafting)
+
+
+def plan_and_results(study: Path) -> tuple["Plan", Path]:
+    """Return a study's plan, whose prompts may lack steps, and the folder of its results."""
+    plan = plan_of_study(study, drafting=True)
+    return plan, Path("results") / plan.study.study
+
+
+def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
+    """Return the folder of the study's results, below the working directory."""
+    return Path("results") / study_card(study or demo(), passed).study
+
+
+def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
+    """Return the unchecked content of a study's file, with the pairs of `--config` over it.
+
+    Raises UserError for an unreadable file and for an argument that is no pair.
+    """
+    content: dict[str, object]
+    content, _ = load_yaml(path)
+    pairs = passed[_config_pairs(passed)]
+    if not pairs or not isinstance(content, dict):
+        return content
+    from snakemake.cli import parse_config
+    from snakemake.utils import update_config
+
+    try:
+        update_config(content, parse_config(pairs))
+    except ValueError as error:
+        raise UserError(str(error), where="--config", got=" ".join(pairs)) from None
+    return content
+
+
+def study_card(path: Path, passed: Sequence[str] = ()) -> Study:
+    """Return a study's card, valid by itself; raise UserErrors with one error per problem."""
+    if passed[_config_pairs(passed)]:
+        card: Study = validate_card("study", study_content(path, passed), f"{path} with --config")
+    else:
+        card = read_card("study", path)
+    return card
+
+
+# --- Snakemake -------------------------------------------------------------------------------
 
 
 def snakemake(
     study: Path | None,
     target: str | list[str],
-    passed: list[str],
+    passed: Sequence[str] = (),
     *,
     snakefile: str = "workflow/Snakefile",
 ) -> int:
-    """Run Snakemake on the workflow and return its exit status."""
+    """Run Snakemake on the workflow and return its exit status; 128 + signal if one stopped it."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
     command += [*targets, "--configfile", str(study or demo()), "--logger", "judgescope"]
     if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
-        command += options_of(HOME / "profiles" / "default")
+        command += profile_options(HOME / "profiles" / "default")
     command += passed
     if "--unlock" in passed:
         _check_unlock()
     if is_dry(passed) or "--unlock" in passed:
         return child_process.run(command)[0]
-    return _run(command, results_folder(study, passed).name)
-
-
-def _run(command: list[str], study: str) -> int:
-    """Run Snakemake, on record as a run of a study; 128 + signal where one stopped it."""
-    with recorded(study) as record:
+    with recorded(results_folder(study, passed).name) as record:
         status, stopped = child_process.run(command, keep_open=[record])
     if stopped is None:
         return status
@@ -67,19 +112,84 @@ def _run(command: list[str], study: str) -> int:
 
 
 def _check_unlock() -> None:
-    """Raise UserError while a run lives here: unlocked, two would write the same files."""
+    """Raise UserError while a run is active here: unlocked, two would write the same files."""
     if runs := living():
         raise UserError(
-            "this folder is locked by a run that lives",
+            "an active run has locked this folder",
             where=".snakemake",
             got="; ".join(map(str, runs)),
-            todo=f"let it end, or end it (kill {runs[0].process}) and run again: "
-            "a run that was ended needs no --unlock",
+            todo=f"wait for it, or end it (kill {runs[0].process}) and run again: "
+            "after that no --unlock is needed",
         )
 
 
-def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
-    """Return where the study's results lie, under the working directory."""
-    from judgescope.cli.snakemake_args import card_of
+def split_config(options: Iterable[str]) -> Iterator[str]:
+    """Yield options with `--config` and its first pair as two words, however they were joined."""
+    for option in options:
+        flag = next((one for one in ("--config=", "-C=", "-C") if option.startswith(one)), "")
+        if flag and len(option) > len(flag):
+            yield from (flag.rstrip("="), option.removeprefix(flag))
+        else:
+            yield option
 
-    return Path("results") / card_of(study or demo(), passed).study
+
+def is_dry(passed: Sequence[str]) -> bool:
+    """Return whether Snakemake only shows what it would run."""
+    return bool({"-n", "--dry-run", "--dryrun"}.intersection(passed))
+
+
+def profile_options(profile: Path) -> list[str]:
+    """Return a profile as command-line options, which later options override.
+
+    Given a profile, Snakemake prints its path on every call; of options it prints nothing.
+    """
+    settings, _ = load_yaml(profile / "config.yaml")
+    options = ["--workflow-profile=none"]
+    for name, value in settings.items():
+        if value is True:
+            options.append(f"--{name}")
+        elif isinstance(value, list):
+            options += [f"--{name}", *map(str, value)]
+        elif value is not False:
+            options.append(f"--{name}={value}")
+    return options
+
+
+def with_config(passed: Sequence[str], *pairs: str) -> list[str]:
+    """Return the options with more `--config` pairs, which override those of the user."""
+    end = _config_pairs(passed).stop
+    flag = [] if set(CONFIG).intersection(passed) else CONFIG[:1]
+    return [*passed[:end], *flag, *pairs, *passed[end:]]
+
+
+def _config_pairs(passed: Sequence[str]) -> slice:
+    """Return the position of the last `--config`'s pairs, the ones that Snakemake uses."""
+    flags = [at for at, word in enumerate(passed) if word in CONFIG]
+    begin = flags[-1] + 1 if flags else len(passed)
+    pairs = list(takewhile(lambda word: not word.startswith("-"), passed[begin:]))
+    return slice(begin, begin + len(pairs))
+
+
+# --- files that commands write ---------------------------------------------------------------
+
+
+def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None) -> None:
+    """Raise UserError for a file that cannot be written, before any work is done for it.
+
+    An existing file may be replaced, unless `todo` says what to do instead.
+    """
+    if path.suffix.lower() not in suffixes:
+        allowed = ", ".join(suffixes)
+        raise UserError(
+            "this kind of file is not written", where=str(path), got=path.suffix, allowed=allowed
+        )
+    if not path.parent.is_dir():
+        raise UserError("there is no such folder", where=str(path), got=str(path.parent))
+    if todo is not None and path.exists():
+        raise UserError("this file exists already", where=str(path), todo=todo)
+
+
+def write_json_lines(rows: Iterable[Mapping[str, object]], path: Path) -> None:
+    """Write rows as JSON lines in ASCII: no text holds what a program takes for a line's end."""
+    with path.open("w", encoding="ascii") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)

@@ -1,14 +1,13 @@
-"""The commands `judgescope distill …`: examples, training, and a card of what was trained."""
+"""The commands `judgescope distill …`: examples, training, and a card of the trained model."""
 
 import argparse
 import json
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from judgescope.cli.snakemake_args import is_dry
 from judgescope.core.errors import UserError
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 
@@ -19,61 +18,59 @@ TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "
 """What each command makes, below `distill` in the study's results."""
 
 
-def add_commands(commands: Any, yaml_file: Callable[[str], Path]) -> None:
+def add_commands(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    yaml_file: Callable[[str], Path],
+) -> None:
     """Add the command `distill` to a parser's subcommands; `yaml_file` reads an argument."""
-    parser = commands.add_parser("distill", help="a small judge that learns from another")
+    parser = commands.add_parser("distill", help="train a small judge on another's judgments")
     actions = parser.add_subparsers(dest="action", required=True)
-    about = {
+    for name, about in {
         "export": "let the teacher judge the sample, and write the examples",
         "train": "the same, and train the judge's model",
-        "card": "write a model card of what was trained, for other studies",
-    }
-    for name, told in about.items():
-        action = actions.add_parser(name, help=told)
+        "card": "write a model card of the trained model, for other studies",
+    }.items():
+        action = actions.add_parser(name, help=about)
         action.add_argument("study", type=yaml_file, help="the study's YAML file")
+        action.set_defaults(act=distill, passes_options=name != "card")
     actions.choices["card"].add_argument(
         "card", type=yaml_file, help="the card to write: config/models/<id>.yaml"
     )
 
 
-def distill(told: argparse.Namespace, passed: list[str]) -> int:
-    """Do what the command line says; `passed` are options for Snakemake."""
-    from judgescope.cli.context import plan_of_study, snakemake
+def distill(args: argparse.Namespace) -> int:
+    """Export examples, train, or write the trained model's card."""
+    from judgescope.cli.context import is_dry, plan_of_study, snakemake
 
-    plan = plan_of_study(told.study, passed)
+    plan = plan_of_study(args.study, args.passed)
     if plan.study.distill is None:
         raise UserError(
-            "this study lets no judge learn", where=str(told.study), todo="add the key `distill`"
+            "this study trains no judge", where=str(args.study), todo="add the key `distill`"
         )
-    place = Path("results") / plan.study.study / "distill"
-    if told.action == "card":
-        print("\n".join(write_card(plan, place / "adapter", told.card)))
+    folder = Path("results") / plan.study.study / "distill"
+    if args.action == "card":
+        print("\n".join(write_card(plan, folder / "adapter", args.card)))
         return 0
-    targets = [str(place / name) for name in TARGETS[told.action]]
-    status = snakemake(told.study, targets, passed)
-    if status == 0 and not is_dry(passed):
-        print("\n".join(_counts(place)))
+    targets = [str(folder / name) for name in TARGETS[args.action]]
+    status = snakemake(args.study, targets, args.passed)
+    if status == 0 and not is_dry(args.passed):
+        rows = json.loads((folder / "export.json").read_text(encoding="utf-8"))["examples"]
+        for split in ("train", "held_out"):
+            counts = [(row["n"], row["n_missing"]) for row in rows if row["split"] == split]
+            n, missing = map(sum, zip(*counts, strict=True)) if counts else (0, 0)
+            print(f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more have none")
+        if (folder / "adapter").is_dir():
+            print(f"{folder / 'adapter'}: the adapter")
     return status
 
 
-def _counts(place: Path) -> list[str]:
-    """Return what was exported, and where it lies."""
-    rows = json.loads((place / "export.json").read_text(encoding="utf-8"))["examples"]
-    lines = []
-    for split in ("train", "held_out"):
-        own = [row for row in rows if row["split"] == split]
-        n, missing = (sum(row[name] for row in own) for name in ("n", "n_missing"))
-        lines.append(f"{place / f'{split}.jsonl'}: {n:,} examples; {missing:,} more have none")
-    adapter = place / "adapter"
-    return [*lines, *([f"{adapter}: the adapter"] if adapter.is_dir() else [])]
+def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
+    """Write the card of a model with the adapter that a study has trained; return the next steps.
 
-
-def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
-    """Write the card of a model with the adapter that a study has trained; return what to do.
-
-    Raises UserError where it is not trained yet, or a card of this name is there.
+    Raises UserError if it is not trained yet, or a card of this name exists.
     """
     from judgescope.engines.factory import adapter_in
+    from judgescope.engines.vllm.options import located, room
     from judgescope.plan.distilling import student_of
     from judgescope.schema.loading import validate_card, write_new_card
 
@@ -82,33 +79,25 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
         raise UserError(
             "nothing is trained yet", where=str(adapter), todo="judgescope distill train <study>"
         )
-    found = adapter_in(adapter)
-    told = model.model_dump(mode="json", exclude_defaults=True) | {
+    trained = adapter_in(adapter)
+    card = model.model_dump(mode="json", exclude_defaults=True) | {
         "model": path.stem,
         "adapter": {
-            "path": os.path.relpath(found.path, path.parent.absolute()),
-            "sha256": found.sha256,
+            "path": os.path.relpath(trained.path, path.parent.absolute()),
+            "sha256": trained.sha256,
         },
     }
+    folder = Path(plan.folders["model", model.model])
     if model.path is not None and not os.path.isabs(model.path) and "{" not in model.path:
-        folder = plan.folders["model", model.model]
-        told["path"] = os.path.relpath(Path(folder) / model.path, path.parent)
-    validate_card("model", told, str(path))
-    write_new_card(told, path)
+        card["path"] = os.path.relpath(folder / model.path, path.parent)
+    validate_card("model", card, str(path))
+    write_new_card(card, path)
+
+    base = located(model, folder, Path(plan.study.data))
+    weights = os.path.relpath(base.path) if base.path else base.name
+    serve = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]
     return [
         f"written: {path}",
         f"a judge of it is a copy of judges/{judge.judge}.yaml with `model: {path.stem}`",
-        f"elsewhere: {_serving(plan, adapter, path.stem)}",
+        f"elsewhere: {shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
     ]
-
-
-def _serving(plan: "Plan", adapter: Path, name: str) -> str:
-    """Return the command that serves the trained model elsewhere, with room for the adapter."""
-    from judgescope.engines.vllm.options import located, room
-    from judgescope.plan.distilling import student_of
-
-    _, model = student_of(plan)
-    found = located(model, Path(plan.folders["model", model.model]), Path(plan.study.data))
-    weights = os.path.relpath(found.path) if found.path else found.name
-    told = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]
-    return shlex.join([*told, "--lora-modules", f"{name}={adapter}"])

@@ -1,39 +1,43 @@
-"""Examples that the help of every command ends with; a test reads each with the parser."""
+"""Examples at the end of every command's help."""
 
 import argparse
 from collections.abc import Iterator, Sequence
 
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
-PEOPLE = {
-    kind: (
-        f"people {kind} make {MINE} pages{options}",
-        f"people {kind} import {MINE} answers{card}",
-    )
-    for kind, options, card in (
-        ("weights", "", " config/weights/ours.yaml"),
-        ("pairs", " --voters 4 --pairs 10", ""),
-        ("recheck", " --pairs 50", ""),
-        ("errors", " --errors 50", ""),
-        ("ratings", " --texts 50", ""),
-    )
-}
 EXAMPLES: dict[str, Sequence[str]] = {
     "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
-    "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
-    "people": PEOPLE["pairs"],
-    **{f"people {kind}": lines for kind, lines in PEOPLE.items()},
-    **{f"people {kind} make": lines[:1] for kind, lines in PEOPLE.items()},
-    **{f"people {kind} import": lines[1:] for kind, lines in PEOPLE.items()},
-    "distill": (f"distill export {MINE}", f"distill train {MINE}"),
-    "distill export": (f"distill export {MINE}",),
-    "distill train": (f"distill train {MINE}",),
-    "distill card": (f"distill card {MINE} config/models/small.yaml",),
-    "targets": (f"targets export {MINE} texts.jsonl",),
-    "replies": (f"replies read {MINE}", "replies stats", f"replies retry {MINE}"),
+    "init": (
+        "init summaries.csv",
+        "init summaries.csv --yes",
+        "init summaries.csv --text summary --source article --system model \\\n"
+        "      --rating fluency=rater_1,rater_2 --scale 1:5:1 \\\n"
+        "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model --key-env MY_KEY "
+        "--yes",
+    ),
+    "show": (
+        "show config/config.yaml",
+        "show config/config.yaml agreement --statistic pearson --level pooled",
+    ),
+    "compare": (
+        "compare config/config.yaml --judges rules rouge-l --statistic pearson --level pooled",
+        "compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement",
+        "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf",
+    ),
+    "export latex": (f"export {MINE} latex agreement table.tex --statistic spearman",),
+    "export card": (f"export {MINE} card RESULTS.md",),
+    "export judgments": (
+        f"export {MINE} judgments judgments.parquet",
+        f"export {MINE} judgments judgments.csv --texts",
+    ),
+    "replies read": (
+        f"replies read {MINE}",
+        f"replies read {MINE} --judge some-model --status unparsed",
+        f"replies read {MINE} --file replies.jsonl",
+    ),
     "replies retry": (f"replies retry {MINE}",),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
@@ -41,31 +45,39 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies export": (f"replies export replies.parquet {MINE}",),
     "replies import": (f"replies import replies.parquet {MINE}",),
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
-    "export": (f"export {MINE} latex agreement table.tex", f"export {MINE} card RESULTS.md"),
-    "export latex": (f"export {MINE} latex agreement table.tex --statistic spearman",),
-    "export card": (f"export {MINE} card RESULTS.md",),
-    "export judgments": (
-        f"export {MINE} judgments judgments.parquet",
-        f"export {MINE} judgments judgments.csv --texts",
-    ),
-    "batch": (f"batch export {MINE} files", f"batch import {MINE} output.jsonl errors.jsonl"),
     "batch export": (f"batch export {MINE} files",),
     "batch import": (f"batch import {MINE} output.jsonl errors.jsonl",),
+    "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
+    "distill export": (f"distill export {MINE}",),
+    "distill train": (f"distill train {MINE}",),
+    "distill card": (f"distill card {MINE} config/models/small.yaml",),
+    "people weights make": (f"people weights make {MINE} pages",),
+    "people weights import": (f"people weights import {MINE} answers config/weights/ours.yaml",),
+    "people pairs make": (f"people pairs make {MINE} pages --voters 4 --pairs 10",),
+    "people pairs import": (f"people pairs import {MINE} answers",),
+    "people recheck make": (f"people recheck make {MINE} pages --pairs 50",),
+    "people recheck import": (f"people recheck import {MINE} answers",),
+    "people errors make": (f"people errors make {MINE} pages --errors 50",),
+    "people errors import": (f"people errors import {MINE} answers",),
+    "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
+    "people ratings import": (f"people ratings import {MINE} answers",),
+    "spotcheck": ("spotcheck config/config.yaml",),
+    "targets": (f"targets export {MINE} texts.jsonl",),
 }
-"""Command -> the words after `judgescope`; commands with examples of their own are left out."""
+"""Command -> the words after `judgescope`; a group shows the first example of each action."""
 
 
 def add_examples(parser: Parser) -> None:
-    """Let the help of a parser and of all its commands end with examples."""
+    """Add examples to the help of a parser and of all its commands."""
     for name, command in commands_of(parser):
-        if name in EXAMPLES and not command.epilog:
-            lines = [f"  judgescope {words}" for words in EXAMPLES[name]]
-            command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
-            command.formatter_class = argparse.RawDescriptionHelpFormatter
+        below = [lines[0] for action, lines in EXAMPLES.items() if action.startswith(f"{name} ")]
+        lines = [f"  judgescope {words}" for words in EXAMPLES.get(name, below)]
+        command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
+        command.formatter_class = argparse.RawDescriptionHelpFormatter
 
 
 def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:
-    """Yield the words that name a command, and its parser: of `parser` and all below it."""
+    """Yield the name and parser of `parser` and of all its commands."""
     yield name, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

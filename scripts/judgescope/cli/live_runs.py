@@ -1,4 +1,4 @@
-"""Which runs live in this folder: each holds a lock on a record of its own, which dies with it."""
+"""The active runs of this folder: each locks a record of its own as long as it lives."""
 
 import fcntl
 import json
@@ -14,30 +14,30 @@ from judgescope.replies.recovery import here, is_running
 
 FOLDER = Path(".snakemake") / "judgescope"
 OURS = "JUDGESCOPE_RUN"
-"""The variable that has the process of the run that this process belongs to."""
+"""The variable with the process id of the run that this process belongs to."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of a study: its process, the host (and container) of that, and when it began."""
+    """A run of a study: its process id, its host (and container), and its start."""
 
     study: str
     process: int
-    place: str
+    host: str
     begun: str
 
     def __str__(self) -> str:
-        """Return the run in words, with the host where that is another one."""
-        host = "" if self.place == here() else f" on {self.place.split()[0]}"
+        """Return the run in words, with the host if it is another one."""
+        host = "" if self.host == here() else f" on {self.host.split()[0]}"
         return f"process {self.process}{host} runs study {self.study} since {self.begun}"
 
 
 @contextmanager
 def recorded(study: str) -> Iterator[int]:
-    """Record this process as one that runs a study; yield what holds the record's lock.
+    """Record this process as a run of a study; yield the file descriptor with the record's lock.
 
-    The record counts as long as any process has that file descriptor open. Raises UserError where
-    nothing can be written.
+    The record counts as long as any process has that descriptor open. Raises UserError if nothing
+    can be written.
     """
     run = Run(study, os.getpid(), here(), time.strftime("%H:%M:%S"))
     path = FOLDER / f"{run.process}.{os.urandom(4).hex()}.json"
@@ -50,7 +50,7 @@ def recorded(study: str) -> Iterator[int]:
         raise of_machine(error) or error from None
     try:
         _locked(file)
-        new.replace(path)  # seen by others from here on, and locked already
+        new.replace(path)  # others see it from here on, and it is locked
         os.environ[OURS] = str(run.process)
         yield file
     finally:
@@ -59,8 +59,8 @@ def recorded(study: str) -> Iterator[int]:
 
 
 def living() -> list[Run]:
-    """Return the other runs in this folder that live; forget those that were killed."""
-    found = []
+    """Return the other active runs in this folder; forget those that were killed."""
+    runs = []
     for path in sorted(FOLDER.glob("*.json")):
         try:
             file = os.open(path, os.O_RDWR)
@@ -74,16 +74,16 @@ def living() -> list[Run]:
             free = _locked(file)
         finally:
             os.close(file)
-        lives = not free if free is not None else run.place != here() or is_running(run.process)
+        lives = not free if free is not None else run.host != here() or is_running(run.process)
         if lives:
-            found.append(run)
+            runs.append(run)
         else:
             path.unlink(missing_ok=True)
-    return found
+    return runs
 
 
 def _locked(file: int) -> bool | None:
-    """Lock a file if nobody has; return whether, or None where the disk knows no locks."""
+    """Lock a file if nobody has; return whether, or None if the disk supports no locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

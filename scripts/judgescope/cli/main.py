@@ -1,222 +1,139 @@
-"""The command `judgescope`: run a study, or check it."""
+"""The command `judgescope`: its subcommands, and those that run or check a study."""
 
 import argparse
+import csv
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
-from judgescope.cli import (
-    compare,
-    distill,
-    people,
-    replies,
-    show,
-    spotcheck,
+from judgescope.cli import compare, distill, export, init, people, replies, show
+from judgescope.cli.context import (
+    INTERRUPTED,
+    check_output,
+    demo,
+    is_dry,
+    plan_and_results,
+    plan_of_study,
+    results_folder,
+    snakemake,
+    split_config,
+    with_config,
 )
-from judgescope.cli.context import demo, plan_of_study, results_folder, snakemake
 from judgescope.cli.examples import add_examples
-from judgescope.cli.export import command as export_command
-from judgescope.cli.init import command as init_command
-from judgescope.cli.snakemake_args import apart, is_dry, with_config
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
+from judgescope.core.paths import HOME
 from judgescope.schema.cards import PILOT
 
-INTERRUPTED = 130
-"""The status of a command that Ctrl-C ended."""
+Arguments = argparse.Namespace
+RENAMES = HOME / "docs" / "renames.csv"
 
 
 def main() -> None:
-    """Run the command line and exit with Snakemake's status."""
+    """Run the command line and exit with the command's status."""
     show_without_secrets()
     parser = command_line()
-    arguments, rest = parser.parse_known_args()
-    passed = list(apart(rest))
-    act = getattr(arguments, "act", None)
-    if passed and act:
-        parser.error(f"unknown options: {' '.join(passed)}")
-    if passed and arguments.command == "distill" and arguments.action == "card":
-        parser.error(f"unknown options: {' '.join(passed)}")
+    args, unknown = parser.parse_known_args()
+    args.passed = list(split_config(unknown))
+    if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
+        parser.error(f"unknown options: {' '.join(args.passed)}")
     try:
-        status = act(arguments) if act else _passing(arguments, passed)
+        status = args.act(args)
         sys.stdout.flush()
         sys.exit(status)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:  # whoever reads wants no more: `judgescope show … | head`
+    except BrokenPipeError:  # the reader has closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        told = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
-        print(f"a file cannot be read or written: {told}", file=sys.stderr)
+        reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
+        print(f"a file cannot be read or written: {reason}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
-def _passing(arguments: argparse.Namespace, passed: list[str]) -> int:
-    """Do a command that passes options on to Snakemake; return its status."""
-    if arguments.command == "targets":
-        return export_targets(arguments.study, arguments.file, passed, made=arguments.made)
-    if arguments.command == "distill":
-        return distill.distill(arguments, passed)
-    if arguments.command == "pilot":
-        return pilot(arguments.study, passed, arguments.share)
-    commands = {"run": run, "check": check, "draft": draft}
-    return commands[arguments.command](arguments.study, passed)
+# --- the command line ------------------------------------------------------------------------
 
 
-def run(study: Path | None, passed: list[str]) -> int:
-    """Ask what is missing and compute the rest; print the headline and the report's place."""
-    if "--unlock" in passed:
-        return snakemake(study, "all", passed)
-    out = results_folder(study, passed)
-    before = _stamp(out)
-    dry = is_dry(passed)
-    targets = ["all", *([] if dry else _drop_cut(study, passed, out))]
-    with nullcontext() if dry else reading(study or demo(), passed, out):
-        status = snakemake(study, targets, passed)
-        if status or dry:
-            return status
-        from judgescope.cli.summary import summary, unpriced
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors suggest the nearest name, and the new one of a renamed command."""
 
-        warnings = unpriced(out, lambda: plan_of_study(study or demo(), passed))
-        print(summary(out, warnings), flush=True)
-        if before is not None and before == _stamp(out):
-            print("Nothing had changed: nothing was run.", flush=True)
-    return 0
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error, and exit with 2."""
+        super().error(_renamed(sys.argv[1:]) or message)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        near = get_close_matches(str(value), map(str, action.choices or []), n=1)
+        if action.choices is not None and value not in action.choices and near:
+            choices = ", ".join(map(repr, action.choices))
+            message = (
+                f"invalid choice: {value!r}, did you mean {near[0]!r}? (choose from {choices})"
+            )
+            raise argparse.ArgumentError(action, message)
+        super()._check_value(action, value)
 
 
-def check(study: Path | None, passed: list[str]) -> int:
-    """Validate the study's cards and files and say what a run would do; ask nothing."""
-    results_folder(study, passed)  # a file that is no study is told of before Snakemake reads it
-    return snakemake(study, "check", passed)
-
-
-def draft(study: Path | None, passed: list[str]) -> int:
-    """Let a model draft what the study's cards lack (steps, sub-aspects); print where it lies."""
-    from judgescope.plan.drafts import drafts_of
-
-    path = study or demo()
-    plan = plan_of_study(path, passed, drafting=True)
-    drafts = drafts_of(plan, str(path))
-    if not drafts:
-        print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
-        return 0
-    status = snakemake(study, "drafts", passed, snakefile="workflow/drafts.smk")
-    if status == 0 and not is_dry(passed):
-        print("Drafts, to be read and pasted into the cards that each names:")
-        for one in drafts:
-            print(f"  {Path('results') / plan.study.study / one.file}")
-    return status
-
-
-def pilot(study: Path | None, passed: list[str], share: float) -> int:
-    """Run a study with a share of the items for all judges that are asked; say what it tells.
-
-    Its results lie beside the study's, its replies in the same store: a full run asks the rest.
-    """
-    from judgescope.cli.pilot import conclusions
-
-    out = results_folder(study, passed)
-    out = out.with_name(out.name + PILOT)
-    told = with_config(passed, f"study={out.name}", f"share={share}")
-    targets = ["all", *([] if is_dry(passed) else _drop_cut(study, told, out))]
-    with nullcontext() if is_dry(passed) else reading(study or demo(), told, out):
-        status = snakemake(study, targets, told)
-        if status or is_dry(passed):
-            return status
-    print(conclusions(out))
-    if (plan := plan_of_study(study or demo(), passed)).study.distill:
-        judge = plan.distillation.judge
-        print(f"{judge} has learnt from this share alone: a full run trains it anew")
-    print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
-    return check(study, [*passed, "--quiet", "all"])
-
-
-def export_targets(study: Path, file: Path, passed: list[str], *, made: bool) -> int:
-    """Make the texts of a study and write every target to a file; ask only for `made` texts."""
-    from judgescope.cli.targets import check_file, export
-
-    check_file(file)
-    plan = plan_of_study(study, passed)
-    status = snakemake(study, "texts" if made else "texts_unasked", passed)
-    if status == 0 and not is_dry(passed):
-        print(export(plan, Path("results") / plan.study.study, file, made=made))
-    return status
-
-
-def _drop_cut(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
-    """Say which files of replies and scores are cut or gone; return the targets that make them."""
-    from judgescope.replies.retry import cut_files
-
-    if not (cut := cut_files(out)):
-        return []
-    plan = plan_of_study(study or demo(), passed)
-    known = {
-        out / ("scores" if plan.computes(model) else "replies") / dataset / f"{model}.json"
-        for dataset in plan.datasets
-        for model in plan.models
-        if plan.cells_of(dataset, model)
-    }
-    for hashes in (made := [one for one in cut if one in known]):
-        print(f"{', '.join(map(str, cut[hashes]))}: cut or gone, made again", flush=True)
-        hashes.unlink()
-    return list(map(str, made))
-
-
-def _stamp(out: Path) -> int | None:
-    pages = (out / "report").glob("*.html")
-    return max((page.stat().st_mtime_ns for page in pages), default=None)
+def _renamed(words: Sequence[str]) -> str | None:
+    """Return the new form of the renamed command or option in a command line, None without one."""
+    with RENAMES.open(encoding="utf-8", newline="") as file:
+        renames = [row for row in csv.DictReader(file) if row["kind"] == "command"]
+    for rename in renames:
+        command, *rest = rename["old"].split()
+        if words[:1] == [command] and set(rest) <= set(words):
+            return f"`judgescope {rename['old']}` is now `judgescope {rename['new']}`"
+    return None
 
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="judgescope",
         description="Meta-evaluation of LLM judges. Further options go to Snakemake.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, about in (
-        ("run", "run a study to its report"),
-        ("check", "validate a study's cards and files, ask nothing"),
-        ("draft", "let a model draft the steps that a study's cards lack, for you to read"),
+    for name, act, about in (
+        ("run", run, "run a study and write its report"),
+        ("check", check, "validate a study's cards and files without sending requests"),
+        ("draft", draft, "let a model draft the steps that a study's cards lack, for review"),
     ):
-        _add_study(commands.add_parser(name, help=about))
-    init_command.add_commands(commands)
+        _add_study(commands.add_parser(name, help=about), act)
+    init.add_commands(commands)
     show.add_commands(commands)
     compare.add_commands(commands)
-    export_command.add_commands(commands)
+    export.add_commands(commands)
     replies.add_commands(commands)
     command = commands.add_parser(
-        "pilot", help="run a share of a study and say which judges and how many items it needs"
+        "pilot", help="run a share of a study to see which judges and how many items it needs"
     )
-    _add_study(command)
+    _add_study(command, pilot)
     command.add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
     distill.add_commands(commands, _study)
     people.add_commands(commands)
-    spotcheck.add_commands(commands)
-    command = commands.add_parser("targets", help="the texts that are judged")
-    command.add_argument(
-        "action", choices=["export"], help="export: write them to a file, to be scored elsewhere"
+    command = commands.add_parser(
+        "spotcheck",
+        help="a page of perturbed texts, to check perturbations by eye",
+        description="Make the study's perturbed texts and a page with a sample of each "
+        "perturbation. Requests only texts that a model has to write.",
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
-    command.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
-    command.add_argument(
-        "--made", action="store_true", help="with the texts that models write: asks for them"
-    )
+    command.set_defaults(act=spotcheck)
+    _add_targets(commands.add_parser("targets", help="the texts that are judged"))
     add_examples(parser)
     return parser
 
 
-def _add_study(command: argparse.ArgumentParser) -> None:
+def _add_study(command: argparse.ArgumentParser, act: object) -> None:
     command.add_argument(
         "study",
         nargs="?",
@@ -224,13 +141,161 @@ def _add_study(command: argparse.ArgumentParser) -> None:
         default=None,
         help="the study's YAML file; default: the demo, config/config.yaml",
     )
+    command.set_defaults(act=act, passes_options=True)
+
+
+def _add_targets(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "action", choices=["export"], help="export: write them to a file, to score them elsewhere"
+    )
+    command.add_argument("study", type=Path, help="the study's YAML file")
+    command.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
+    command.add_argument(
+        "--made", action="store_true", help="include texts that models write; requests them"
+    )
+    command.set_defaults(act=export_targets, passes_options=True)
 
 
 def _study(text: str) -> Path:
-    """Return a study's file; the value of one of Snakemake's options looks like one, too."""
+    """Return a study's file; the value of a Snakemake option may stand in its place."""
     if Path(text).suffix not in {".yaml", ".yml"}:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no YAML file of a study. Name the study first, or write an option of "
             "Snakemake together with its value: --cores=4"
         )
     return Path(text)
+
+
+# --- commands that run Snakemake -------------------------------------------------------------
+
+
+def run(args: Arguments) -> int:
+    """Run what a study still needs; print the main results and the report's path."""
+    if "--unlock" in args.passed:
+        return snakemake(args.study, "all", args.passed)
+    out = results_folder(args.study, args.passed)
+    before = _last_written(out)
+    targets = _targets(args.study, args.passed, out)
+    with _counting_unread(args.study, args.passed, out):
+        status = snakemake(args.study, targets, args.passed)
+        if status or is_dry(args.passed):
+            return status
+        from judgescope.cli.summary import summary, unpriced
+
+        warnings = unpriced(out, lambda: plan_of_study(args.study or demo(), args.passed))
+        print(summary(out, warnings), flush=True)
+        if before is not None and before == _last_written(out):
+            print("Nothing had changed: nothing was run.", flush=True)
+    return 0
+
+
+def _counting_unread(
+    study: Path | None, passed: Sequence[str], out: Path
+) -> AbstractContextManager[None]:
+    return nullcontext() if is_dry(passed) else reading(study or demo(), passed, out)
+
+
+def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
+    """Return the targets of a run: all, and reply and score files that are cut or missing."""
+    from judgescope.replies.retry import cut_files
+
+    if is_dry(passed) or not (damaged := cut_files(out)):
+        return ["all"]
+    plan = plan_of_study(study or demo(), passed)
+    known = {
+        out / ("scores" if plan.computes(model) else "replies") / dataset / f"{model}.json"
+        for dataset in plan.datasets
+        for model in plan.models
+        if plan.cells_of(dataset, model)
+    }
+    targets = [hashes for hashes in damaged if hashes in known]
+    for hashes in targets:
+        print(f"{', '.join(map(str, damaged[hashes]))}: cut or gone, made again", flush=True)
+        hashes.unlink()
+    return ["all", *map(str, targets)]
+
+
+def _last_written(out: Path) -> int | None:
+    pages = (out / "report").glob("*.html")
+    return max((page.stat().st_mtime_ns for page in pages), default=None)
+
+
+def check(args: Arguments) -> int:
+    """Validate the study's cards and files and show what a run would do; send no request."""
+    return _check(args.study, args.passed)
+
+
+def _check(study: Path | None, passed: Sequence[str]) -> int:
+    results_folder(study, passed)  # an invalid study is reported before Snakemake reads it
+    return snakemake(study, "check", passed)
+
+
+def draft(args: Arguments) -> int:
+    """Let a model draft what the study's cards lack (steps, sub-aspects); print the files."""
+    from judgescope.plan.drafts import drafts_of
+
+    path = args.study or demo()
+    plan = plan_of_study(path, args.passed, drafting=True)
+    drafts = drafts_of(plan, str(path))
+    if not drafts:
+        print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
+        return 0
+    status = snakemake(args.study, "drafts", args.passed, snakefile="workflow/drafts.smk")
+    if status == 0 and not is_dry(args.passed):
+        print("Drafts, to review and paste into the cards that they name:")
+        for each in drafts:
+            print(f"  {Path('results') / plan.study.study / each.file}")
+    return status
+
+
+def pilot(args: Arguments) -> int:
+    """Run a study with a share of the items for all judges that are asked; print conclusions.
+
+    The pilot has its own results and shares the study's reply store: a full run asks the rest.
+    """
+    from judgescope.cli.summary import conclusions
+
+    out = results_folder(args.study, args.passed)
+    out = out.with_name(out.name + PILOT)
+    passed = with_config(args.passed, f"study={out.name}", f"share={args.share}")
+    targets = _targets(args.study, passed, out)
+    with _counting_unread(args.study, passed, out):
+        status = snakemake(args.study, targets, passed)
+    if status or is_dry(passed):
+        return status
+    print(conclusions(out))
+    if (plan := plan_of_study(args.study or demo(), args.passed)).study.distill:
+        judge = plan.distillation.judge
+        print(f"{judge} was trained on this share alone: a full run trains it anew")
+    print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
+    return _check(args.study, [*args.passed, "--quiet", "all"])
+
+
+def spotcheck(args: Arguments) -> int:
+    """Make the page of a study's perturbed texts and print its path."""
+    from judgescope.plan.pages import damaged
+
+    plan, out = plan_and_results(args.study)
+    if not damaged(plan):
+        raise UserError(
+            "this study perturbs no text",
+            where=f"{args.study}, key perturbations",
+            todo="name perturbations and the method discernment or confusion",
+        )
+    page = out / "report" / "texts.html"
+    status = snakemake(args.study, str(page))
+    if status == 0:
+        print(f"open {page}")
+    return status
+
+
+def export_targets(args: Arguments) -> int:
+    """Make a study's texts and write all targets to a file; request texts only with `made`."""
+    from judgescope.cli.export.targets import WRITERS, export
+
+    check_output(args.file, WRITERS)
+    plan = plan_of_study(args.study, args.passed)
+    status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
+    if status == 0 and not is_dry(args.passed):
+        print(export(plan, Path("results") / plan.study.study, args.file, made=args.made))
+    return status

@@ -3,96 +3,94 @@
 import argparse
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
 
-from judgescope.cli.context import plan_of_study
-
-if TYPE_CHECKING:
-    from judgescope.plan import Plan
+from judgescope.cli.context import plan_and_results, plan_of_study
 
 Arguments = argparse.Namespace
-COMMON = {"command", "kind", "action", "study", "folder", "act"}
+Parser = argparse.ArgumentParser
+COMMON = {"command", "kind", "action", "study", "folder", "act", "passed"}
 """The arguments of all commands; the others are keywords of a kind's `make` or `read`."""
-JUDGES = "only these judges; default: all that annotate"
-CONSTRUCTED = (
-    "ask about texts in rows, whose errors are known, and texts of graded sets, whose ratings are "
-    "known, and not about rated texts"
-)
-DRAWN = (
-    "pairs of rated texts for each dataset, aspect and group, default: 50; of texts in rows, "
-    "and texts of graded sets, for each dataset, default: 100"
-)
 
 
-def add_commands(commands: Any) -> None:
-    """Add the command `people` to a parser's subcommands; each action sets `act`, which does it."""
+def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """Add the command `people` to a parser's subcommands; each action sets `act`."""
     people = commands.add_parser("people", help="HTML forms that collect human judgments")
     kinds = people.add_subparsers(dest="kind", required=True)
 
-    def add(name: str, about: str) -> tuple[Any, Any]:
-        actions = kinds.add_parser(name, help=about).add_subparsers(dest="action", required=True)
-        parsers = (
-            actions.add_parser("make", help="write pages, to be sent to people"),
-            actions.add_parser("import", help="read the files that people sent back"),
-        )
-        for parser, act in zip(parsers, ACTS.get(name, (_make, _import)), strict=True):
+    def add(kind: str, about: str) -> tuple[Parser, Parser]:
+        actions = kinds.add_parser(kind, help=about).add_subparsers(dest="action", required=True)
+        make = actions.add_parser("make", help="write pages, to send to people")
+        read = actions.add_parser("import", help="read the files that people sent back")
+        for parser, act, folder in ((make, _make, "the pages"), (read, _import, "the answers")):
             parser.add_argument("study", type=Path, help="the study's YAML file")
-            parser.add_argument("folder", type=Path, help="the folder of the pages, or the answers")
+            parser.add_argument("folder", type=Path, help=f"the folder of {folder}")
             parser.set_defaults(act=act)
-        return parsers
+        return make, read
 
-    _, read = add("weights", "expert weights of aspects, for discernment")
+    make, read = add("weights", "expert weights of aspects, for discernment")
     read.add_argument("card", type=Path, help="the card to write: config/weights/<id>.yaml")
-    make, read = add("pairs", "is a perturbed text worse, in which aspect?")
+    make.set_defaults(act=_make_weights)
+    read.set_defaults(act=_import_weights)
+    make, read = add("pairs", "is a perturbed text worse, and in which aspect?")
     _number(make, "pairs", 10, "texts of each perturbation, degree and dataset")
     _number(make, "voters", 4, "people who see each question, each on a page of their own")
     _number(make, "questions", 100, "most questions of a page")
     read.add_argument(
         "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
     )
-    make, _ = add("recheck", "do people find what is known of texts?")
-    make.add_argument("--pairs", type=int, help=DRAWN)
+    make, _ = add("recheck", "do people confirm the known quality of texts?")
+    make.add_argument(
+        "--pairs",
+        type=int,
+        help="pairs of rated texts for each dataset, aspect and group, default: 50; of texts of "
+        "error-injection chains, and texts of graded sets, for each dataset, default: 100",
+    )
     _number(make, "voters", 2, "people who judge all pairs, each on a page")
-    make.add_argument("--constructed", action="store_true", help=CONSTRUCTED)
+    make.add_argument(
+        "--constructed",
+        dest="kinds",
+        action="store_const",
+        const=("row", "graded"),
+        default=("rated",),
+        help="ask about texts of error-injection chains and graded sets, instead of rated texts",
+    )
     make, _ = add("errors", "are the errors that judges annotate valid, and explained?")
     _number(make, "errors", 50, "errors of each judge, of all its datasets and aspects")
     _number(make, "voters", 2, "people who judge all errors, each on a page")
-    make.add_argument("--judges", nargs="+", default=[], help=JUDGES)
+    make.add_argument(
+        "--judges", nargs="+", default=[], help="only these judges; default: all that annotate"
+    )
     make, _ = add("ratings", "first ratings of texts by systems, on the aspects' scales")
     _number(make, "texts", 50, "texts of each dataset, each rated on all aspects")
     _number(make, "voters", 2, "people who rate all texts, each on a page")
 
 
-def _number(parser: Any, name: str, default: int, about: str) -> None:
+def _number(parser: Parser, name: str, default: int, about: str) -> None:
     parser.add_argument(f"--{name}", type=int, default=default, help=f"{about}; default: {default}")
 
 
-def plan_of(study: Path) -> tuple["Plan", Path]:
-    """Return a study's plan, and the folder of its results."""
-    plan = plan_of_study(study, drafting=True)  # people need no prompts: steps may be absent
-    return plan, Path("results") / plan.study.study
-
-
 def _make(args: Arguments) -> int:
-    print("\n".join(_module(args).make(*plan_of(args.study), args.folder, **_options(args)).lines))
+    plan, out = plan_and_results(args.study)
+    print("\n".join(_module(args).make(plan, out, args.folder, **_options(args)).lines))
     return 0
 
 
 def _import(args: Arguments) -> int:
-    plan, out = plan_of(args.study)
+    plan, out = plan_and_results(args.study)
     results = _module(args).read(plan, out, args.folder, **_options(args))
     print(f"{results.responses} files of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
-        print("The study's report does not show these: the workflow cannot ask people.")
+        print("The study's report does not show these results: the workflow cannot ask people.")
     return 0
 
 
-def _module(args: Arguments) -> Any:
+def _module(args: Arguments) -> ModuleType:
     return import_module(f"judgescope.people.{args.kind}")
 
 
-def _options(args: Arguments) -> dict[str, Any]:
+def _options(args: Arguments) -> dict[str, object]:
     return {name: value for name, value in vars(args).items() if name not in COMMON}
 
 
@@ -112,7 +110,3 @@ def _import_weights(args: Arguments) -> int:
     write(card, args.card)
     print("\n".join([*lines, f"written: {args.card}; a study uses it with `weights: {name}`"]))
     return 0
-
-
-ACTS = {"weights": (_make_weights, _import_weights)}
-"""The kinds whose commands differ from the others'."""

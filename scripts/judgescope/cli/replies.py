@@ -1,215 +1,376 @@
-"""The commands `judgescope replies …` and `judgescope batch …`."""
+"""The commands `judgescope replies …` on stored replies, and `judgescope batch …`."""
 
 import argparse
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgescope.cli import read_replies
-from judgescope.cli.show import plain
+from judgescope.cli.context import (
+    check_output,
+    demo,
+    plan_and_results,
+    snakemake,
+    write_json_lines,
+)
+from judgescope.cli.show import aligned, check_rows, chosen, plain, rows_left
 from judgescope.core.errors import UserError
+from judgescope.core.paths import HOME
 
 if TYPE_CHECKING:
     from judgescope.plan import Plan
+    from judgescope.plan.asking_jobs import StudyJob
+    from judgescope.replies.batch import Looked
+    from judgescope.replies.lookup import Found
+    from judgescope.replies.planning import Cell
+    from judgescope.replies.store import Store
 
 DEFAULT = Path("cache/replies")
 Arguments = argparse.Namespace
-Act = Callable[[Arguments], int]
+Row = dict[str, Any]
+FILTERS = ("judge", "aspect", "status", "target")
+SHOWN = ("dataset", "perturbation", "judge", "aspect", "target", "draw", "status", "value")
+WIDTH = 70
+"""Characters of a reply in the terminal."""
+MATCHED = ("target", "target_b", "hint", "key", "draw")
+"""The columns by which a reply's judgment is found."""
 
 
-def add_commands(commands: Any) -> None:
-    """Add the commands to a parser's subcommands; each sets `act`, which does it."""
-    tools = commands.add_parser("replies", help="the store of replies")
-    tools = tools.add_subparsers(dest="action", required=True)
-    read_replies.add_command(tools)
-    _add(tools, "retry", retry, "let what an endpoint refused be asked again", study="?")
-    _add(tools, "stats", stats, "what the store holds, by model", study="?", store=True)
-    look = _add(tools, "verify", verify, "look at every line", study="?", store=True)
-    look.add_argument(
-        "--drop", action="store_true", help="let what stood in damaged lines be asked for again"
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands to a parser's subcommands; each sets `act`."""
+    parser = commands.add_parser("replies", help="the store of replies")
+    tools = parser.add_subparsers(dest="action", required=True)
+
+    def add(
+        name: str, act: Callable[[Arguments], int], about: str, *, file: bool = False, nargs: str
+    ) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = tools.add_parser(name, help=about)
+        if file:
+            parser.add_argument("file", type=Path, help="a Parquet file")
+        parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
+        if name not in ("retry", "prune"):
+            parser.add_argument("--store", type=Path, help="a store's folder, if not the study's")
+        parser.set_defaults(act=act)
+        return parser
+
+    _add_read(tools)
+    add("retry", retry, "retry refused requests in the next run", nargs="?")
+    add("stats", stats, "print the contents of the store, by model", nargs="?")
+    command = add("verify", verify, "verify the store", nargs="?")
+    command.add_argument(
+        "--drop", action="store_true", help="drop damaged lines; the next run requests them again"
     )
-    _add(tools, "compact", compact, "join old journals", study="?", store=True)
-    for name, act, about in (
-        ("export", export, "write a study's replies, or all, to a file"),
-        ("import", merge, "take the replies of such a file"),
-    ):
-        _add(tools, name, act, about, file=True, study="?", store=True)
-    prune = _add(tools, "prune", clear_out, "drop what the named studies do not use", study="+")
-    prune.add_argument("--yes", action="store_true", help="do it; without, only say what it would")
-    files = commands.add_parser("batch", help="missing requests as files for a batch endpoint")
-    files = files.add_subparsers(dest="action", required=True)
-    to = _add(files, "export", export_batch, "write the requests that lack a reply", study=None)
-    to.add_argument("folder", type=Path, help="where the files go")
-    of = _add(files, "import", import_batch, "take the results into the store", study=None)
-    of.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
+    add("compact", compact, "merge old journals", nargs="?")
+    add("export", export, "write a study's replies, or all, to a file", file=True, nargs="?")
+    add("import", merge, "add the replies of an exported file", file=True, nargs="?")
+    command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
+    command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
+
+    parser = commands.add_parser("batch", help="missing requests as files for a batch endpoint")
+    actions = parser.add_subparsers(dest="action", required=True)
+    command = actions.add_parser("export", help="write the requests that lack a reply")
+    command.add_argument("study", type=Path, help="the study's YAML file")
+    command.add_argument("folder", type=Path, help="the folder to write to")
+    command.set_defaults(act=export_batch)
+    command = actions.add_parser("import", help="add the results to the store")
+    command.add_argument("study", type=Path, help="the study's YAML file")
+    command.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
+    command.set_defaults(act=import_batch)
 
 
-def _add(
-    tools: Any,
-    name: str,
-    act: Act,
-    about: str,
-    *,
-    study: str | None,
-    file: bool = False,
-    store: bool = False,
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = tools.add_parser(name, help=about)
-    if file:
-        parser.add_argument("file", type=Path, help="a Parquet file")
-    parser.add_argument("study", type=Path, nargs=study, help="the study's YAML file")
-    if store:
-        parser.add_argument("--store", type=Path, help="a store's folder, where not the study's")
-    parser.set_defaults(act=act)
-    return parser
+def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = tools.add_parser(
+        "read",
+        help="a study's replies with judge, status, tokens and price; with their prompts to a file",
+    )
+    parser.add_argument("study", type=Path, help="the study's YAML file; also while it is run")
+    for name in FILTERS:
+        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+    parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
+    parser.add_argument(
+        "--rows", type=int, default=20, help="most rows in the terminal, 0: all; default: 20"
+    )
+    parser.set_defaults(act=read)
 
 
-def _plan(study: Path | None) -> tuple["Plan", Path, Path]:
-    """Return a study's plan with its drafter, the workflow's folder, and that of its results."""
-    from judgescope.cli.context import demo, plan_of_study
-    from judgescope.core.paths import HOME
-
-    plan = plan_of_study(study or demo(), drafting=True)
-    return plan, HOME, Path("results") / plan.study.study
+# --- reading ---------------------------------------------------------------------------------
 
 
-def _store(told: Arguments, *, new: bool = False) -> Path:
-    """Return the folder of the store that is meant: the option's, the study's, or the usual one."""
-    folder: Path = told.store or (Path(_plan(told.study)[0].study.store) if told.study else DEFAULT)
+def read(args: Arguments) -> int:
+    """Print a study's replies, or write them with their prompts to a file."""
+    check_rows(args.rows)
+    if args.file is not None:
+        check_output(args.file, [".jsonl"], todo="choose another name")
+    plan, out = plan_and_results(args.study)
+    rows = list(_replies(plan, out, prompts=args.file is not None))
+    if not rows:
+        raise UserError(
+            "no model was asked for this study yet, or it has no judge that asks a model",
+            where=str(out / "replies"),
+            todo=f"judgescope run {args.study}",
+        )
+    wanted = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
+    rows = chosen("the replies", rows, wanted)
+    print("\n".join(summary(rows)))
+    if args.file is not None:
+        from judgescope.core.files import whole
+
+        with whole(args.file) as part:
+            write_json_lines(rows, part)
+        print(f"{args.file}: {len(rows):,} replies with their prompts")
+    elif rows:
+        print("\n".join(["", *listed(rows, args.rows)]))
+    return 0
+
+
+def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
+    """Yield every reply of a study's judges, from reply files or else from the store."""
+    from judgescope.plan.asking_jobs import jobs_of
+    from judgescope.plan.specs import Specs
+    from judgescope.plan.study import CellAspect
+    from judgescope.replies.pricing import nanodollars
+    from judgescope.scoring.cell import reader
+
+    specs = Specs(plan, HOME, str(out))
+    for job in jobs_of(plan, HOME, out):
+        stored, price = _stored(plan, job), job.card.price
+        for cell, questions in job.job.cells.items():
+            perturbation, judge, aspect = cell
+            cell_aspect = CellAspect(job.dataset, *cell)
+            judgments = {
+                _match(row): row
+                for row in _part("judgments", plan.file(out, "judgments", cell_aspect), aspect)
+            }
+            parse = reader(specs.reading(job.dataset, judge, [aspect], perturbation))
+            requests = (questions[number] for number in range(len(questions)) if prompts)
+            prompt_of = {request.key: request.prompt for request in requests}
+            replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
+            for row in replies or stored(cell):
+                if row["status"] == "not_applicable":
+                    continue
+                usage = row["usage"] or {}
+                judgment = judgments.get(_match(row))
+                if judgment is None:  # not scored yet
+                    parsed = parse(row["text"], row["finish"], row["status"])
+                    judgment = {n: getattr(parsed, n) for n in ("status", "rule", "value")}
+                yield {
+                    "dataset": job.dataset,
+                    "perturbation": perturbation,
+                    "judge": row["judge"],
+                    "model": job.card.model,
+                    **{name: row.get(name) for name in ("aspect", "criterion", "target")},
+                    **{name: row.get(name) for name in ("target_b", "hint", "draw", "key")},
+                    "finish": row["finish"],
+                    **{name: judgment[name] for name in ("status", "rule", "value")},
+                    "tokens_in": usage.get("prompt"),
+                    "tokens_out": usage.get("completion"),
+                    "usd": nanodollars(usage, price) / 1e9 if price and usage else None,
+                    **({"prompt": prompt_of.get(row["key"])} if prompts else {}),
+                    "reply": row["text"],
+                }
+
+
+def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
+    """Return a function that gives a cell's rows in the store, which is searched at most once."""
+    from judgescope.replies.store import Store
+
+    @cache
+    def search() -> "Found":
+        return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
+
+    return lambda cell: job.job.rows_so_far(cell, search())
+
+
+def _part(table: str, path: str, aspect: str) -> list[Row]:
+    """Return the rows of a cell's file on an aspect; none before it is written."""
+    from judgescope.core.cells import split
+    from judgescope.schema.tables import read_part
+
+    return read_part(table, path, *split(aspect)).to_pylist() if Path(path).is_file() else []
+
+
+def _match(row: Row) -> tuple[object, ...]:
+    return tuple(row.get(name) for name in MATCHED)
+
+
+def summary(rows: Iterable[Row]) -> list[str]:
+    """Return per judge the number of replies, of each status, of tokens, and the price."""
+    from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
+
+    by_judge: dict[str, list[Row]] = {}
+    for row in rows:
+        by_judge.setdefault(row["judge"], []).append(row)
+    lines = [["judge", "replies", "read as", "tokens in", "tokens out", "US$"]]
+    off_grid = 0
+    for judge, replies in sorted(by_judge.items()):
+        statuses = Counter(row["status"] for row in replies)
+        off_grid += statuses[OFF_GRID]
+        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(statuses.items()))
+        tokens = [sum(row[name] or 0 for row in replies) for name in ("tokens_in", "tokens_out")]
+        prices = [row["usd"] for row in replies]
+        price = "-" if None in prices else f"{sum(prices):.4f}"
+        numbers = [f"{number:,}" for number in tokens]
+        lines.append([plain(judge), f"{len(replies):,}", counts, *numbers, price])
+    return [*aligned(lines), *([f"{OFF_GRID}: {OFF_GRID_REMEDY}"] if off_grid else [])]
+
+
+def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
+    """Yield a line for each reply, up to a limit (0: none), cut to the width of a line."""
+    shown = rows[: limit or None]
+    body = [[*(plain(row[name]) for name in SHOWN), plain(row["reply"])[:WIDTH]] for row in shown]
+    yield from aligned([[*SHOWN, "reply"], *body])
+    yield from rows_left(len(rows) - len(shown), "--file writes them in full, with prompts")
+
+
+# --- the store -------------------------------------------------------------------------------
+
+
+def _plan(study: Path | None) -> tuple["Plan", Path]:
+    return plan_and_results(study or demo())
+
+
+def _shards(args: Arguments) -> list[Path]:
+    from judgescope.replies.shard import shards
+
+    return list(shards(_store(args)))
+
+
+def _store(args: Arguments, *, new: bool = False) -> Path:
+    """Return the folder of the store: the option's, the study's, or the default."""
+    folder: Path = args.store or (Path(_plan(args.study)[0].study.store) if args.study else DEFAULT)
     if not new and not folder.is_dir():
         raise UserError("there is no store here", where=str(folder), todo="name it by --store")
     return folder
 
 
-def retry(told: Arguments) -> int:
-    """Let what the endpoints of a study refused be asked again by the next run."""
+def retry(args: Arguments) -> int:
+    """Let the next run send the requests of a study again that its endpoints refused."""
     from judgescope.replies.retry import drop_answers, forget_errors
     from judgescope.replies.store import Store
     from judgescope.schema.cards import AskedModel
 
-    plan, _, out = _plan(told.study)
+    plan, out = _plan(args.study)
     for model in plan.models.values():
         if isinstance(model, AskedModel):
             with Store(Path(plan.study.store), model.served_name) as store:
                 print(f"{model.model}: {forget_errors(store)} refused requests can be asked again")
-    print(f"reply files of the study that will be made anew: {drop_answers(out)}")
+    print(f"reply files of the study that will be made again: {drop_answers(out)}")
     return 0
 
 
-def stats(told: Arguments) -> int:
-    """Print what each shard of a store holds."""
-    from judgescope.replies.inspection import stats as count
-    from judgescope.replies.shard import shards
+def stats(args: Arguments) -> int:
+    """Print the contents of each shard of a store."""
+    from judgescope.replies.inspection import stats as stats_of
 
-    for shard in shards(_store(told)):
-        one = count(shard)
-        used = ", ".join(f"{n:,} {name}" for name, n in sorted(one.tokens.items())) or "none told"
-        print(f"{shard.name}: {one.replies:,} replies to {one.questions:,} questions")
-        print(f"  errors {one.errors:,}, forgotten {one.forgotten:,}")
-        print(f"  tokens: {used}; {one.unknown:,} replies do not say")
-        files = f"{one.journals} journals, {one.compacted} compacted files"
-        print(f"  {files}, {one.bytes:,} bytes; lines passed over: {one.skipped}")
+    for shard in _shards(args):
+        counts = stats_of(shard)
+        tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
+        print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
+        print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
+        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies do not say")
+        files = f"{counts.journals} journals, {counts.compacted} compacted files"
+        print(f"  {files}, {counts.bytes:,} bytes; lines passed over: {counts.skipped}")
     return 0
 
 
-def verify(told: Arguments) -> int:
-    """Print what is to be said of a store's lines; 1 if any of them is wrong.
+def verify(args: Arguments) -> int:
+    """Print the faults of a store's lines; return 1 if there are any.
 
-    With `--drop`, what stood in damaged lines may be asked and paid for again.
+    With `--drop`, damaged lines go, and their requests may be sent and paid for again.
     """
     from judgescope.replies.corruption import drop
-    from judgescope.replies.inspection import verify as look
-    from judgescope.replies.shard import shards
+    from judgescope.replies.inspection import verify as findings_of
 
     wrong = notes = 0
-    for shard in shards(_store(told)):
-        for finding in look(shard):
+    for shard in _shards(args):
+        for finding in findings_of(shard):
             print(f"{finding.where}: {finding.what}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
-        if told.drop and (count := drop(shard)):
-            print(
-                f"{shard.name}: {count} damaged lines dropped; a run asks again for what is missing"
-            )
+        if args.drop and (count := drop(shard)):
+            print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
     print(f"wrong: {wrong}; to be noted: {notes}")
     return int(wrong > 0)
 
 
-def compact(told: Arguments) -> int:
-    """Join the files of every shard."""
-    from judgescope.replies.compaction import compact as join
-    from judgescope.replies.shard import shards
+def compact(args: Arguments) -> int:
+    """Merge the files of every shard."""
+    from judgescope.replies.compaction import compact as compacted
 
-    for shard in shards(_store(told)):
-        done = join(shard)
+    for shard in _shards(args):
+        done = compacted(shard)
         print(f"{shard.name}: {len(done.removed)} files joined, {done.freed:,} bytes freed")
         for path, reason in done.left.items():
             print(f"  {path.name} stays: {reason}")
     return 0
 
 
-def export(told: Arguments) -> int:
-    """Write the replies of a study, or of a whole store, to one file."""
+def export(args: Arguments) -> int:
+    """Write the replies of a study, or of an entire store, to one file."""
     from judgescope.plan.asking_jobs import used_keys
     from judgescope.replies.exchange import export as write
     from judgescope.replies.key_table import having
 
-    store = _store(told)
-    chosen = None
-    if told.study:
-        used = used_keys(*_plan(told.study), whole=False)
-        chosen = {shard: having(keys) for shard, keys in used.items()}
-    print(f"{told.file}: {write(store, told.file, chosen):,} lines")
+    store = _store(args)
+    keys = None
+    if args.study:
+        plan, out = _plan(args.study)
+        used = used_keys(plan, HOME, out, whole=False)
+        keys = {shard: having(keys) for shard, keys in used.items()}
+    print(f"{args.file}: {write(store, args.file, keys):,} lines")
     return 0
 
 
-def merge(told: Arguments) -> int:
-    """Take the replies of an exported file into a store."""
-    from judgescope.replies.exchange import merge as take
+def merge(args: Arguments) -> int:
+    """Add the replies of an exported file to a store."""
+    from judgescope.replies.exchange import merge as imported
 
-    for shard, done in take(told.file, _store(told, new=True)).items():
+    for shard, done in imported(args.file, _store(args, new=True)).items():
         print(
             f"{plain(shard)}: {done.new:,} new, {done.there:,} were there, "
             f"{done.skipped:,} no replies"
         )
         if done.differs:
             print(
-                f"  {done.differs:,} of the new ones answer what was answered here otherwise: "
-                "both are kept, and the first by its bytes counts, here and elsewhere"
+                f"  {done.differs:,} of the new ones differ from the reply to the same request "
+                "here: both are kept, and the first by its bytes counts, here and elsewhere"
             )
     return 0
 
 
-def clear_out(told: Arguments) -> int:
-    """Drop the replies that no named study uses, or say what that would free."""
+def prune(args: Arguments) -> int:
+    """Drop the replies that no named study uses, or print what that would free."""
     from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.compaction import compact as join
+    from judgescope.replies.compaction import compact as compacted
     from judgescope.replies.compaction import unused
     from judgescope.replies.key_table import having, joined
     from judgescope.replies.shard import shards
 
-    plans = [_plan(study) for study in told.study]
-    stores = sorted({plan.study.store for plan, _, _ in plans})
+    plans = [_plan(study) for study in args.study]
+    stores = sorted({plan.study.store for plan, _ in plans})
     if len(stores) > 1:
         raise UserError("the studies have several stores", where="replies prune", got=stores)
-    used = joined(used_keys(*plan, whole=True) for plan in plans)
+    used = joined(used_keys(plan, HOME, out, whole=True) for plan, out in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
         lines, size = unused(shard, keep)
         print(f"{shard.name}: {lines:,} lines are not used, {size:,} bytes of text")
-        if told.yes and lines:
-            done = join(shard, keep=keep)
+        if args.yes and lines:
+            done = compacted(shard, keep=keep)
             print(f"  {done.freed:,} bytes freed")
             for path, reason in done.left.items():
                 print(f"  {path.name} stays: {reason}")
-    if not told.yes:
+    if not args.yes:
         print("Nothing was dropped: --yes does it.")
     return 0
 
 
-def export_batch(told: Arguments) -> int:
+# --- batch files -----------------------------------------------------------------------------
+
+
+def export_batch(args: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
-    from judgescope.cli.context import snakemake
     from judgescope.core.paths import Paths
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
@@ -217,57 +378,59 @@ def export_batch(told: Arguments) -> int:
     from judgescope.replies.corruption import check
     from judgescope.replies.store import Store
 
-    plan, home, out = _plan(told.study)
-    # requests are paid for: before they are written, a judge that learns must be known to be able
-    first = [Paths(str(out)).student()] if plan.taught else []
-    if status := snakemake(told.study, ["texts_unasked", *first], []):
+    plan, out = _plan(args.study)
+    # requests are paid for: a judge that is to be trained is checked before they are written
+    student = [Paths(str(out)).student()] if plan.taught else []
+    if status := snakemake(args.study, ["texts_unasked", *student]):
         return status
-    for card, jobs in of_endpoints(plan, home, out):
-        name = card.model
+    for card, jobs in of_endpoints(plan, HOME, out):
         store = Store(Path(plan.study.store), card.served_name)
-        check(store.shard)  # what is written is paid for
-        looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
-        written = batch.write(told.folder, name, batch.lines(card, looked))
-        print(f"{name}: {sum(written.values()):,} requests in {len(written)} files")
+        check(store.shard)  # requests are paid for
+        written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
+        print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
         for path, count in written.items():
             print(f"  {path}: {count:,}")
-        for one in jobs:
-            for place, count in one.later.items():
-                maker = " and ".join(makers_of(plan, one.dataset, place))
+        for job in jobs:
+            for target_set, count in job.later.items():
+                maker = " and ".join(makers_of(plan, job.dataset, target_set))
                 print(
-                    f"  after these come {count} cells of {one.dataset} about {place}: "
+                    f"  after these come {count} cells of {job.dataset} about {target_set}: "
                     f"{maker} has yet to be asked (judgescope run)"
                 )
     for dataset in plan.datasets:
         for model, ensembles in supervisors(plan, dataset).items():
-            what = f"the errors that {', '.join(ensembles)} has of {dataset}"
-            print(f"after all come {what}: {model} merges them (judgescope run)")
+            errors = f"the errors that {', '.join(ensembles)} has of {dataset}"
+            print(f"after all come {errors}: {model} merges them (judgescope run)")
     return 0
 
 
-def import_batch(told: Arguments) -> int:
-    """Take the results of batch files into the store."""
+def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
+    from judgescope.replies.batch import Looked
+
+    return [Looked(job.job, store.find(job.job.wanted)) for job in jobs]
+
+
+def import_batch(args: Arguments) -> int:
+    """Add the results of batch files to the store."""
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.replies import batch
     from judgescope.replies.store import Store
 
-    plan, home, out = _plan(told.study)
-    for path in told.files:
+    plan, out = _plan(args.study)
+    for path in args.files:
         if not path.is_file():
             raise UserError("there is no such file", where=str(path))
     with ExitStack() as stack:
         readers = []
-        for card, jobs in of_endpoints(plan, home, out):
+        for card, jobs in of_endpoints(plan, HOME, out):
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
-            looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
-            readers.append((card, store, looked))
-        done = batch.read(told.files, readers)
-    empty = [path for path in told.files if not done.of_files[path]]
+            readers.append((card, store, _searched(store, jobs)))
+        done = batch.read(args.files, readers)
     print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.there:,} were there")
     print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")
-    if empty:
+    if empty := [path for path in args.files if not done.of_files[path]]:
         raise UserError(
             "a file has no result of a request of this study",
             where=", ".join(map(str, empty)),

@@ -10,124 +10,145 @@ from judgescope.schema.tables import RESULT_COLUMNS, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
 Row = dict[str, Any]
+Wanted = Mapping[str, Sequence[str]]
+"""Column -> the values to keep."""
 NUMBERS = ("value", "lo", "hi", "n", "n_missing", "n_tied")
 PLACES = [
     name
     for name in (*RESULT_COLUMNS.first, *RESULT_COLUMNS.optional)
     if name not in {*NUMBERS, "method", "note"}
 ]
-"""The columns that say of what a number is."""
+"""The columns that say what a number is about."""
 FILTERS = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
-GAP = "  "
-EXAMPLES = """examples:
-  judgescope show config/config.yaml
-  judgescope show config/config.yaml agreement --statistic pearson --level pooled
-"""
 
 
-def add_commands(commands: Any) -> None:
-    """Add the command `show` to a parser's subcommands; it sets `act`, which does it."""
-    parser = commands.add_parser(
-        "show",
-        help="the numbers of a study's tables, in the terminal",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `show` to a parser's subcommands; it sets `act`."""
+    parser = commands.add_parser("show", help="print the numbers of a study's tables")
     parser.add_argument("study", type=Path, help="the study's YAML file")
-    parser.add_argument("table", nargs="?", help="a table; default: which tables there are")
-    for name in FILTERS:
-        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
-    parser.add_argument(
-        "--rows", type=int, default=40, help="so many rows at most, 0: all; default: 40"
-    )
-    parser.add_argument("--notes", action="store_true", help="with each number's method and note")
+    parser.add_argument("table", nargs="?", help="a table; default: list the tables")
+    add_filters(parser, FILTERS)
+    parser.add_argument("--notes", action="store_true", help="print each number's method and note")
     parser.set_defaults(act=show)
 
 
-def show(told: argparse.Namespace) -> int:
-    """Print a table's rows, or which tables a study has; they must be there."""
-    there = tables_of(told.study)
-    wanted = {name: getattr(told, name) for name in FILTERS if getattr(told, name)}
-    if told.table is None and wanted:
+def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """Add options that choose rows by their columns, and `--rows`."""
+    for name in names:
+        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+    parser.add_argument("--rows", type=int, default=40, help="most rows, 0: all; default: 40")
+
+
+def show(args: argparse.Namespace) -> int:
+    """Print a table's rows, or list the tables of a study; they must exist."""
+    tables = tables_of(args.study)
+    wanted = wanted_of(args)
+    if args.table is None and wanted:
         raise UserError(
             "no table is named",
             where=f"--{next(iter(wanted))}",
-            allowed=there,
-            todo=f"name it first, before any option: judgescope show {told.study} <table> --…",
+            allowed=tables,
+            todo=f"name it first, before any option: judgescope show {args.study} <table> --…",
         )
-    if told.rows < 0:
-        raise UserError("there are no fewer than 0 rows", where="--rows", got=told.rows)
-    if told.table is None:
-        print("\n".join(overview(there)))
-        return 0
-    rows = rows_of(there, told.table)
-    print("\n".join(lines(told.table, rows, wanted, most=told.rows, notes=told.notes)))
+    check_rows(args.rows)
+    if args.table is None:
+        print("\n".join(overview(tables)))
+    else:
+        rows = rows_of(tables, args.table)
+        print("\n".join(lines(args.table, rows, wanted, limit=args.rows, notes=args.notes)))
     return 0
 
 
+def wanted_of(args: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the filters that are given on the command line."""
+    return {name: values for name in FILTERS if (values := getattr(args, name, None))}
+
+
+def check_rows(rows: int) -> None:
+    """Raise UserError for a negative `--rows`."""
+    if rows < 0:
+        raise UserError("--rows must be 0 or greater", where="--rows", got=rows)
+
+
 def tables_of(study: Path) -> dict[str, Path]:
-    """Return name -> file of a study's tables; raise UserError where it has none yet."""
+    """Return name -> file of a study's tables; raise UserError if it has none yet."""
     from judgescope.cli.context import results_folder
 
     folder = results_folder(study) / "tables"
-    there = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
-    if not there:
+    tables = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    if not tables:
         raise UserError(
             "this study has no tables yet", where=str(folder), todo=f"judgescope run {study}"
         )
-    return there
+    return tables
 
 
-def rows_of(there: Mapping[str, Path], table: str) -> list[Row]:
-    """Return the rows of a study's table; raise UserError where it has no such table."""
-    if table not in there:
-        folder = next(iter(there.values())).parent
-        raise UserError("the study has no such table", where=str(folder), got=table, allowed=there)
-    rows: list[Row] = read_table("results", there[table]).to_pylist()
+def rows_of(tables: Mapping[str, Path], table: str) -> list[Row]:
+    """Return the rows of a study's table; raise UserError if it has no such table."""
+    if table not in tables:
+        folder = next(iter(tables.values())).parent
+        raise UserError("the study has no such table", where=str(folder), got=table, allowed=tables)
+    rows: list[Row] = read_table("results", tables[table]).to_pylist()
     return rows
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:
-    """Return a line per table: how many numbers, and of which statistics."""
-    found = []
+    """Return a line per table: the number of rows, and their statistics."""
+    body = []
     for name, path in tables.items():
-        rows = read_table("results", path, ["statistic"]).to_pylist()
-        statistics = sorted({row["statistic"] for row in rows})
+        column = read_table("results", path, ["statistic"])["statistic"].to_pylist()
+        statistics = sorted(set(column))
         few = ", ".join(statistics[:4]) + (", …" if statistics[4:] else "")
-        found.append([name, f"{len(rows):,} rows", few])
-    return aligned(found)
+        body.append([name, f"{len(column):,} rows", few])
+    return aligned(body)
 
 
-def lines(
-    table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]], *, most: int, notes: bool
-) -> list[str]:
-    """Return the rows that have the wanted values, as aligned lines.
+def lines(table: str, rows: Sequence[Row], wanted: Wanted, *, limit: int, notes: bool) -> list[str]:
+    """Return the rows that have the wanted values, as aligned lines, up to a limit (0: all).
 
-    What is the same in all of them stands above, once. An undefined number is followed by its
-    reason. Raises UserError for a value that no row has.
+    What all have in common is in the first line. An undefined number is followed by its reason.
+    Raises UserError for a value that no row has.
     """
-    own = chosen(table, rows, wanted)
-    shown = own[:most] if most else own
-    same = {name: own[0][name] for name in PLACES if own and len({r[name] for r in own}) == 1}
-    varied = [name for name in PLACES if name not in same]
-    titles = [*varied, "value", "95 % interval", "n", "missing", *(["notes"] if notes else [""])]
-    body = [[*(plain(row[name]) for name in varied), *_numbers(row, notes)] for row in shown]
-    told = ", ".join(f"{name} {plain(value)}" for name, value in same.items() if plain(value))
-    head = f"{table}: {len(own):,} of {len(rows):,} rows" + (f"; all: {told}" if told else "")
-    left = len(own) - len(shown)
-    more = f"… and {left:,} more rows: --rows 0 shows all, --statistic and others fewer"
-    rows_told = aligned([titles, *body] if body else [])
-    return [head, *rows_told, *([more] if left else []), *no_agreement(shown)]
+    kept = chosen(table, rows, wanted)
+    shown = kept[: limit or None]
+    varied, common = varied_columns(kept, PLACES)
+    titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if notes else ""]
+    body = []
+    for row in shown:
+        remark = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
+        if row["value"] is None:
+            remark = f"undefined: {row['note']}"
+        numbers = [*number(row), plain(row["n"]), plain(row["n_missing"]), plain(remark)]
+        body.append([*(plain(row[name]) for name in varied), *numbers])
+    return [
+        f"{table}: {len(kept):,} of {len(rows):,} rows" + (f"; all: {common}" if common else ""),
+        *aligned([titles, *body] if body else []),
+        *rows_left(len(kept) - len(shown), "--statistic and others fewer"),
+        *no_agreement(shown),
+    ]
+
+
+def varied_columns(rows: Sequence[Row], columns: Iterable[str]) -> tuple[list[str], str]:
+    """Return the columns in which rows differ, and the values of the others as text."""
+    common = {name: rows[0][name] for name in columns if len({row[name] for row in rows}) == 1}
+    text = ", ".join(f"{name} {plain(value)}" for name, value in common.items() if plain(value))
+    return [name for name in columns if name not in common], text
+
+
+def rows_left(count: int, others: str) -> list[str]:
+    """Return the line that says how many rows are not shown, if any, and how to see them."""
+    return [f"… and {count:,} more rows: --rows 0 shows all, {others}"] if count else []
 
 
 def no_agreement(rows: Iterable[Row]) -> list[str]:
-    """Return why numbers of agreement say nothing of some judges, nothing where there are none."""
+    """Return a hint on judges whose agreement means nothing, if there are any."""
     judges = sorted({row["judge"] for row in rows if NO_AGREEMENT in (row["note"] or "")})
     return [f"hint: {', '.join(judges)}: {NO_AGREEMENT}"] if judges else []
 
 
-def chosen(table: str, rows: Sequence[Row], wanted: Mapping[str, Sequence[str]]) -> list[Row]:
+def chosen(table: str, rows: Iterable[Row], wanted: Wanted) -> list[Row]:
     """Return the rows with the wanted values; raise UserError for a value that no row has."""
+    rows = list(rows)
     check_wanted(table, wanted, lambda name: {row[name] for row in rows if row[name]})
     return [row for row in rows if all(row[name] in v for name, v in wanted.items())]
 
@@ -139,26 +160,18 @@ def check_wanted(
 ) -> None:
     """Raise UserError for a wanted value that no row has; `known` gives those of a column."""
     for name, values in wanted.items():
-        there = known(name)
         for value in values:
-            if value not in there:
+            if value not in (available := known(name)):
                 raise UserError(
                     f"no row of {table} has this {name}",
                     where=f"--{name.replace('_', '-')}",
                     got=value,
-                    allowed=map(str, there),
+                    allowed=map(str, available),
                 )
 
 
-def _numbers(row: Row, notes: bool) -> list[str]:
-    said = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
-    if row["value"] is None:
-        said = f"undefined: {row['note']}"
-    return [*number(row), plain(row["n"]), plain(row["n_missing"]), plain(said)]
-
-
 def number(row: Row) -> tuple[str, str]:
-    """Return a row's value and its interval as they are shown."""
+    """Return a row's value and its interval as text."""
     value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
     interval = "" if lo is None or hi is None else f"[{lo:.4g}, {hi:.4g}]"
     return "-" if value is None else f"{value:.4g}", interval
@@ -167,13 +180,13 @@ def number(row: Row) -> tuple[str, str]:
 def plain(value: object) -> str:
     """Return a value on one line: names come from data, and may hold what moves a cursor."""
     text = "" if value is None else str(value)
-    return "".join(one if one.isprintable() else " " for one in CONTROL.sub(" ", text))
+    return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of equally many cells as lines whose columns stand below each other."""
+    """Return rows of equally many cells as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]

@@ -1,23 +1,24 @@
-"""The short table that ends a run in the terminal."""
+"""What ends a run in the terminal: its main results; of a pilot, which judges differ."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgescope.engines.recorded.joins import join_lines
 from judgescope.methods.claims.base import BAR, VERDICT
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
 from judgescope.schema.tables import read_table
+from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.verdict import Outcome
 
 if TYPE_CHECKING:
     from judgescope.plan import Plan
 
-Rows = list[dict[str, Any]]
-VIEWS = {
+Row = dict[str, Any]
+HEADINGS = {
     ("kappa_linear", "direct"): "linear κ, people",
     ("accuracy_adjacent_half", "direct"): "ordered, people",
     ("kappa_linear", "global"): "linear κ, every rating",
@@ -28,92 +29,130 @@ VIEWS = {
     ("effective_judges", "pooled"): "effective judges",
 }
 """Statistic and level of perspectives, robustness or ensemble -> the heading of its column."""
-OF_PEOPLE = {
+WITH_PEOPLE = {
     *(("kappa_linear", "direct"), ("accuracy_adjacent_half", "direct"), ("alpha_pair", "")),
 }
 """Those that say how well a judge agrees with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
-"""Statistic of a judge as a whole -> the heading of its column."""
-
-
+"""Statistic of a judge over all aspects -> the heading of its column."""
 ON_BAR = {
     Outcome.MEETS: "met",
     Outcome.MISSES: "missed",
     Outcome.CANNOT_TELL: "not known",
     Outcome.NO_CLAIM: "no claim",
 }
-"""Outcome of a stated bar -> how the judges that have it are listed."""
-RATED = "Spearman correlation with the ratings, {}; "
 LEVELS = {"by_source": "mean over sources", "pooled": "all targets pooled"}
 AVERAGE = "average"
 """The aspect of means over aspects."""
-FEWEST = 10
-"""Of fewer a correlation prints no number."""
-MISSING = 0.05
-"""Where more is missing, n stands beside the number."""
+MIN_N = 10
+"""A correlation of fewer prints no number."""
+MISSING_SHARE = 0.05
+"""n is printed with a number of which more is missing."""
 HINTED = "hint"
-"""What stands for a number of agreement of a judge that is given a rating of the very text."""
+"""Replaces a number of agreement of a judge that is given a rating of the same text."""
+PILOT_STATISTIC = ("spearman", "pooled")
+"""The agreement by which a pilot compares judges; else the first that there is."""
+FEW = "no interval: too few items, give the pilot a larger share"
+
+
+def _rows(out: Path, table: str) -> list[Row]:
+    path = out / "tables" / f"{table}.parquet"
+    return read_table("results", path).to_pylist() if path.is_file() else []
+
+
+# --- a run -----------------------------------------------------------------------------------
 
 
 def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """Return per dataset the agreement that decides each judge's claim, its sums, and the report.
 
-    Values stand with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
-    `warnings` stand before the report's place.
+    Values come with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
+    `warnings` come before the report's path.
     """
-    verdicts = [row for row in _rows(out, "verdicts") if row["form"] == "agreement"]
+    verdicts = _rows(out, "verdicts")
+    coverage = _rows(out, "coverage")
+    agreement = [row for row in verdicts if row["form"] == "agreement"]
     hinted = {
         (row["dataset"], row["judge"])
-        for row in verdicts
+        for row in agreement
         if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
     }
-    sums = [row for table in ("discernment", "confusion") for row in _rows(out, table)]
-    headline = [row for row in sums if row["statistic"] in SUMS]
-    shown = [row for row in verdicts if row["statistic"] == "spearman"]
-    parts = [
-        _table(dataset, [row for row in shown + headline if row["dataset"] == dataset], hinted)
-        for dataset in sorted({row["dataset"] for row in shown + headline})
-    ]
+    shown = [row for row in agreement if row["statistic"] == "spearman"]
+    for table in ("discernment", "confusion"):
+        shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
+    parts = [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(shown)]
     for table in ("perspectives", "robustness", "ensemble"):
-        views = [
-            {**row, "aspect": VIEWS[row["statistic"], row["level"]]}
+        means = [
+            {**row, "aspect": HEADINGS[row["statistic"], row["level"]]}
             for row in _rows(out, table)
-            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in VIEWS
+            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
         ]
-        for dataset in sorted({row["dataset"] for row in views}):
-            own = [row for row in views if row["dataset"] == dataset]
-            about = f"{table}, means over aspects; "
-            parts.append(_table(dataset, own, hinted, about))
+        title = f"{table}, means over aspects; "
+        parts += [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(means)]
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
             f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
         )
-    parts += _unjoined(out, coverage := _rows(out, "coverage"))
-    parts += _bars(_rows(out, "verdicts"))
-    parts += _between_steps(coverage)
-    parts += warnings
+    parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def _unjoined(out: Path, coverage: Rows) -> list[str]:
+def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for dataset in sorted({row["dataset"] for row in rows}):
+        yield dataset, [row for row in rows if row["dataset"] == dataset]
+
+
+def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
+    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement."""
+    levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
+    if levels and not title:
+        names = " or ".join(LEVELS[level] for level in sorted(levels))
+        title = f"Spearman correlation with the ratings, {names}; "
+    cells = {(row["judge"], _heading(row)): _number(row, hinted) for row in rows}
+    headings = {heading for _, heading in cells}
+    columns = sorted(headings, key=lambda name: (name.partition(",")[0] in SUMS.values(), name))
+    lines = [f"\n{dataset}: {title}95 % intervals"]
+    lines.append(f"  {'judge':<18}" + "".join(f"  {name:>20}" for name in columns))
+    for judge in sorted({row["judge"] for row in rows}):
+        numbers = (f"  {cells.get((judge, c), '-'):>{max(20, len(c))}}" for c in columns)
+        lines.append(f"  {judge:<18}" + "".join(numbers))
+    return "\n".join(lines)
+
+
+def _heading(row: Row) -> str:
+    name = str(row["aspect"] or SUMS[row["statistic"]])
+    return f"{name}, {row['criterion']}" if row["criterion"] else name
+
+
+def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
+    """Return a number with its interval, and with n where much is missing."""
+    agrees = row["form"] == "agreement" or (row["statistic"], row["level"]) in WITH_PEOPLE
+    if agrees and (row["dataset"], row["judge"]) in hinted:
+        return HINTED
+    if row["value"] is None:
+        return "-"
+    n, missing = row["n"] or 0, row["n_missing"] or 0
+    if row["statistic"] == "spearman" and n < MIN_N:
+        return f"n = {n}"
+    interval = "" if row["lo"] is None else f" [{row['lo']:.2f}, {row['hi']:.2f}]"
+    size = f" n = {n}" if missing > MISSING_SHARE * (n + missing) else ""
+    return f"{row['value']:.2f}{interval}{size}"
+
+
+def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
     """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
     judges = {(row["dataset"], row["judge"]) for row in coverage}
-    return [
-        f"\n{path.parent.name}: {line}"
-        for path in sorted((out / "joined").glob("*/*.json"))
-        for line in join_lines(
-            [
-                join
-                for join in json.loads(path.read_text(encoding="utf-8"))
-                if (path.parent.name, join["judge"]) in judges
-            ],
-            poor=True,
-        )
-    ]
+    warnings = []
+    for path in sorted((out / "joined").glob("*/*.json")):
+        dataset = path.parent.name
+        joins = json.loads(path.read_text(encoding="utf-8"))
+        used = [join for join in joins if (dataset, join["judge"]) in judges]
+        warnings += [f"\n{dataset}: {line}" for line in join_lines(used, poor=True)]
+    return warnings
 
 
-def _between_steps(coverage: Rows) -> list[str]:
+def _off_grid(coverage: Sequence[Row]) -> list[str]:
     """Return a warning for each judge whose values lie between the steps of its scale."""
     counts = Counter[str]()
     for row in coverage:
@@ -126,111 +165,154 @@ def _between_steps(coverage: Rows) -> list[str]:
     ]
 
 
-def _bars(verdicts: Rows) -> list[str]:
+def _bars(verdicts: Sequence[Row]) -> list[str]:
     """Return a line for each bar that the study states: which judges meet it, and which do not."""
-    bars: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    judges: dict[tuple[str, ...], dict[Outcome, list[str]]] = {}
     limits: dict[tuple[str, ...], str] = {}
     for row in verdicts:
         kind, _, statistic = (row["form"] or "").partition(" ")
         if kind != BAR or not statistic:
             continue
         aspect = ".".join(filter(None, (row["aspect"], row["criterion"])))
-        place = (row["dataset"], statistic, row["level"] or "", aspect)
+        bar: tuple[str, ...] = (row["dataset"], statistic, row["level"] or "", aspect)
         if row["statistic"] == BAR:
-            limits[place] = f"{row['note']} {row['value']:g}"
+            limits[bar] = f"{row['note']} {row['value']:g}"
         if row["statistic"] == VERDICT:
             outcome = Outcome(row["note"].split("; ")[0])
-            bars.setdefault(place, {}).setdefault(outcome, []).append(row["judge"])
+            judges.setdefault(bar, {}).setdefault(outcome, []).append(row["judge"])
     lines = []
-    for bar, judges in bars.items():
-        dataset, statistic, level, aspect = bar
-        what = " ".join(
-            filter(None, (statistic, level, limits.get(bar), aspect and f"on {aspect}"))
-        )
-        told = "; ".join(
-            f"{ON_BAR[one]}: {', '.join(judges[one])}" for one in ON_BAR if one in judges
-        )
-        lines.append(f"  {dataset}, {what}: {told}")
+    for bar, outcomes in judges.items():
+        dataset, *what, aspect = bar
+        limit = filter(None, (*what, limits.get(bar), aspect and f"on {aspect}"))
+        lists = [f"{ON_BAR[o]}: {', '.join(outcomes[o])}" for o in ON_BAR if o in outcomes]
+        lines.append(f"  {dataset}, {' '.join(limit)}: {'; '.join(lists)}")
     return ["\nbars that the study states:", *lines] if lines else []
 
 
-def unpriced(out: Path, plan: Callable[[], "Plan"]) -> list[str]:
-    """Return a warning for each model without a price: its card, and what it was asked for.
+def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
+    """Return a warning for each model without a price: its card, and who asked it.
 
-    `plan` returns the study's plan; it is called only where a price lacks.
+    `plan` returns the study's plan; it is called only where a price is missing.
     """
-    costs = _rows(out, "cost")
-    prices = [row for row in costs if row["statistic"] == "usd" and row["value"] is None]
-    names = sorted({row["judge"] or row["perturbation"] for row in prices})
-    if not names:
-        return []
-    cards: dict[str, list[str]] = {}
-    for name in names:
-        for model in models_of(plan(), name):
-            cards.setdefault(model, []).append(name)
+    names = {
+        row["judge"] or row["perturbation"]
+        for row in _rows(out, "cost")
+        if row["statistic"] == "usd" and row["value"] is None
+    }
+    users: dict[str, list[str]] = {}
+    for name in sorted(names):
+        for model in _unpriced_models(plan(), name):
+            users.setdefault(model, []).append(name)
     return [
         f"\nwarning: models/{model}.yaml has no `price`: what {', '.join(asked)} cost is not known"
-        for model, asked in sorted(cards.items())
+        for model, asked in sorted(users.items())
     ]
 
 
-def models_of(plan: "Plan", name: str) -> set[str]:
+def _unpriced_models(plan: "Plan", name: str) -> set[str]:
     """Return the models without a price behind a judge, an ensemble or a writer of texts."""
-    made = {
-        spender(made): model
-        for dataset in plan.datasets
-        for made, model in made_of(plan, dataset).items()
-    }
-    judges = plan.derived[name].members if name in plan.derived else [name]
+    derived = plan.derived.get(name)
+    judges = derived.members if derived else [name]
     models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
-    models |= {model for writer, model in made.items() if writer == name}
-    if name in plan.derived and (supervisor := plan.derived[name].supervisor):
-        models.add(supervisor.model)
+    for dataset in plan.datasets:
+        models |= {model for made, model in made_of(plan, dataset).items() if spender(made) == name}
+    if derived and derived.supervisor:
+        models.add(derived.supervisor.model)
     return {model for model in models if getattr(plan.models.get(model), "price", 0) is None}
 
 
-def _rows(out: Path, table: str) -> Rows:
-    path = out / "tables" / f"{table}.parquet"
-    return read_table("results", path).to_pylist() if path.is_file() else []
+# --- a pilot ---------------------------------------------------------------------------------
 
 
-def _table(dataset: str, rows: Rows, hinted: set[tuple[str, str]], about: str = "") -> str:
-    judges = sorted({row["judge"] for row in rows})
-    cells = {(row["judge"], _column(row)): _shown(row, hinted) for row in rows}
-    columns = sorted({column for _, column in cells}, key=_place)
-    levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
-    told = about or (RATED.format(" or ".join(LEVELS[one] for one in sorted(levels))))
-    told = told if levels or about else ""
-    lines = [f"\n{dataset}: {told}95 % intervals"]
-    lines.append(f"  {'judge':<18}" + "".join(f"  {title:>20}" for title in columns))
-    for judge in judges:
-        values = [(cells.get((judge, name), "-"), max(20, len(name))) for name in columns]
-        lines.append(f"  {judge:<18}" + "".join(f"  {value:>{width}}" for value, width in values))
-    return "\n".join(lines)
+class Difference(NamedTuple):
+    """The first judge's statistic less the second's, on one aspect of a dataset."""
+
+    dataset: str
+    aspect: str
+    judge: str
+    other: str
+    value: float
+    lo: float | None
+    hi: float | None
+    needed: int | None
+    """Items that would show a difference as large, with power .8 at .05."""
 
 
-def _place(column: str) -> tuple[bool, str]:
-    """Return by what columns are sorted: aspects, then sums."""
-    return column.partition(",")[0] in SUMS.values(), column
+def conclusions(out: Path) -> str:
+    """Return which judges of a pilot differ, by its tables, and which may be dropped."""
+    rows = [row for row in _rows(out, "comparison") if row["judge_b"]]
+    asked = {
+        row["judge"]
+        for row in _rows(out, "cost")
+        if row["statistic"] == "usd"
+        and row["judge"] not in ("", "all")
+        and "nothing is bought" not in (row["note"] or "")
+    }
+    prefix = "difference_"
+    statistics = [
+        (row["statistic"].removeprefix(prefix), row["level"])
+        for row in rows
+        if row["statistic"].startswith(prefix)
+    ]
+    chosen = PILOT_STATISTIC if PILOT_STATISTIC in statistics else next(iter(statistics), None)
+    differences = [
+        each
+        for each in (_differences(rows, *chosen) if chosen else ())
+        if asked & {each.judge, each.other}
+    ]
+    if not chosen or not differences:
+        return "\nThe pilot has no two judges to compare (that needs the method agreement)."
+    lines = [f"\nDifferences in {chosen[0]} ({chosen[1]}) with people's ratings, 95 % intervals"]
+    for place in sorted({each[:2] for each in differences}):
+        lines.append(f"  {', '.join(place)}")
+        lines += [_difference_line(each) for each in differences if each[:2] == place]
+    return "\n".join([*lines, "", *_droppable(differences, asked)])
 
 
-def _column(row: dict[str, Any]) -> str:
-    """Return the heading of a row's column: the aspect or the sum, and the wording if any."""
-    name = str(row["aspect"] or SUMS[row["statistic"]])
-    return f"{name}, {row['criterion']}" if row["criterion"] else name
+def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Difference]:
+    """Yield the defined differences in a statistic."""
+    gaps: dict[tuple[str, str, str, str], Row] = {}
+    detectable: dict[tuple[str, str, str, str], Row] = {}
+    for row in rows:
+        kind, _, name = row["statistic"].partition("_")
+        key = (row["dataset"], row["aspect"], row["judge"], row["judge_b"])
+        if (name, row["level"]) == (statistic, level) and row["value"] is not None:
+            if kind == "difference":
+                gaps[key] = row
+            elif kind == "detectable":
+                detectable[key] = row
+    for key, gap in gaps.items():
+        needed = None
+        if (least := detectable.get(key)) and gap["value"]:
+            needed = sources_needed(least["n"], least["value"], abs(gap["value"]))
+        yield Difference(*key, gap["value"], gap["lo"], gap["hi"], needed)
 
 
-def _shown(row: dict[str, Any], hinted: set[tuple[str, str]]) -> str:
-    """Return a number as the table has it: with its interval, and n where much is missing."""
-    agrees = row["form"] == "agreement" or (row["statistic"], row["level"]) in OF_PEOPLE
-    if agrees and (row["dataset"], row["judge"]) in hinted:
-        return HINTED
-    if row["value"] is None:
-        return "-"
-    n, missing = row["n"] or 0, row["n_missing"] or 0
-    if row["statistic"] == "spearman" and n < FEWEST:
-        return f"n = {n}"
-    beside = f" n = {n}" if missing > MISSING * (n + missing) else ""
-    if row["lo"] is None:
-        return f"{row['value']:.2f}{beside}"
-    return f"{row['value']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}]{beside}"
+def _difference_line(each: Difference) -> str:
+    interval = FEW if each.lo is None else f"[{each.lo:+.2f}, {each.hi:+.2f}]"
+    needed = "" if each.needed is None else f", {each.needed:,} items would show as much"
+    return f"    {each.judge} - {each.other:<24}{f'{each.value:+.2f}':>7} {interval}{needed}"
+
+
+def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
+    """Yield which judges may be dropped, and the rule.
+
+    Another judge or control is better on every aspect of every dataset on which both have a
+    number: the whole interval of the difference is on its side.
+    """
+    beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for each in differences:
+        beaten[each.judge, each.other].append(each.hi is not None and each.hi < 0)
+        beaten[each.other, each.judge].append(each.lo is not None and each.lo > 0)
+    better: dict[str, list[str]] = defaultdict(list)
+    for (judge, other), everywhere in beaten.items():
+        if judge in asked and all(everywhere):
+            better[judge].append(other)
+    yield (
+        "May be dropped (some other judge or control is better on every aspect of every dataset, "
+        "the whole interval on its side):"
+    )
+    for judge, others in sorted(better.items()):
+        yield f"  {judge}: {', '.join(sorted(others))} better"
+    if not better:
+        yield "  none"

@@ -1,64 +1,63 @@
-"""Replies that cannot be read, counted while they come: a process that runs beside Snakemake.
+"""A process beside Snakemake that counts unreadable replies as they come.
 
-It follows the journals of the jobs that are asking and reads each reply as its cell's scoring will.
-A job knows no parser: it notes beside its log which keys it asks for (replies/notes.py). What is
-found is written beside the log too, where the lines of progress are taken from.
+It follows the journals of the jobs that are asking and parses each reply as its cell's scoring
+will. Jobs know no parsers: they note beside their logs which keys they ask for (replies/notes.py).
+The counts are written beside the log too, for the lines of progress.
 """
 
 import json
-import os
 import select
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from judgescope.core.files import whole
 
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
-    from judgescope.plan import Plan
     from judgescope.plan.specs import Specs
     from judgescope.replies.notes import Note
 
-LOOK = 1.0
-"""Seconds between two looks."""
-END = 60.0
-"""Seconds that the last look may take."""
+INTERVAL = 1.0
+"""Seconds between two looks at the journals."""
+LAST_LOOK = 60.0
+"""Most seconds that the last look may take."""
 ENOUGH = 20
-"""Replies of a judge, before a warning says that most of them cannot be read."""
+"""Replies of a judge that are needed for a warning that most of them cannot be read."""
 SHOWN = 160
 """Characters of a reply in a warning."""
 SUFFIX = ".unread"
-"""Of the file with what was found of a job, in the place of its log's."""
+"""The suffix of the file with the counts of a job, instead of its log's."""
 FINE = frozenset(("ok", "error", "not_applicable"))
-"""Statuses of replies that were read, or never came: the endpoint's refusals count elsewhere."""
+"""Statuses of replies that were read, or never came: refusals are counted elsewhere."""
 
 
 @contextmanager
-def reading(study: Path, passed: list[str], out: Path) -> Iterator[None]:
-    """Read replies while a study runs; at the end say of which judges most could not be read."""
-    told = json.dumps({"study": str(study), "passed": passed, "out": str(out)})
-    with Popen(
-        [sys.executable, "-m", "judgescope.cli.unread_replies", told], stdin=PIPE
-    ) as process:
+def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
+    """Read replies while a study runs; at the end warn of judges of whom most could not be read."""
+    command = [sys.executable, "-m", "judgescope.cli.unread_replies", str(study), str(out), *passed]
+    with Popen(command, stdin=PIPE) as process:
         try:
             yield
         finally:
             assert process.stdin is not None
             process.stdin.close()
             try:
-                process.wait(END)
+                process.wait(LAST_LOOK)
             except TimeoutExpired:
                 process.kill()
 
 
 @dataclass
 class Tally:
-    """The replies of one judge: how many were read, and what became of those that were not."""
+    """The replies of one judge: their number, the statuses of unread ones, and an example."""
 
     replies: int = 0
     unread: Counter[str] = field(default_factory=Counter)
@@ -78,7 +77,7 @@ class Tally:
 
 
 class Watch:
-    """One asking job: its note, how far its journals were read, and a tally for each judge."""
+    """One asking job: its note, the position in its journals, and a tally for each judge."""
 
     def __init__(self, path: Path, note: "Note", read: Callable[..., "Judgment"]) -> None:
         self.path, self.note, self._read = path, note, read
@@ -87,7 +86,7 @@ class Watch:
         self._offsets: dict[Path, int] = {}
 
     def look(self, warn: Callable[[str, Tally], str]) -> None:
-        """Read what came since the last look and write down what was found."""
+        """Read the replies that came since the last look and write the counts."""
         from judgescope.replies.journal import row_of
 
         rows = [row for line in self._lines() if (row := row_of(line)) and "text" in row]
@@ -100,44 +99,38 @@ class Watch:
             if judge not in self.warnings and tally.replies >= ENOUGH and tally.mostly_unread:
                 self.warnings[judge] = warn(judge, tally)
         if rows:
-            self._write()
+            counts = {
+                "replies": sum(tally.replies for tally in self.tallies.values()),
+                "unread": sum(tally.unread.total() for tally in self.tallies.values()),
+                "warnings": list(self.warnings.values()),
+            }
+            with whole(self.path.with_suffix(SUFFIX)) as part:
+                part.write_text(json.dumps(counts), encoding="utf-8")
 
     def _lines(self) -> Iterator[bytes]:
         for path in self.note.journals():
             with path.open("rb") as file:
                 file.seek(self._offsets.get(path, 0))
-                whole = file.read()
-            end = whole.rfind(b"\n") + 1
+                content = file.read()
+            end = content.rfind(b"\n") + 1
             self._offsets[path] = self._offsets.get(path, 0) + end
-            yield from whole[:end].splitlines(keepends=True)
-
-    def _write(self) -> None:
-        told = {
-            "replies": sum(one.replies for one in self.tallies.values()),
-            "unread": sum(one.unread.total() for one in self.tallies.values()),
-            "warnings": list(self.warnings.values()),
-        }
-        path = self.path.with_suffix(SUFFIX)
-        whole = path.with_name(f".{path.name}.{os.getpid()}")
-        whole.write_text(json.dumps(told), encoding="utf-8")
-        os.replace(whole, path)
+            yield from content[:end].splitlines(keepends=True)
 
 
 class Reader:
     """The asking jobs of a study's run; the plan is loaded when the first of them asks."""
 
-    def __init__(self, study: Path, passed: list[str], out: Path) -> None:
+    def __init__(self, study: Path, passed: Sequence[str], out: Path) -> None:
         self.study, self.passed, self.out = study, passed, out
         self._before = {path: path.stat().st_mtime_ns for path in self._notes()}
         self._watches: dict[Path, tuple[int, Watch]] = {}
-        self._specs: Specs | None = None
-        self._readers: dict[tuple[str, ...], Callable[..., Judgment]] = {}
+        self._parsers: dict[tuple[str, ...], Callable[..., Judgment]] = {}
 
     def _notes(self) -> list[Path]:
         return sorted(self.out.glob("logs/ask/*/*.note"))
 
     def look(self) -> None:
-        """Read what came since the last look."""
+        """Read the replies that came since the last look."""
         for path in self._notes():
             written = path.stat().st_mtime_ns
             known = self._watches.get(path)
@@ -148,35 +141,26 @@ class Reader:
         for _, watch in self._watches.values():
             watch.look(self._warning)
 
-    @property
-    def plan(self) -> "Plan":
-        """Return the study's plan."""
-        return self.specs.plan
+    @cached_property
+    def _specs(self) -> "Specs":
+        from judgescope.cli.context import plan_of_study
+        from judgescope.core.paths import HOME
+        from judgescope.plan.specs import Specs
 
-    @property
-    def specs(self) -> "Specs":
-        """Return the specs of the study's jobs."""
-        if self._specs is None:
-            from judgescope.cli.context import plan_of_study
-            from judgescope.core.paths import HOME
-            from judgescope.plan.specs import Specs
-
-            self._specs = Specs(plan_of_study(self.study, self.passed), HOME, str(self.out))
-        return self._specs
+        return Specs(plan_of_study(self.study, self.passed), HOME, str(self.out))
 
     def _read(self, dataset: str, cell: tuple[str, str, str], text: str, end: str) -> "Judgment":
-        """Return what a reply says, as the scoring of its cell will read it."""
+        """Return the judgment in a reply, as the scoring of its cell will parse it."""
         perturbation, judge, aspect = cell
-        if (dataset, *cell) not in self._readers:
+        if (dataset, *cell) not in self._parsers:
             from judgescope.scoring.cell import reader
 
-            self._readers[dataset, *cell] = reader(
-                self.specs.reading(dataset, judge, [aspect], perturbation)
-            )
-        return self._readers[dataset, *cell](text, end, "ok")
+            reading = self._specs.reading(dataset, judge, [aspect], perturbation)
+            self._parsers[dataset, *cell] = reader(reading)
+        return self._parsers[dataset, *cell](text, end, "ok")
 
     def _warning(self, judge: str, tally: Tally) -> str:
-        """Return what is to be said of a judge of whose replies most cannot be read."""
+        """Return the warning that most replies of a judge cannot be read."""
         from judgescope.core.control_chars import coded
 
         shown = " ".join(coded(tally.example).split())
@@ -189,8 +173,8 @@ class Reader:
         )
 
     def _reason(self, judge: str, status: str) -> str:
-        """Return why replies of a status are likely not read, and which key decides."""
-        card = self.plan.judges[judge]
+        """Return the likely reason for a status, and the key that decides it."""
+        card = self._specs.plan.judges[judge]
         reasons = {
             "truncated": f"cut at `max_tokens: {card.max_tokens}`",
             "empty": f"empty, or reasoning alone within `max_tokens: {card.max_tokens}`",
@@ -202,7 +186,7 @@ class Reader:
         return reasons.get(status, status)
 
     def last(self) -> list[str]:
-        """Return the last lines of a run: judges with most replies unread, and caps passed."""
+        """Return the last lines of a run: warnings of unread replies, and exceeded limits."""
         if not self._watches:
             return []
         from judgescope.plan.cost_report import passed_caps
@@ -217,17 +201,17 @@ class Reader:
                 total.replies += tally.replies
                 total.unread += tally.unread
                 total.example = tally.example or total.example
-        unread = [self._warning(judge, one) for judge, one in totals.items() if one.mostly_unread]
-        return [*unread, *passed_caps(self.plan)]
+        unread = [self._warning(judge, t) for judge, t in totals.items() if t.mostly_unread]
+        return [*unread, *passed_caps(self._specs.plan)]
 
 
-def main(told: dict[str, Any]) -> None:
+def main(study: str, out: str, *passed: str) -> None:
     """Look again and again until standard input ends, as it does when the command is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run: what came is told then
-    reader = Reader(Path(told["study"]), told["passed"], Path(told["out"]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run: the last look follows
+    reader = Reader(Path(study), passed, Path(out))
     try:
         while True:
-            ended, _, _ = select.select([sys.stdin], [], [], LOOK)
+            ended, _, _ = select.select([sys.stdin], [], [], INTERVAL)
             reader.look()
             if ended:
                 break
@@ -238,4 +222,4 @@ def main(told: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(*sys.argv[1:])

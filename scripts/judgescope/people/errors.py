@@ -1,15 +1,15 @@
 """Are the errors that judges annotate errors, and are they explained correctly?
 
-Two questions on each error, as in OpeNLGauge: about the passage, and about the explanation. All
-voters of a task judge the same errors, each in an order of their own; nobody sees which judge
-annotated an error. Errors that look the same are asked about once.
+Two questions on each error, as in OpeNLGauge (Kartáč et al. 2025): about the passage, and about the
+explanation. All voters of a task judge the same errors, each in an order of their own; nobody sees
+which judge annotated an error. Errors that look the same are asked about once.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,17 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
-from judgescope.people.responses import Response, page_id, read_pages
-from judgescope.people.tables import NUMBERS, Results, Row, formatted, numbers_of
+from judgescope.people.answers import (
+    NUMBERS,
+    Response,
+    Results,
+    Row,
+    formatted,
+    numbers_of,
+    page_id,
+    read_pages,
+)
 from judgescope.plan import Plan
-from judgescope.plan.study import CellAspect
 from judgescope.schema.tables import read_part
 from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.jackknife import deletions
@@ -40,8 +47,8 @@ from judgescope.statistics.validity import (
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-SET: Final = "systems"
-"""The texts that systems wrote: nobody put an error into them."""
+SYSTEMS: Final = "systems"
+"""The set of texts by systems: nobody put an error into them."""
 SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 LABELS: Final = {
@@ -62,7 +69,6 @@ LABELS: Final = {
 }
 WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
 UNANSWERED = ""
-"""The answer of who gave none."""
 PLACE = ["judge", "dataset", "aspect"]
 STATISTICS = [*PLACE, "question", "statistic", *NUMBERS]
 TOTAL = "total"
@@ -73,6 +79,9 @@ SHARES: Final = {
     "explanation_ok": (WHY, explanation_ok),
     "explanation_ok_at_error": (WHY, explanation_ok_at_error),
 }
+
+
+# --- errors ------------------------------------------------------------------------------------
 
 
 class Error(NamedTuple):
@@ -101,7 +110,7 @@ class Error(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str, int, int]:
-        """Return what identifies it among all errors of the study, and orders them."""
+        """Return the error's identity and position among all errors of the study."""
         return self[:6]
 
     @property
@@ -111,10 +120,9 @@ class Error(NamedTuple):
 
     @property
     def shown(self) -> tuple[str | int | float | None, ...]:
-        """Return what distinguishes it for people, who do not know whose it is.
+        """Return what people see of it, but for the kind of error, which not all pages show.
 
-        An ensemble may list an error in the words of a member. The kind of error is left out, since
-        not all pages show it.
+        Errors may look the same: an ensemble may list one in the words of a member.
         """
         place = self.dataset, self.target, self.aspect, self.location, self.start, self.end
         return (*place, self.explanation, self.severity)
@@ -129,88 +137,63 @@ class Error(NamedTuple):
 
     @property
     def questions(self) -> list[str]:
-        """Return what is asked about it; that no passage is given needs no judgment."""
+        """Return the questions about it; a missing passage needs no judgment."""
         return [SPAN, WHY] if self.location else [WHY]
 
 
-def annotators(plan: Plan, only: Collection[str] = ()) -> list[str]:
-    """Return the judges that annotate errors, or those of them that are named.
+def errors_of(
+    plan: Plan, out: Path, judges: Collection[str] = (), *, complete: bool = True
+) -> list[Error]:
+    """Return all errors that judges annotate in texts by systems, as in spans.csv.
 
-    Raises UserError for a name that is none of them, and where there are none.
+    `judges` are names, all that annotate by default. `complete`: judgments of all their cells must
+    be there, else of one. Raises UserError otherwise, for an unknown judge, and if nothing can be
+    annotated.
     """
     known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
-        raise UserError(
-            "there is nothing to ask: no judge annotates errors",
-            where=plan.study.study,
-            todo="name a judge whose card has `parser: annotation`",
-        )
-    if unknown := [name for name in only if name not in known]:
+        todo = "name a judge whose card has `parser: annotation`"
+        raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
+    if unknown := [name for name in judges if name not in known]:
         raise UserError(
             "this is no judge of the study that annotates errors",
             where="--judges",
             got=unknown[0],
             allowed=known,
         )
-    return [name for name in known if not only or name in only]
-
-
-def cells_of(plan: Plan, judges: Collection[str]) -> list[CellAspect]:
-    """Return the cells in which these judges judge texts by systems; UserError if none."""
-    cells = [
-        cell for cell in plan.cell_aspects if cell.perturbation == SET and cell.judge in judges
-    ]
-    if not cells:
-        raise UserError(
-            "there is nothing to ask: no texts by systems are judged",
-            where=plan.study.study,
-            todo="use a dataset with texts by systems, and a method about these, such as agreement",
-        )
-    return cells
-
-
-def _file_of(plan: Plan, out: Path, cell: CellAspect) -> Path:
-    return Path(plan.file(out, "judgments", cell))
-
-
-def _check_judged(plan: Plan, out: Path, cells: Iterable[CellAspect], todo: str) -> None:
-    """Raise UserError if a file of these cells' judgments is absent."""
-    files = list(dict.fromkeys(_file_of(plan, out, cell) for cell in cells))
-    form.check_made(files, "judgments", todo)
-
-
-def errors_of(plan: Plan, out: Path, cells: Iterable[CellAspect]) -> list[Error]:
-    """Return all errors of some cells, in replies whose status is ok, as in spans.csv."""
-    subjects: dict[str, Subjects] = {}
-    errors: list[Error] = []
-    for cell in cells:
-        name = cell.dataset
-        subjects.setdefault(name, Subjects(str(out), name, plan.study.seed))
-        errors += _errors(cell, _file_of(plan, out, cell), subjects[name])
+    files = {
+        cell: Path(plan.file(out, "judgments", cell))
+        for cell in plan.cell_aspects
+        if cell.perturbation == SYSTEMS and cell.judge in (judges or known)
+    }
+    if not files:
+        todo = "use a dataset with texts by systems, and a method about these, such as agreement"
+        raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
+    made = {cell: path for cell, path in files.items() if path.is_file()}
+    if complete or not made:
+        todo = "run the study first: judgescope run, with the study's file"
+        if not complete:
+            todo = "take the folder `results` with which the pages were made"
+        form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
+    subjects = {
+        name: {each.target: each for each in Subjects(str(out), name, plan.study.seed).of(SYSTEMS)}
+        for name in dict.fromkeys(cell.dataset for cell in made)
+    }
+    errors = []
+    columns = ["target", "draw", "spans", "status"]
+    for cell, path in made.items():
+        for row in read_part("judgments", path, *split(cell.aspect), columns).to_pylist():
+            subject = subjects[cell.dataset][row["target"]]
+            spans = row["spans"] if row["status"] == "ok" else None
+            for number, span in enumerate(spans or [], start=1):
+                fields = {name: span[name] for name in Error._fields if name in span}
+                place = cell.judge, cell.dataset, cell.aspect, subject.target, row["draw"], number
+                text = subject.item, subject.source, subject.text
+                errors.append(Error(*place, *text, **fields))
     return errors
 
 
-def _errors(cell: CellAspect, path: Path, subjects: Subjects) -> Iterator[Error]:
-    texts = {subject.target: subject for subject in subjects.of(SET)}
-    rows = read_part(
-        "judgments", path, *split(cell.aspect), ["target", "draw", "spans", "status"]
-    ).to_pylist()
-    for row in (row for row in rows if row["status"] == "ok"):
-        subject = texts[row["target"]]
-        spans: list[dict[str, Any]] = row["spans"] or []
-        for number, span in enumerate(spans, start=1):
-            fields = {name: span[name] for name in Error._fields if name in span}
-            place = cell.judge, cell.dataset, cell.aspect, subject.target, row["draw"], number
-            yield Error(*place, subject.item, subject.source, subject.text, **fields)
-
-
-def name_of(plan: Plan, error: Error) -> str:
-    """Return the part of question ids that stands for an error; it tells people nothing."""
-    shown = canonical([*error, form.wording_of(plan, error.dataset, error.aspect)])
-    return f"e{stream_seed(plan.study.seed, 'annotations', 'error', shown):032x}"
-
-
-# --- pages -----------------------------------------------------------------------------------
+# --- pages -------------------------------------------------------------------------------------
 
 
 class Draw(NamedTuple):
@@ -226,12 +209,23 @@ def make(
 ) -> form.Made[Draw]:
     """Write the pages of a study whose tables are in `out`.
 
-    Up to so many `errors` are drawn of each judge, or of the `judges` that are named.
+    Up to so many `errors` are drawn of each judge, or of the `judges` that are named; its datasets
+    and aspects take turns, and items.
     """
     form.check_numbers(errors=errors, voters=voters)
-    cells = cells_of(plan, annotators(plan, judges))
-    _check_judged(plan, out, cells, "run the study first: judgescope run, with the study's file")
-    draws = _draws(plan.study.seed, errors_of(plan, out, cells), errors)
+    of_judge: dict[str, list[Error]] = {}
+    for error in errors_of(plan, out, judges):
+        of_judge.setdefault(error.judge, []).append(error)
+    draws = []
+    for judge, annotated in of_judge.items():
+        drawn = form.balanced(
+            sorted(annotated, key=lambda error: error.key),
+            stream(plan.study.seed, "annotations", "errors", judge),
+            errors,
+            kind=lambda error: (error.dataset, error.aspect),
+            item=lambda error: error.source_item,
+        )
+        draws.append(Draw(judge, drawn, len(annotated)))
     if not draws:
         raise UserError("there is nothing to ask: no judge found an error", where=str(out))
     records = [(error.dataset, error) for draw in draws for error in draw.errors]
@@ -244,47 +238,28 @@ def make(
     return form.Made(pages, draws, lines)
 
 
-def _draws(seed: int, errors: Iterable[Error], limit: int) -> list[Draw]:
-    """Return up to `limit` errors of each judge; its datasets and aspects take turns, and items."""
-    of_judge: dict[str, list[Error]] = {}
-    for error in errors:
-        of_judge.setdefault(error.judge, []).append(error)
-    draws = []
-    for judge, listed in of_judge.items():
-        drawn = form.balanced(
-            sorted(listed, key=lambda error: error.key),
-            stream(seed, "annotations", "errors", judge),
-            limit,
-            kind=lambda error: (error.dataset, error.aspect),
-            item=lambda error: error.source_item,
-        )
-        draws.append(Draw(judge, drawn, len(listed)))
-    return draws
-
-
 def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
     """Return a task's errors as a voter sees them, those that look the same once.
 
-    The kind of error is shown if all have one: else it would tell some judges from others.
+    The kind of error is shown if all have one: else it would distinguish judges.
     """
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
     alike: dict[tuple[object, ...], list[Error]] = {}
     for error in ordered:
         alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
-    shown = list(alike.values())
-    return [_item(plan, shown[at], kinds=kinds) for at in rng.permutation(len(shown))]
+    shown = form.shuffled(list(alike.values()), rng)
+    return [_item(plan, errors, kinds=kinds) for errors in shown]
 
 
 def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
-    error, name = alike[0], ".".join(name_of(plan, each) for each in alike)
-    lost = "" if error.parts else "(these words were not found in the text)"
-    details = [
-        ("Passage", f"“{error.location}”", lost)
-        if error.location
-        else ("Passage", "", "No passage is given."),
-        ("Explanation", error.explanation, "" if error.explanation else "There is none."),
-    ]
+    error, name = alike[0], ".".join(_name(plan, each) for each in alike)
+    details = [("Passage", "", "No passage is given.")]
+    if error.location:
+        lost = "" if error.parts else "(these words were not found in the text)"
+        details = [("Passage", f"“{error.location}”", lost)]
+    remark = "" if error.explanation else "There is none."
+    details.append(("Explanation", error.explanation, remark))
     if kinds and error.category:
         details.append(("Kind of error", error.category, ""))
     if error.severity is not None:
@@ -303,11 +278,17 @@ def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
     )
 
 
-# --- answers ---------------------------------------------------------------------------------
+def _name(plan: Plan, error: Error) -> str:
+    """Return the part of question ids that stands for an error; it tells people nothing."""
+    shown = canonical([*error, form.wording_of(plan, error.dataset, error.aspect)])
+    return f"e{stream_seed(plan.study.seed, 'annotations', 'error', shown):032x}"
+
+
+# --- answers -----------------------------------------------------------------------------------
 
 
 class Verdict(NamedTuple):
-    """What one voter, by number, says of an error's passage and explanation, or UNANSWERED.
+    """The answers of a voter, by number, on an error's passage and explanation, or UNANSWERED.
 
     `alike` are the errors that look the same, about which the question was asked once.
     """
@@ -328,15 +309,15 @@ class Known:
     """The errors that a study can ask about, found by question ids."""
 
     def __init__(self, plan: Plan, errors: Iterable[Error]) -> None:
-        self._errors = {name_of(plan, error): error for error in errors}
+        self._errors = {_name(plan, error): error for error in errors}
 
     def about(self, question: str) -> tuple[tuple[Error, ...], str] | None:
         """Return the errors, which look the same, of a question, and SPAN or WHY; or None."""
-        names, _, what = question.partition("-")
+        names, _, subject = question.partition("-")
         errors = tuple(filter(None, map(self._errors.get, names.split("."))))
         if len(errors) < names.count(".") + 1 or len({error.shown for error in errors}) > 1:
             return None
-        return (errors, what) if what in errors[0].questions else None
+        return (errors, subject) if subject in errors[0].questions else None
 
     def options(self, question: str) -> list[str] | None:
         """Return what may be answered to a question, None to one that the study does not ask."""
@@ -352,20 +333,14 @@ class Known:
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return what a folder of answers says of a study whose tables are in `out`.
+    """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for what are no answers to its questions.
+    Raises UserErrors for answers that do not fit its questions.
     """
-    cells = cells_of(plan, annotators(plan))
-    made = [cell for cell in cells if _file_of(plan, out, cell).is_file()]
-    if not made:
-        todo = "take the folder `results` with which the pages were made"
-        _check_judged(plan, out, cells, todo)
-    known = Known(plan, errors_of(plan, out, made))
+    known = Known(plan, errors_of(plan, out, complete=False))
     responses = read_pages(folder, known.options, known.complete)
     verdicts = list(_verdicts(known, responses))
-    statistics = list(_statistics(verdicts, _missing(verdicts, responses)))
-    counts = list(_counts(verdicts))
+    statistics, counts = _tables(verdicts, _missing(verdicts, responses))
     rows = [
         dict(zip(VERDICTS, (*v.error.key, v.error.match, v.error.severity, *v[2:]), strict=True))
         for v in verdicts
@@ -380,16 +355,15 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
 
 
 def _lines(statistics: Sequence[Row], counts: Iterable[Row]) -> Iterator[str]:
-    """Yield what is said of each judge over all datasets: the counts, then the statistics."""
+    """Yield each judge's results over all datasets: the counts, then the statistics."""
     names = ["explanation", *SPANS, TOTAL]
-    header = dict(zip(names, names, strict=True))
     overall = [row for row in counts if not row["dataset"]]
     for judge in dict.fromkeys(row["judge"] for row in statistics):
         yield judge or "all judges"
         table = [row for row in overall if row["judge"] == judge]
-        for row in [header, *table] if table else []:
+        for row in [dict(zip(names, names, strict=True)), *table] if table else []:
             cells = (f"{row[name]!s:>{max(5, len(name))}}" for name in names[1:])
-            yield "  " + "  ".join([f"{row[names[0]]:<17}", *cells])
+            yield "  " + "  ".join([f"{row['explanation']:<17}", *cells])
         for row in statistics:
             if (row["judge"], row["dataset"]) == (judge, ""):
                 question = f", {row['question']}" if row["statistic"] not in SHARES else ""
@@ -398,7 +372,7 @@ def _lines(statistics: Sequence[Row], counts: Iterable[Row]) -> Iterator[str]:
 
 
 def _verdicts(known: Known, responses: Iterable[Response]) -> Iterator[Verdict]:
-    """Yield what each voter says of each error of the page, in the order of the study's errors."""
+    """Yield each voter's verdict on each error of the page, in the order of the study's errors."""
     for voter, response in enumerate(responses, start=1):
         answers: dict[tuple[Error, ...], dict[str, str]] = {}
         for question, answer in response.answers.items():
@@ -427,55 +401,64 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response]) -> dict
     return {error: sum(voters.values()) - complete[error] for error, voters in planned.items()}
 
 
-def _statistics(verdicts: Sequence[Verdict], missing: Mapping[Error, int]) -> Iterator[Row]:
-    """Yield the rows of every judge, and of all together whether people agree.
+def _tables(
+    verdicts: Sequence[Verdict], missing: Mapping[Error, int]
+) -> tuple[list[Row], list[Row]]:
+    """Return the statistics of every judge, of all together how far people agree, and counts.
 
-    Each judge has one row over all datasets and aspects (none named), one over all aspects of a
-    dataset, and one for each aspect of it. Each source is deleted from all of them.
+    Each judge has rows over all datasets and aspects (none named), over all aspects of a dataset,
+    and for each aspect of it. Each source is deleted from all of them.
     """
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
-    for place, part in _levels(verdicts).items():
-        estimates = _agreement(part, code, weights)
-        if place[0]:
-            errors = list(dict.fromkeys(verdict.error for verdict in part))
-            source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
-            lost = sum(missing[error] for error in errors)
-            counts = _counts_of(part, errors)
-            estimates = {
-                (question, name): share(counts, source, weights, lost)
-                for name, (question, share) in SHARES.items()
-            } | estimates
-        for (question, name), estimate in estimates.items():
-            labels = {**dict(zip(PLACE, place, strict=True)), "question": question}
-            yield labels | {"statistic": name} | numbers_of(estimate)
-
-
-def _levels(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:
-    """Return (judge, dataset, aspect) -> the verdicts that count there; "" stands for all."""
-    places: dict[tuple[str, str, str], list[Verdict]] = {}
+    levels: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
         judge, dataset, aspect = verdict.error[:3]
-        for place in [
+        for level in {
             ("", "", ""),
             (judge, "", ""),
             (judge, dataset, ""),
             (judge, dataset, aspect),
-        ]:
-            places.setdefault(place, []).append(verdict)
-    return dict(sorted(places.items()))
+        }:
+            levels.setdefault(level, []).append(verdict)
+    statistics: list[Row] = []
+    counts: list[Row] = []
+    for level, part in sorted(levels.items()):
+        labels = dict(zip(PLACE, level, strict=True))
+        estimates = _agreement(part, code, weights)
+        if level[0]:
+            errors = list(dict.fromkeys(verdict.error for verdict in part))
+            votes = _votes(part, errors)
+            counts += [labels | row for row in _count_rows(votes.sum(axis=0))]
+            source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
+            lost = sum(missing[error] for error in errors)
+            estimates = {
+                (question, name): share(votes, source, weights, lost)
+                for name, (question, share) in SHARES.items()
+            } | estimates
+        for (question, name), estimate in estimates.items():
+            row = labels | {"question": question, "statistic": name}
+            statistics.append(row | numbers_of(estimate))
+    return statistics, counts
 
 
-def _counts_of(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
+def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
     """Return how many voters gave each pair of answers to each error: (errors, why, span)."""
-    at = {error: number for number, error in enumerate(errors)}
-    counts = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+    row_of = {error: number for number, error in enumerate(errors)}
+    votes = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
     for verdict in verdicts:
         if verdict.complete:
             why, span = EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)
-            counts[at[verdict.error], why, span] += 1
-    return counts
+            votes[row_of[verdict.error], why, span] += 1
+    return votes
+
+
+def _count_rows(table: NDArray[np.int64]) -> Iterator[Row]:
+    """Yield a row for each explanation, totals last; table (why, span)."""
+    for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+        numbers = dict(zip(SPANS, row.tolist(), strict=True))
+        yield {"explanation": why} | numbers | {TOTAL: int(row.sum())}
 
 
 def _agreement(
@@ -486,16 +469,17 @@ def _agreement(
     code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
     """
     voters = sorted({verdict.voter for verdict in verdicts})
-    at = {alike: number for number, alike in enumerate(dict.fromkeys(v.alike for v in verdicts))}
-    source = np.array([code[alike[0].source_item] for alike in at], dtype=np.int64)
+    units = dict.fromkeys(verdict.alike for verdict in verdicts)
+    unit_of = {alike: number for number, alike in enumerate(units)}
+    source = np.array([code[alike[0].source_item] for alike in unit_of], dtype=np.int64)
     estimates = {}
     for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        ratings = np.full((len(voters), len(at)), np.nan)
+        ratings = np.full((len(voters), len(unit_of)), np.nan)
         for verdict in verdicts:
             answer = verdict.span if question == SPAN else verdict.why
             if question in verdict.error.questions and answer != UNANSWERED:
-                ratings[voters.index(verdict.voter), at[verdict.alike]] = answers.index(answer)
-        asked = np.array([question in alike[0].questions for alike in at])
+                ratings[voters.index(verdict.voter), unit_of[verdict.alike]] = answers.index(answer)
+        asked = np.array([question in alike[0].questions for alike in unit_of])
         estimates[question, "alpha_nominal"] = krippendorff_alpha(
             ratings[:, asked],
             level="nominal",
@@ -504,16 +488,3 @@ def _agreement(
             weights=weights,
         )
     return estimates
-
-
-def _counts(verdicts: Iterable[Verdict]) -> Iterator[Row]:
-    """Yield the rows of the table of counts of every place of a judge, totals last."""
-    for place, part in _levels(verdicts).items():
-        if not place[0]:
-            continue
-        errors = list(dict.fromkeys(verdict.error for verdict in part))
-        table = _counts_of(part, errors).sum(axis=0)
-        for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
-            numbers = dict(zip(SPANS, row.tolist(), strict=True))
-            labels = dict(zip(PLACE, place, strict=True)) | {"explanation": why}
-            yield labels | numbers | {TOTAL: int(row.sum())}

@@ -1,4 +1,4 @@
-"""Offline HTML forms: which texts a question shows, what may be answered, how pages are written.
+"""Offline HTML forms: the texts that a question shows, its answers, and how pages are written.
 
 Texts come from data and models: the template escapes all of them.
 """
@@ -14,7 +14,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
-from judgescope.people.responses import page_id
+from judgescope.people.answers import page_id
 from judgescope.plan import Plan
 from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Aspect
@@ -88,7 +88,7 @@ class Item(NamedTuple):
 class Page(NamedTuple):
     """The form that one person fills in; `kind` chooses its introduction.
 
-    `id` is saved with the answers and shows that they belong to this page and none is missing.
+    `id` is saved with the answers: it shows that they are all the answers to this page.
     """
 
     kind: str
@@ -108,6 +108,9 @@ class Made(NamedTuple, Generic[Drawn]):
     lines: list[str]
 
 
+# --- checks ------------------------------------------------------------------------------------
+
+
 def check_numbers(**numbers: int) -> None:
     """Raise UserError for an option of the command line that is below 1, or for too many voters."""
     for name, number in numbers.items():
@@ -120,7 +123,7 @@ def check_numbers(**numbers: int) -> None:
 
 
 def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:
-    """Raise UserError if a file that pages are made from is absent."""
+    """Raise UserError if a file that pages are made from is missing."""
     absent = [path for path in needed if not path.is_file()]
     if absent:
         raise UserError(
@@ -128,6 +131,15 @@ def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEX
             where=str(absent[0]),
             todo=todo,
         )
+
+
+def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
+    """Return the error of a study without anything to ask people about."""
+    what = ": ".join(filter(None, ["there is nothing to ask", reason]))
+    return UserError(what, where=plan.study.study, todo=todo)
+
+
+# --- questions ---------------------------------------------------------------------------------
 
 
 def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
@@ -138,7 +150,7 @@ def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
 
 
 def visible_source(plan: Plan, dataset: str, aspect: str, source: str | None) -> str | None:
-    """Return the source where raters of the aspect see it; None where it is empty, too."""
+    """Return the source if raters of the aspect see it; None if it is empty, too."""
     return source or None if plan.scale_of(dataset, aspect).source_visible else None
 
 
@@ -152,6 +164,61 @@ def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
         (value, f"{value}{label}{end}")
         for value, label, end in zip(values, labels, ends, strict=True)
     )
+
+
+# --- drawing and arranging ---------------------------------------------------------------------
+
+
+def balanced(
+    records: Sequence[Record],
+    rng: "Generator",
+    limit: int,
+    *,
+    kind: Callable[[Record], Hashable],
+    item: Callable[[Record], Hashable],
+) -> list[Record]:
+    """Draw up to `limit` of some ordered records without replacement.
+
+    Kinds take turns while they have records; of its kind a record comes first whose item was drawn
+    least often. A smaller draw is the beginning of a larger one.
+    """
+    of_kind: dict[Hashable, list[Record]] = {}
+    for record in shuffled(records, rng):
+        of_kind.setdefault(kind(record), []).append(record)
+    used: Counter[Hashable] = Counter()
+    drawn: list[Record] = []
+    while len(drawn) < min(limit, len(records)):
+        for left in filter(None, of_kind.values()):
+            record = min(left, key=lambda each: used[item(each)])
+            left.remove(record)
+            used[item(record)] += 1
+            drawn.append(record)
+    return drawn[:limit]
+
+
+def shuffled(records: Sequence[Record], rng: "Generator") -> list[Record]:
+    """Return records in random order."""
+    return [records[at] for at in rng.permutation(len(records))]
+
+
+def half_swapped(records: Sequence[Record], rng: "Generator") -> list[tuple[Record, bool]]:
+    """Return records in random order, half of them to be shown with their texts swapped."""
+    swapped = rng.permutation(len(records)) % 2 == rng.integers(2)
+    return [(records[at], bool(swapped[at])) for at in rng.permutation(len(records))]
+
+
+def by_aspect(
+    records: Iterable[Record], rng: "Generator", aspect: Callable[[Record], str]
+) -> Iterator[list[Record]]:
+    """Yield the records of each aspect, the aspects in random order."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(aspect(record), []).append(record)
+    for name in shuffled(sorted(groups), rng):
+        yield groups[name]
+
+
+# --- pages -------------------------------------------------------------------------------------
 
 
 def tasks_of(plan: Plan) -> list[str]:
@@ -186,58 +253,12 @@ def voter_pages(
     return pages
 
 
-def by_aspect(
-    records: Iterable[Record], rng: "Generator", aspect: Callable[[Record], str]
-) -> Iterator[list[Record]]:
-    """Yield the records of each aspect, the aspects in random order."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(aspect(record), []).append(record)
-    names = sorted(groups)
-    for at in rng.permutation(len(names)):
-        yield groups[names[at]]
-
-
-def balanced(
-    records: Sequence[Record],
-    rng: "Generator",
-    limit: int,
-    *,
-    kind: Callable[[Record], Hashable],
-    item: Callable[[Record], Hashable],
-) -> list[Record]:
-    """Draw up to `limit` of some ordered records without replacement.
-
-    Kinds take turns while they have records; of its kind a record comes first whose item was drawn
-    least often. A smaller draw is the beginning of a larger one.
-    """
-    of_kind: dict[Hashable, list[Record]] = {}
-    for at in rng.permutation(len(records)).tolist():
-        of_kind.setdefault(kind(records[at]), []).append(records[at])
-    used: Counter[Hashable] = Counter()
-    drawn: list[Record] = []
-    while len(drawn) < min(limit, len(records)):
-        for left in filter(None, of_kind.values()):
-            record = min(left, key=lambda each: used[item(each)])
-            left.remove(record)
-            used[item(record)] += 1
-            drawn.append(record)
-    return drawn[:limit]
-
-
-def count(pages: Sequence[Page], folder: Path) -> str:
-    """Return how many pages and questions there are, for people."""
-    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"
-
-
-def write_pages(pages: Iterable[Page], folder: Path) -> list[Path]:
-    """Write pages into a folder and return their paths."""
+def write_pages(pages: Sequence[Page], folder: Path) -> str:
+    """Write pages into a folder; return how many pages and questions there are."""
     script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
     template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
     for page in pages:
         text = finished(template.render(page=page, script=Markup(script)), script)
-        paths.append(folder / page.file)
-        paths[-1].write_text(text, encoding="utf-8", newline="\n")
-    return paths
+        (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
+    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"

@@ -6,7 +6,8 @@ text comes first: it tells people nothing, and only the same study can resolve i
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -20,8 +21,17 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.responses import Response, page_id, read_responses
-from judgescope.people.tables import NUMBERS, Results, Row, Table, formatted, numbers_of
+from judgescope.people.answers import (
+    NUMBERS,
+    Response,
+    Results,
+    Row,
+    Table,
+    formatted,
+    numbers_of,
+    page_id,
+    read_responses,
+)
 from judgescope.plan import Plan
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.result import Estimate
@@ -42,10 +52,13 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 SWAPPED = {"A": "B", "B": "A"}
-"""An answer of form.COMPARED if the texts were the other way round."""
+"""An answer of form.COMPARED -> the same if the texts were the other way round."""
 VOTES = ["criterion", "aspect", "statistic", *NUMBERS]
 CHOSEN = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
 EFFECTS = ["perturbation", "aspect", "human", "expected", *CHOSEN, "pairs"]
+
+
+# --- questions ---------------------------------------------------------------------------------
 
 
 class Pair(NamedTuple):
@@ -61,7 +74,7 @@ class Pair(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return what changes with any text or name of the pair."""
+        """Return a hash of all texts and names of the pair."""
         return hashlib.sha256(canonical(self).encode()).hexdigest()
 
 
@@ -78,9 +91,16 @@ class Question(NamedTuple):
         texts = self.pair.original, self.pair.damaged
         return texts[::-1] if self.swapped else texts
 
+    def id(self, plan: Plan) -> str:
+        """Return the question's id, which begins with that of its pair."""
+        digest, seed = self.pair.digest, plan.study.seed
+        wording = form.wording_of(plan, self.pair.dataset, self.aspect)
+        number = stream_seed(seed, "votes", "question", digest, wording, str(self.swapped))
+        return f"{_pair_id(seed, self.pair)}-{number:032x}"
 
-Tally = Mapping[tuple[Pair, str], Counts]
-"""(pair, aspect of a cell) -> its votes for each of OPTIONS."""
+
+def _pair_id(seed: int, pair: Pair) -> str:
+    return f"q{stream_seed(seed, 'votes', 'pair', pair.digest):032x}"
 
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
@@ -95,68 +115,32 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
         if f"{name}.{degree}" in plan.target_sets(dataset)
     ]
     if not cells:
-        raise UserError(
-            "there is nothing to ask: no text is damaged",
-            where=plan.study.study,
-            todo="name `perturbations`, and a method that uses them",
-        )
-    targets = [(dataset, f"{name}.{degree}") for dataset, name, degree in cells]
+        reason, todo = "no text is damaged", "name `perturbations`, and a method that uses them"
+        raise form.nothing_to_ask(plan, reason, todo)
     datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
-    files = [out / "items" / f"{dataset}.parquet" for dataset in datasets]
-    for dataset, name in [*((dataset, "original") for dataset in datasets), *targets]:
-        files.append(out / "targets" / dataset / f"{name}.parquet")
-    form.check_made(files)
+    files = [f"items/{dataset}" for dataset in datasets]
+    files += [f"targets/{dataset}/original" for dataset in datasets]
+    files += [f"targets/{dataset}/{name}.{degree}" for dataset, name, degree in cells]
+    form.check_made([out / f"{file}.parquet" for file in files])
     subjects = {dataset: Subjects(str(out), dataset, plan.study.seed) for dataset in datasets}
-    return {cell: list(_pairs(subjects[cell[0]], *cell[1:])) for cell in cells}
+    pairs = {}
+    for dataset, name, degree in cells:
+        originals = {each.item: each.text for each in subjects[dataset].of("original")}
+        pairs[dataset, name, degree] = [
+            Pair(dataset, name, degree, s.target, s.source, originals[s.item], s.text)
+            for s in subjects[dataset].of(f"{name}.{degree}")
+        ]
+    return pairs
 
 
-def _pairs(subjects: Subjects, name: str, degree: str) -> Iterator[Pair]:
-    originals = {subject.item: subject.text for subject in subjects.of("original")}
-    for subject in subjects.of(f"{name}.{degree}"):
-        cell = subjects.dataset, name, degree, subject.target
-        yield Pair(*cell, subject.source, originals[subject.item], subject.text)
+def questions_on(plan: Plan, pair: Pair) -> dict[str, Question]:
+    """Return all questions that can be asked about a pair, by id."""
+    aspects = plan.aspects_of(pair.dataset)
+    questions = [Question(pair, aspect, swapped) for aspect in aspects for swapped in (False, True)]
+    return {question.id(plan): question for question in questions}
 
 
-def question_id(seed: int, digest: str, wording: str, *, swapped: bool) -> str:
-    """Return a question's id, from the digest of its pair and the wording of its aspect."""
-    question = stream_seed(seed, "votes", "question", digest, wording, str(swapped))
-    return f"{_pair_id(seed, digest)}-{question:032x}"
-
-
-def _pair_id(seed: int, digest: str) -> str:
-    return f"q{stream_seed(seed, 'votes', 'pair', digest):032x}"
-
-
-class Questions:
-    """All questions that can be asked about some pairs of a study, by id."""
-
-    def __init__(self, plan: Plan, pairs: Iterable[Pair]) -> None:
-        self._plan = plan
-        self._pairs = {_pair_id(plan.study.seed, pair.digest): pair for pair in pairs}
-        self._known: dict[str, dict[str, Question]] = {}
-
-    def get(self, name: str) -> Question | None:
-        """Return the question of an id, or None; in a large study few are ever looked up."""
-        pair_id = name.partition("-")[0]
-        if pair_id not in self._known:
-            pair = self._pairs.get(pair_id)
-            self._known[pair_id] = dict(self._about(pair)) if pair else {}
-        return self._known[pair_id].get(name)
-
-    def __iter__(self) -> Iterator[tuple[str, Question]]:
-        """Yield every question with its id."""
-        return chain.from_iterable(map(self._about, self._pairs.values()))
-
-    def _about(self, pair: Pair) -> Iterator[tuple[str, Question]]:
-        digest = pair.digest
-        for aspect in self._plan.aspects_of(pair.dataset):
-            wording = form.wording_of(self._plan, pair.dataset, aspect)
-            for swapped in (False, True):
-                name = question_id(self._plan.study.seed, digest, wording, swapped=swapped)
-                yield name, Question(pair, aspect, swapped)
-
-
-# --- pages -----------------------------------------------------------------------------------
+# --- pages -------------------------------------------------------------------------------------
 
 
 def make(
@@ -176,9 +160,11 @@ def make(
     pages = list(_pages(plan, chosen, voters, questions))
     if not pages:
         raise UserError("there is nothing to ask: no text was damaged", where=str(out))
-    form.write_pages(pages, folder)
-    sets = "One page a person, or pages of one task and set: other sets word aspects otherwise."
-    lines = [form.count(pages, folder), *([sets] if any(page.set > 1 for page in pages) else [])]
+    lines = [form.write_pages(pages, folder)]
+    if any(page.set > 1 for page in pages):
+        lines += [
+            "One page a person, or pages of one task and set: other sets word aspects otherwise."
+        ]
     return form.Made(pages, chosen, lines)
 
 
@@ -192,11 +178,13 @@ def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[
             wordings.setdefault(split(aspect)[0], []).append(aspect)
         rng = stream(plan.study.seed, "votes", "sets", task)
         for number, aspects in enumerate(sets_of(wordings, rng), start=1):
-            parts = _parts(pairs, max(1, limit // len(aspects)), rng)
-            for part, shown in enumerate(parts, start=1):
+            # parts of about the same size
+            mixed = form.shuffled(pairs, rng)
+            parts = ceil(len(pairs) / max(1, limit // len(aspects)))
+            for part in range(1, parts + 1):
                 for voter in range(1, voters + 1):
                     place = task, number, part, voter
-                    items = list(_items(plan, place, aspects, shown))
+                    items = list(_items(plan, place, aspects, mixed[part - 1 :: parts]))
                     file = f"{task}-set{number}-part{part}-voter{voter}.html"
                     name = page_id(item.id for item in items)
                     yield form.Page("texts", task, file, name, items, number)
@@ -210,8 +198,7 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: "Generator") -> list[lis
     """
     sets: list[list[str]] = [[] for _ in range(max(map(len, wordings.values())))]
     for aspect in rng.permutation(sorted(wordings)).tolist():
-        order = [sets[at] for at in rng.permutation(len(sets))]
-        free = sorted(order, key=len)[: len(wordings[aspect])]
+        free = sorted(form.shuffled(sets, rng), key=len)[: len(wordings[aspect])]
         for wording in wordings[aspect]:
             criteria = [[split(name)[1] for name in each] for each in free]
             counts = [each.count(split(wording)[1]) for each in criteria]
@@ -219,59 +206,64 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: "Generator") -> list[lis
     return sets
 
 
-def _parts(pairs: list[Pair], limit: int, rng: "Generator") -> list[list[Pair]]:
-    """Return the pairs in parts of about the same size, at most `limit` in each."""
-    mixed = [pairs[at] for at in rng.permutation(len(pairs))]
-    number = ceil(len(pairs) / limit)
-    return [mixed[at::number] for at in range(number)]
-
-
 def _items(
     plan: Plan, place: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
 ) -> Iterator[form.Item]:
     """Yield a voter's questions: aspect by aspect, in an order of its own, half of each swapped."""
     rng = stream(plan.study.seed, "votes", "page", *place)
-    for at in rng.permutation(len(aspects)):
-        aspect = aspects[at]
+    for aspect in form.shuffled(aspects, rng):
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
-        swapped = rng.permutation(len(rated)) % 2 == rng.integers(2)
-        for which in rng.permutation(len(rated)):
-            pair, turned = rated[which], bool(swapped[which])
-            wording = form.wording_of(plan, pair.dataset, aspect)
-            name = question_id(plan.study.seed, pair.digest, wording, swapped=turned)
+        for pair, swapped in form.half_swapped(rated, rng):
+            question = Question(pair, aspect, swapped)
             yield form.Item(
-                (form.Question(name, form.COMPARED + form.UNDECIDED),),
+                (form.Question(question.id(plan), form.COMPARED + form.UNDECIDED),),
                 plan.aspect_of(pair.dataset, aspect),
-                Question(pair, aspect, turned).texts,
+                question.texts,
                 form.visible_source(plan, pair.dataset, aspect, pair.source),
             )
 
 
-# --- answers ---------------------------------------------------------------------------------
+# --- answers -----------------------------------------------------------------------------------
+
+Tally = Mapping[tuple[Pair, str], Counts]
+"""(pair, aspect of a cell) -> its votes for each of OPTIONS."""
 
 
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
-    """Return what a folder of answers says of a study whose texts are in `out`.
+    """Return the results of a folder of answers, of a study whose texts are in `out`.
 
     `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not. Raises UserErrors for what are no answers to its questions.
+    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions.
     """
     hopes = _expected(expected) if expected else {}
-    asked = Questions(plan, chain.from_iterable(pairs_of(plan, out).values()))
+    pairs = chain.from_iterable(pairs_of(plan, out).values())
+    pair_of = {_pair_id(plan.study.seed, pair): pair for pair in pairs}
+
+    @cache  # in a large study, people are asked about few of the pairs
+    def questions(pair_id: str) -> dict[str, Question]:
+        return questions_on(plan, pair_of[pair_id]) if pair_id in pair_of else {}
+
+    def question(name: str) -> Question | None:
+        return questions(name.partition("-")[0]).get(name)
+
     responses = read_responses(
         folder,
         lambda response: (
             page_id(response.answers),
-            lambda name: OPTIONS if asked.get(name) else None,
+            lambda name: OPTIONS if question(name) else None,
         ),
     ).values()
-    tally = _tallied(asked, responses)
+    tally = _tallied(question, responses)
     votes: list[Row] = []
     cards: list[Row] = []
     tables: dict[str, Table] = {"votes.csv": (VOTES, votes)}
     for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
         part = {key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion}
-        votes += list(_statistics(plan.study.seed, criterion, part, hopes))
+        for aspect in ["", *sorted({split(name)[0] for _, name in part})]:
+            some = {key: n for key, n in part.items() if aspect in ("", split(key[1])[0])}
+            for name, estimate in _estimates(plan.study.seed, some, hopes).items():
+                place = {"criterion": criterion, "aspect": aspect, "statistic": name}
+                votes.append(place | numbers_of(estimate))
         rows = _effects(part, hopes)
         tables[f"effects.{criterion}.csv" if criterion else "effects.csv"] = EFFECTS, rows
         cards += _card(f"votes-{plan.study.study}", criterion, rows)
@@ -284,12 +276,12 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     return Results("votes", len(responses), about, tables, lines, cards)
 
 
-def _tallied(asked: Questions, responses: Iterable[Response]) -> Tally:
+def _tallied(asked: Callable[[str], Question | None], responses: Iterable[Response]) -> Tally:
     """Return the votes, as if the original were always shown first; sorted by pair and aspect."""
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
         for name, option in response.answers.items():
-            question = asked.get(name)
+            question = asked(name)
             assert question, "the response was checked"
             pair, aspect, swapped = question
             vote = SWAPPED.get(option, option) if swapped else option
@@ -299,29 +291,26 @@ def _tallied(asked: Questions, responses: Iterable[Response]) -> Tally:
 
 
 def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Row]:
-    """Return a row for each perturbation and aspect: what all votes together say it does."""
+    """Return a row for each perturbation and aspect: the outcome of all votes together."""
     total: dict[Cell, Counts] = {}
     pairs: dict[Cell, set[Pair]] = {}
     for (pair, aspect), votes in tally.items():
         cell = pair.perturbation, split(aspect)[0]
         total[cell] = total.get(cell, 0) + votes
         pairs.setdefault(cell, set()).add(pair)
-    return [
-        {
-            **{"perturbation": cell[0], "aspect": cell[1], "expected": expected.get(cell)},
-            "human": None if outcome == UNDECIDED else outcome,
-            **dict(zip(CHOSEN, votes.tolist(), strict=True)),
-            "pairs": len(pairs[cell]),
-        }
-        for cell, votes in sorted(total.items())
-        for outcome in [int(outcomes(votes))]
-    ]
+    rows = []
+    for cell, votes in sorted(total.items()):
+        outcome = int(outcomes(votes))
+        human = None if outcome == UNDECIDED else outcome
+        values = (*cell, human, expected.get(cell), *votes.tolist(), len(pairs[cell]))
+        rows.append(dict(zip(EFFECTS, values, strict=True)))
+    return rows
 
 
 def _card(name: str, criterion: str, rows: Iterable[Row]) -> list[Row]:
     """Return the card of expectations that a table of effects makes; none if it decides nothing.
 
-    An aspect is in it where people are decided, and agree with what was expected, if anything was.
+    It has the aspects on which people are decided, and agree with the expectation, if any.
     """
     effects = expectations(
         {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
@@ -338,28 +327,16 @@ def _card(name: str, criterion: str, rows: Iterable[Row]) -> list[Row]:
     return [card] if perturbations else []
 
 
-def _statistics(
-    seed: int, criterion: str, tally: Tally, expected: Mapping[Cell, int]
-) -> Iterator[Row]:
-    """Yield the statistics of a criterion, over all aspects (none named) and of each."""
-    for aspect in ["", *sorted({split(name)[0] for _, name in tally})]:
-        part = {key: n for key, n in tally.items() if aspect in ("", split(key[1])[0])}
-        for name, estimate in _estimates(seed, part, expected).items():
-            place = {"criterion": criterion, "aspect": aspect, "statistic": name}
-            yield place | numbers_of(estimate)
-
-
 def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[str, Estimate]:
+    cell_of = [(pair.perturbation, split(aspect)[0]) for pair, aspect in tally]
     pairs = {pair: at for at, pair in enumerate(dict.fromkeys(pair for pair, _ in tally))}
+    cells = {cell: at for at, cell in enumerate(dict.fromkeys(cell_of))}
     kinds = sorted({pair.perturbation for pair in pairs})
-    cells: dict[Cell, int] = {}
-    for pair, aspect in tally:
-        cells.setdefault((pair.perturbation, split(aspect)[0]), len(cells))
     stratum = np.array([kinds.index(pair.perturbation) for pair in pairs])
     weights = pair_weights(stream(seed, "votes", "bootstrap"), stratum)
     votes = np.array(list(tally.values()))
     pair_code = np.array([pairs[pair] for pair, _ in tally])
-    cell_code = np.array([cells[pair.perturbation, split(aspect)[0]] for pair, aspect in tally])
+    cell_code = np.array([cells[cell] for cell in cell_of])
     hopes = np.array([expected.get(cell, np.nan) for cell in cells], dtype=np.float64)
     arrays = votes, pair_code, cell_code, hopes, weights
     return {
@@ -378,8 +355,9 @@ def _expected(path: Path) -> dict[Cell, int]:
         raise UserError(f"this table cannot be read: {error}", where=str(path)) from None
     expected = {}
     for number, row in enumerate(rows, start=2):
-        cell, value = (row.get("perturbation"), row.get("aspect")), row.get("expected")
-        if None in cell or value not in ("", "0", "1"):
+        perturbation, aspect = row.get("perturbation"), row.get("aspect")
+        value = row.get("expected")
+        if perturbation is None or aspect is None or value not in ("", "0", "1"):
             raise UserError(
                 "a row names a perturbation, an aspect and what is expected: 1, 0 or nothing",
                 where=f"{path}:{number}",
@@ -387,5 +365,5 @@ def _expected(path: Path) -> dict[Cell, int]:
                 allowed="the columns perturbation, aspect, expected",
             )
         if value:
-            expected[str(cell[0]), str(cell[1])] = int(value)
+            expected[perturbation, aspect] = int(value)
     return expected

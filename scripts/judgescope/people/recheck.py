@@ -1,24 +1,31 @@
-"""Do people find what is known of texts: which of two is better, how good one is?"""
+"""Do people confirm the known quality of texts: which of two is better, how good one is?"""
 
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.people import form
-from judgescope.people.responses import Allowed, Response, page_id, read_responses
-from judgescope.people.tables import NUMBERS, Results, Row, formatted, numbers_of
+from judgescope.people.answers import (
+    NUMBERS,
+    Allowed,
+    Response,
+    Results,
+    Row,
+    formatted,
+    numbers_of,
+    page_id,
+    read_responses,
+)
 from judgescope.people.texts import (
-    CONSTRUCTED,
     GRADED,
     NEEDS,
     RATED,
@@ -43,28 +50,25 @@ NEW, ORIGINAL = "new-level", "original-level"
 All raters gave one of the texts the same rating. NEW: all but one gave it to the other, too, and
 the one a neighbouring rating. ORIGINAL: all gave the other a neighbouring rating.
 """
+BOTH: Final = "constructed"
+"""The group of all constructed texts, where there are texts in rows and of graded sets."""
+GROUPS: Final = {name: {name} for name in (NEW, ORIGINAL, ROW, GRADED)} | {BOTH: {ROW, GRADED}}
 RATED_PAIRS, CONSTRUCTED_PAIRS = 50, 100
 """How many pairs are drawn by default."""
 POOL: Final = 10_000
 """So many pairs are drawn; those come first whose sources no other pair has."""
-BOTH: Final = "constructed"
-"""The group of all constructed texts, where there are texts in rows and of graded sets."""
-GROUPS: Final = {
-    NEW: {NEW},
-    ORIGINAL: {ORIGINAL},
-    ROW: {ROW},
-    GRADED: {GRADED},
-    BOTH: {ROW, GRADED},
-}
+VOTERS = re.compile(r"[1-9][0-9]{0,3}")
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
 STATISTICS = ["dataset", "aspect", "group", "statistic", *NUMBERS]
-JUDGED = ["for_better", "for_worse", "no_difference", "n_missing"]
 PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better", "level_worse"]
+PAIRS += ["for_better", "for_worse", "no_difference", "n_missing"]
 TEXTS = ["dataset", "aspect", "set", "target", "rating"]
-RATED_AGAIN = ["same", "lower", "higher", "n_missing", "steps"]
-VOTERS = re.compile(r"[1-9][0-9]{0,3}")
+TEXTS += ["same", "lower", "higher", "n_missing", "steps"]
 UNIT = "of judgments; of two sources a pair counts to the one that more pairs have"
+
+
+# --- pairs -------------------------------------------------------------------------------------
 
 
 class Pair(NamedTuple):
@@ -86,35 +90,26 @@ class Pair(NamedTuple):
 
 
 About = Pair | Text
-"""What a question is about: which text of a pair is better, or how good a text is."""
+"""The subject of a question: which text of a pair is better, or how good a text is."""
 Block = tuple[Sequence[Text], Sequence[Text]]
 """Every text of the first makes a pair with every text of the second."""
 
 
-# --- pairs -----------------------------------------------------------------------------------
-
-
 def pair_of(first: Text, second: Text) -> Pair | None:
     """Return the pair that two texts make, in whatever order they come, or None."""
-    kind = first.kind
-    if (kind, first.dataset, first.set, first.aspect) != (
-        *(second.kind, second.dataset, second.set, second.aspect),
-    ):
+    kind, group = first.kind, None
+    if first[:4] != second[:4]:  # of another kind, dataset, set or aspect
         return None
-    group = None
     if kind == RATED:
-        group = _rated_group(first, second)
+        ratings = agreed(first), agreed(second)
+        if ratings[0] is None or ratings[1] is None:
+            group = NEW if {*ratings} & {*nearly(first), *nearly(second)} else None
+        elif abs(ratings[0] - ratings[1]) == 1:
+            group = ORIGINAL
     elif kind == ROW and first.item == second.item and abs(first.level - second.level) == 1:
         group = ROW
     better, worse = sorted((first, second), key=lambda text: text.level, reverse=kind == RATED)
     return Pair(group, better, worse) if group else None
-
-
-def _rated_group(first: Text, second: Text) -> str | None:
-    ratings = agreed(first), agreed(second)
-    if ratings[0] is not None and ratings[1] is not None:
-        return ORIGINAL if abs(ratings[0] - ratings[1]) == 1 else None
-    return NEW if {*ratings} & {*nearly(first), *nearly(second)} else None
 
 
 def agreed(text: Text) -> int | None:
@@ -130,9 +125,7 @@ def nearly(text: Text) -> list[int]:
     low, *_, high = text.positions if len(text.positions) > 1 else (0, 0)
     if high - low != 1:
         return []
-    return [
-        place for place in (low, high) if text.positions.count(place) == len(text.positions) - 1
-    ]
+    return [at for at in (low, high) if text.positions.count(at) == len(text.positions) - 1]
 
 
 def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
@@ -140,20 +133,14 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
     alike: dict[int, list[Text]] = {}
     close: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.target):
-        if (place := agreed(text)) is not None:
-            alike.setdefault(place, []).append(text)
+        if (position := agreed(text)) is not None:
+            alike.setdefault(position, []).append(text)
         for base in nearly(text):
             close.setdefault(base, []).append(text)
     return {
-        NEW: [(alike[place], close.get(place, [])) for place in sorted(alike)],
-        ORIGINAL: [(alike[place], alike.get(place + 1, [])) for place in sorted(alike)],
+        NEW: [(alike[at], close.get(at, [])) for at in sorted(alike)],
+        ORIGINAL: [(alike[at], alike.get(at + 1, [])) for at in sorted(alike)],
     }
-
-
-def neighbours(texts: Iterable[Text]) -> list[Block]:
-    """Return the pairs that texts in rows make: of one item, and one has an error more."""
-    ordered = sorted(texts, key=lambda text: (text.set, text.aspect, text.item, text.level))
-    return [((one,), (other,)) for one, other in pairwise(ordered) if pair_of(one, other)]
 
 
 def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Pair]:
@@ -165,30 +152,21 @@ def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Pair]:
     ends = list(accumulate(len(one) * len(other) for one, other in blocks))
     if not ends or not ends[-1]:
         return []
-    chosen = rng.choice(ends[-1], min(ends[-1], max(POOL, limit)), replace=False)
-    return list(islice(_spread([_pair_at(blocks, ends, at) for at in chosen.tolist()]), limit))
-
-
-def _pair_at(blocks: Sequence[Block], ends: Sequence[int], number: int) -> Pair:
-    """Return a pair by its number; `ends` says how many there are up to each block's end."""
-    block = bisect_right(ends, number)
-    firsts, seconds = blocks[block]
-    first, second = divmod(ends[block] - 1 - number, len(seconds))
-    pair = pair_of(firsts[first], seconds[second])
-    assert pair, "a block holds pairs"
-    return pair
-
-
-def _spread(pairs: Sequence[Pair]) -> Iterator[Pair]:
     used: set[str] = set()
-    others = []
-    for pair in pairs:
+    first: list[Pair] = []
+    others: list[Pair] = []
+    for at in rng.choice(ends[-1], min(ends[-1], max(POOL, limit)), replace=False).tolist():
+        block = bisect_right(ends, at)
+        firsts, seconds = blocks[block]
+        one, other = divmod(ends[block] - 1 - at, len(seconds))
+        pair = pair_of(firsts[one], seconds[other])
+        assert pair, "a block holds pairs"
         if used.isdisjoint(pair.sources):
             used.update(pair.sources)
-            yield pair
+            first.append(pair)
         else:
             others.append(pair)
-    yield from others
+    return [*first, *others][:limit]
 
 
 def sampled(texts: Iterable[Text], rng: "Generator", limit: int) -> list[Text]:
@@ -202,7 +180,7 @@ def sampled(texts: Iterable[Text], rng: "Generator", limit: int) -> list[Text]:
     )
 
 
-# --- pages -----------------------------------------------------------------------------------
+# --- pages -------------------------------------------------------------------------------------
 
 
 class Draw(NamedTuple):
@@ -219,30 +197,27 @@ def make(
     out: Path,
     folder: Path,
     *,
-    constructed: bool = False,
+    kinds: Sequence[str] = (RATED,),
     pairs: int | None = None,
     voters: int = 2,
-    kinds: Sequence[str] = (),
 ) -> form.Made[Draw]:
     """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
-    Default: rated texts, or the `constructed` ones. `pairs` are drawn of each kind: of rated texts
-    for each dataset, aspect and group, of texts in rows for each dataset; so many single texts of
-    graded sets.
+    `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
+    rows for each dataset; so many single texts of graded sets.
     """
-    kinds = kinds or (CONSTRUCTED if constructed else (RATED,))
-    pairs = pairs if pairs is not None else CONSTRUCTED_PAIRS if constructed else RATED_PAIRS
+    if pairs is None:
+        pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
     form.check_numbers(pairs=pairs, voters=voters)
     texts = [text for kind in kinds for text in texts_of(plan, out, kind)]
     draws = list(_draws(plan.study.seed, texts, pairs))
     if not any(draw.pairs for draw in draws):
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
-        raise UserError("there is nothing to ask", where=plan.study.study, todo=f"use {needs}")
+        raise form.nothing_to_ask(plan, todo=f"use {needs}")
     records = [(draw.dataset, about) for draw in draws for about in draw.pairs]
     items = partial(_items, plan)
     pages = form.voter_pages(plan, "reevaluation", records, items, voters=voters, prefix="{voters}")
-    form.write_pages(pages, folder)
-    lines = [form.count(pages, folder)]
+    lines = [form.write_pages(pages, folder)]
     for draw in draws:
         if len(draw.pairs) < pairs:
             place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
@@ -262,7 +237,10 @@ def _draws(seed: int, texts: Iterable[Text], limit: int) -> Iterator[Draw]:
             rng = stream(seed, "reevaluation", dataset, aspect, GRADED)
             yield Draw(dataset, aspect, GRADED, sampled(some, rng, limit))
             continue
-        blocks = blocks_of(some) if kind == RATED else {ROW: neighbours(some)}
+        blocks = blocks_of(some)
+        if kind == ROW:  # the texts of one item, of which one has an error more
+            ordered = sorted(some, key=lambda text: (text.set, text.aspect, text.item, text.level))
+            blocks = {ROW: [((a,), (b,)) for a, b in pairwise(ordered) if pair_of(a, b)]}
         for group, pairs in blocks.items():
             rng = stream(seed, "reevaluation", dataset, aspect, group)
             yield Draw(dataset, aspect, group, drawn(pairs, rng, limit))
@@ -275,12 +253,10 @@ def _items(plan: Plan, records: list[About], rng: "Generator") -> list[form.Item
     """
     items = []
     for questions in form.by_aspect(records, rng, lambda about: about.texts[0].aspect):
-        for number in sorted({len(about.texts) for about in questions}, reverse=True):
+        for number in (2, 1):
             alike = [about for about in questions if len(about.texts) == number]
-            swapped = rng.permutation(len(alike)) % 2 == rng.integers(2)
-            for which in rng.permutation(len(alike)):
-                texts = alike[which].texts
-                items.append(_item(plan, texts[::-1] if swapped[which] else texts))
+            for about, swapped in form.half_swapped(alike, rng) if alike else ():
+                items.append(_item(plan, about.texts[::-1] if swapped else about.texts))
     return items
 
 
@@ -289,9 +265,9 @@ def _item(plan: Plan, texts: tuple[Text, ...]) -> form.Item:
     dataset, aspect = texts[0].dataset, texts[0].aspect
     sources = tuple(form.visible_source(plan, dataset, aspect, text.source) for text in texts)
     alike = len({text.item for text in texts}) == 1
-    options = form.COMPARED if len(texts) > 1 else form.rating_options(plan, dataset, aspect)
+    name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
     return form.Item(
-        (form.Question(f"q{'-'.join(name_of(plan, text) for text in texts)}", options),),
+        (form.Question(name, _options(plan, texts)),),
         plan.aspect_of(dataset, aspect),
         tuple(text.text for text in texts),
         sources[0] if alike else None,
@@ -299,11 +275,17 @@ def _item(plan: Plan, texts: tuple[Text, ...]) -> form.Item:
     )
 
 
-# --- answers ---------------------------------------------------------------------------------
+def _options(plan: Plan, texts: Sequence[Text]) -> form.Options:
+    if len(texts) > 1:
+        return form.COMPARED
+    return form.rating_options(plan, texts[0].dataset, texts[0].aspect)
+
+
+# --- answers -----------------------------------------------------------------------------------
 
 
 class Judged(NamedTuple):
-    """How many people found what is known, something else, no difference, and did not answer.
+    """How many people confirmed the known quality, contradicted it, or saw no difference.
 
     Of a text's ratings, those that are `worse` differ from its own: `lower` are below it, and all
     together are so many `steps` of the scale away.
@@ -321,14 +303,14 @@ Tally = Mapping[About, Judged]
 
 
 class Known:
-    """The texts that a study can ask about, found by what stands for them in question ids."""
+    """The texts that a study can ask about, found by their parts of question ids."""
 
     def __init__(self, plan: Plan, texts: Iterable[Text]) -> None:
         self._plan = plan
         self._texts = {name_of(plan, text): text for text in texts}
 
     def about(self, question: str) -> tuple[About, bool] | None:
-        """Return what a question is about, and whether the better text comes first; or None."""
+        """Return the subject of a question, and whether the better text comes first; or None."""
         texts = [self._texts.get(name) for name in question[1:].split("-")]
         if question[:1] != "q" or len(texts) > 2 or not texts[0]:
             return None
@@ -341,39 +323,23 @@ class Known:
     def options(self, question: str) -> list[str] | None:
         """Return what may be answered to a question, None to one that the study does not ask."""
         asked = self.about(question)
-        if not asked:
-            return None
-        about, _ = asked
-        if isinstance(about, Pair):
-            return [answer for answer, _ in form.COMPARED]
-        options = form.rating_options(self._plan, about.dataset, about.aspect)
-        return [answer for answer, _ in options]
-
-    def judgment(self, question: str, answer: str) -> tuple[About, int]:
-        """Return what a question is about, and what an answer, which was checked, says of it.
-
-        Of a pair 1: the better text is better, -1: the worse one, 0: neither. Of a text: by how
-        many steps of the scale the rating is above the text's own.
-        """
-        asked, options = self.about(question), self.options(question)
-        assert asked and options, "the response was checked"
-        about, first = asked
-        at = options.index(answer)
-        if isinstance(about, Pair):
-            return about, (1, -1, 0)[at] * (1 if first else -1)
-        return about, at - about.positions[0]
+        return [answer for answer, _ in _options(self._plan, asked[0].texts)] if asked else None
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return what a folder of answers says of a study whose tables are in `out`.
+    """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for what are no answers to its questions.
+    Raises UserErrors for answers that do not fit its questions.
     """
-    known = Known(plan, _texts(plan, out))
+    files = {
+        kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
+        for kind in NEEDS
+    }
+    made = [kind for kind, paths in files.items() if paths and all(p.is_file() for p in paths)]
+    known = Known(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
 
     def page(response: Response) -> tuple[str, Allowed]:
-        voters = response.survey.partition("-")[0]
-        prefix = voters if VOTERS.fullmatch(voters) else "1"
+        prefix = response.prefix if VOTERS.fullmatch(response.prefix) else "1"
         return page_id(response.answers, prefix), known.options
 
     responses = read_responses(folder, page).values()
@@ -383,8 +349,8 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     texts = [_text_row(about, each) for about, each in tally.items() if isinstance(about, Text)]
     tables = {
         "reevaluation.csv": (STATISTICS, rows),
-        "pairs.csv": ([*PAIRS, *JUDGED], pairs),
-        "texts.csv": ([*TEXTS, *RATED_AGAIN], texts),
+        "pairs.csv": (PAIRS, pairs),
+        "texts.csv": (TEXTS, texts),
     }
     single = f" and {len(texts)} single texts" if texts else ""
     about = f"about {len(pairs)} pairs of texts{single}"
@@ -392,46 +358,47 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
 
 
 def _lines(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield what people say of all aspects, a line for each dataset and group."""
-    places: dict[tuple[str, str], dict[str, Row]] = {}
+    """Yield the results over all aspects, a line for each dataset and group."""
+    groups: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
         if not row["aspect"]:
-            places.setdefault((row["dataset"], row["group"]), {})[row["statistic"]] = row
-    for place, found in places.items():
-        parts = [f"agreement {formatted(found[AGREEMENT])}"]
-        if NO_DIFFERENCE in found:
-            parts.append(f"no difference {found[NO_DIFFERENCE]['value']:.3f}")
-        if DISTANCE in found:
-            parts.append(f"mean distance {found[DISTANCE]['value']:.3f} steps of the scale")
-        yield f"{', '.join(place)}: {'; '.join(parts)}"
-
-
-def _texts(plan: Plan, out: Path) -> Iterator[Text]:
-    """Yield the texts of every kind that is made; raises UserError if none is."""
-    made = []
-    for kind in NEEDS:
-        files = [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
-        if files and all(path.is_file() for path in files):
-            made.append(kind)
-    for kind in made or NEEDS:
-        yield from texts_of(plan, out, kind)
+            groups.setdefault((row["dataset"], row["group"]), {})[row["statistic"]] = row
+    for group, by_statistic in groups.items():
+        parts = [f"agreement {formatted(by_statistic[AGREEMENT])}"]
+        if NO_DIFFERENCE in by_statistic:
+            parts.append(f"no difference {by_statistic[NO_DIFFERENCE]['value']:.3f}")
+        if DISTANCE in by_statistic:
+            parts.append(f"mean distance {by_statistic[DISTANCE]['value']:.3f} steps of the scale")
+        yield f"{', '.join(group)}: {'; '.join(parts)}"
 
 
 def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
-    """Return what people said of each pair and text; sorted by dataset, aspect, group and texts.
+    """Return people's judgments of each pair and text, by dataset, aspect, group and texts.
 
     A page says how many voters there are: of those who did not answer, judgments are missing.
     """
+    # of a pair 1: the better text is better, -1: the worse one, 0: neither; of a text: by how many
+    # steps of the scale the rating is above the text's own
     judgments: dict[About, list[int]] = {}
-    planned: dict[About, int] = {}
+    planned: Counter[About] = Counter()
     for response in responses:
-        voters = int(response.survey.partition("-")[0])
         for question, answer in response.answers.items():
-            about, judgment = known.judgment(question, answer)
+            asked, options = known.about(question), known.options(question)
+            assert asked and options, "the response was checked"
+            (about, better_first), position = asked, options.index(answer)
+            if isinstance(about, Pair):
+                judgment = (1, -1, 0)[position] * (1 if better_first else -1)
+            else:
+                judgment = position - about.positions[0]
             judgments.setdefault(about, []).append(judgment)
-            planned[about] = max(voters, planned.get(about, 0))
+            planned[about] = max(int(response.prefix), planned[about])
+
+    def order(about: About) -> tuple[str, ...]:
+        first, targets = about.texts[0], (text.target for text in about.texts)
+        return (first.dataset, first.aspect, about.group, first.set, *targets)
+
     tally: dict[About, Judged] = {}
-    for about in sorted(judgments, key=_sort_key):
+    for about in sorted(judgments, key=order):
         values = judgments[about]
         missing, same = max(0, planned[about] - len(values)), values.count(0)
         if isinstance(about, Pair):
@@ -442,35 +409,30 @@ def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
     return tally
 
 
-def _sort_key(about: About) -> tuple[str, ...]:
-    first = about.texts[0]
-    targets = (text.target for text in about.texts)
-    return (first.dataset, first.aspect, about.group, first.set, *targets)
-
-
 def _statistics(dataset: str, tally: Tally) -> Iterator[Row]:
     """Yield a dataset's statistics, over all aspects (none named) and of each, group by group."""
-    rows = {about: each for about, each in tally.items() if about.texts[0].dataset == dataset}
-    items = sorted({source for about in rows for source in about.sources})
-    weights = deletions(len(items)) if items else None
-    for aspect in ["", *sorted({about.texts[0].aspect for about in rows})] if items else ():
+    judged = {about: each for about, each in tally.items() if about.texts[0].dataset == dataset}
+    if not judged:
+        return
+    items = sorted({source for about in judged for source in about.sources})
+    weights = deletions(len(items))
+    for aspect in ["", *sorted({about.texts[0].aspect for about in judged})]:
         for group, parts in GROUPS.items():
             some = {
                 about: each
-                for about, each in rows.items()
+                for about, each in judged.items()
                 if about.group in parts and aspect in ("", about.texts[0].aspect)
             }
-            if weights is None or {about.group for about in some} != parts:
-                continue
-            for name, estimate in _estimates(group, some, items, weights).items():
-                place = {"dataset": dataset, "aspect": aspect, "group": group, "statistic": name}
-                yield place | numbers_of(estimate)
+            if {about.group for about in some} == parts:
+                for name, estimate in _estimates(group, some, items, weights).items():
+                    place = (dataset, aspect, group, name)
+                    yield dict(zip(STATISTICS, place, strict=False)) | numbers_of(estimate)
 
 
 def _estimates(
     group: str, tally: Tally, items: Sequence[str], weights: NDArray[np.int64]
 ) -> dict[str, Estimate]:
-    """Return the shares of judgments that find what is known, and that see no difference.
+    """Return the shares of judgments that confirm the known quality, and that see no difference.
 
     Ratings have no such share; they have the mean number of steps between them and the known one.
     """
@@ -505,12 +467,11 @@ def sources_of(questions: Sequence[About]) -> list[str]:
 
 def _pair_row(pair: Pair, judged: Judged) -> Row:
     better, worse = pair.better, pair.worse
-    texts = better.dataset, better.aspect, pair.group, better.set, better.target, worse.target
-    numbers = dict(zip(JUDGED, judged[: len(JUDGED)], strict=True))
-    return dict(zip(PAIRS, (*texts, better.level, worse.level), strict=True)) | numbers
+    place = better.dataset, better.aspect, pair.group, better.set, better.target, worse.target
+    return dict(zip(PAIRS, (*place, better.level, worse.level, *judged[:4]), strict=True))
 
 
 def _text_row(text: Text, judged: Judged) -> Row:
     place = text.dataset, text.aspect, text.set, text.target, text.level
     counts = judged.better, judged.lower, judged.worse - judged.lower, judged.missing, judged.steps
-    return dict(zip([*TEXTS, *RATED_AGAIN], [*place, *counts], strict=True))
+    return dict(zip(TEXTS, (*place, *counts), strict=True))

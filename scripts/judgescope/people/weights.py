@@ -7,14 +7,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.people import form
-from judgescope.people.responses import Allowed, Response, read_responses
+from judgescope.people.answers import Allowed, Response, read_responses
 from judgescope.plan import Plan
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card, write_new_card
@@ -33,18 +33,6 @@ class Survey(NamedTuple):
         """Return the id of the page: answers belong to these questions and no others."""
         return hashlib.sha256(canonical(self._asdict()).encode()).hexdigest()[:16]
 
-    @property
-    def page(self) -> form.Page:
-        """Return the page that asks the questions."""
-        options = tuple((aspect, name) for aspect, (name, _) in self.aspects.items())
-        items = [
-            form.Item((form.Question(perturbation, options, issue),))
-            for perturbation, issue in self.issues.items()
-        ]
-        definitions = [*self.aspects.values()]
-        file = f"{self.task}.html"
-        return form.Page("weights", self.task, file, self.id, items, definitions=definitions)
-
 
 def surveys(plan: Plan) -> Iterator[Survey]:
     """Yield a study's surveys, one for each task with more than one aspect.
@@ -55,14 +43,13 @@ def surveys(plan: Plan) -> Iterator[Survey]:
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
         aspects = dict.fromkeys(name for each in datasets for name in plan.plain_aspects(each))
         perturbed = dict.fromkeys(name for each in datasets for name, _ in plan.perturbed(each))
-        if len(aspects) < 2 or not perturbed:
-            continue
-        cards = {aspect: plan.aspects[aspect].in_task(task) for aspect in aspects}
-        yield Survey(
-            task,
-            {aspect: (card.name, card.definition) for aspect, card in cards.items()},
-            {name: _issue(plan, name) for name in perturbed},
-        )
+        if len(aspects) > 1 and perturbed:
+            cards = {aspect: plan.aspects[aspect].in_task(task) for aspect in aspects}
+            yield Survey(
+                task,
+                {aspect: (card.name, card.definition) for aspect, card in cards.items()},
+                {name: _issue(plan, name) for name in perturbed},
+            )
 
 
 def _issue(plan: Plan, perturbation: str) -> str:
@@ -79,22 +66,28 @@ def _issue(plan: Plan, perturbation: str) -> str:
 def make(plan: Plan, folder: Path) -> list[Path]:
     """Write the page of each task into a folder and return their paths.
 
-    Raises UserError where there is nothing to ask.
+    Raises UserError if there is nothing to ask.
     """
-    pages = [survey.page for survey in surveys(plan)]
+    pages = []
+    for survey in surveys(plan):
+        options = tuple((aspect, name) for aspect, (name, _) in survey.aspects.items())
+        items = [
+            form.Item((form.Question(perturbation, options, issue),))
+            for perturbation, issue in survey.issues.items()
+        ]
+        page = form.Page("weights", survey.task, f"{survey.task}.html", survey.id, items)
+        pages.append(page._replace(definitions=[*survey.aspects.values()]))
     if not pages:
-        raise UserError(
-            "there is nothing to ask: no task has several aspects and a perturbation",
-            where=plan.study.study,
-        )
-    return form.write_pages(pages, folder)
+        raise form.nothing_to_ask(plan, "no task has several aspects and a perturbation")
+    form.write_pages(pages, folder)
+    return [folder / page.file for page in pages]
 
 
-def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]]:
+def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     """Return a card of weights from a folder of answers, and a line about each task.
 
-    A weight is the share of the voters who chose the aspect. Raises UserErrors for what are no
-    answers to the study's surveys.
+    A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
+    not fit the study's surveys.
     """
     known = {survey.id: survey for survey in surveys(plan)}
     nothing = Survey("", {}, {})
@@ -105,19 +98,24 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[dict[str, Any], list[str]
         complete = set(response.answers) == set(issues)
         return survey.id if complete else None, lambda q: survey.aspects if q in issues else None
 
-    votes: dict[str, list[Mapping[str, str]]] = {survey.task: [] for survey in known.values()}
+    votes: dict[str, list[Mapping[str, str]]] = {}
     for response in read_responses(folder, page).values():
-        votes[response.task].append(response.answers)
-    answered = [survey for survey in known.values() if votes[survey.task]]
-    card = {
+        votes.setdefault(response.task, []).append(response.answers)
+    answered = {survey.task: survey for survey in known.values() if survey.task in votes}
+    content = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
-        "tasks": {survey.task: _weights(survey, votes[survey.task]) for survey in answered},
-        "voters": {survey.task: len(votes[survey.task]) for survey in answered},
-        "agreement": {survey.task: _alpha(survey, votes[survey.task]) for survey in answered},
+        "tasks": {task: _weights(survey, votes[task]) for task, survey in answered.items()},
+        "voters": {task: len(votes[task]) for task in answered},
+        "agreement": {task: _alpha(survey, votes[task]) for task, survey in answered.items()},
     }
-    validate_card("weights", card, name)
-    return card, [_line(survey, card) for survey in answered]
+    card: Weights = validate_card("weights", content, name)
+    lines = []
+    for task, alpha in card.agreement.items():
+        questions = f"{card.voters[task]} voters, {len(answered[task].issues)} questions"
+        shown = "undefined" if alpha is None else f"{alpha:.2f}"
+        lines.append(f"{task}: {questions}, agreement (nominal alpha) {shown}")
+    return card, lines
 
 
 def _weights(survey: Survey, votes: list[Mapping[str, str]]) -> dict[str, dict[str, float]]:
@@ -141,15 +139,6 @@ def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
     ).value
 
 
-def _line(survey: Survey, card: Mapping[str, Any]) -> str:
-    alpha = card["agreement"][survey.task]
-    shown = "undefined" if alpha is None else f"{alpha:.2f}"
-    return (
-        f"{survey.task}: {card['voters'][survey.task]} voters, {len(survey.issues)} questions, "
-        f"agreement (nominal alpha) {shown}"
-    )
-
-
-def write(card: Mapping[str, Any], path: Path) -> None:
+def write(card: Weights, path: Path) -> None:
     """Write a card of weights; an existing one is not overwritten (UserError)."""
-    write_new_card(Weights.model_validate(card).model_dump(mode="json"), path)
+    write_new_card(card.model_dump(mode="json"), path)

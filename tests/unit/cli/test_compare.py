@@ -29,7 +29,7 @@ HOLM = row("b", 0.03, None, None, statistic="p_holm_pearson", judge_b="a")
 
 def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> list[str]:
     sides = Side("a", first, "a"), Side("b", second, "b")
-    return list(lines("agreement", *sides, paired, most=most))
+    return list(lines("agreement", *sides, paired, limit=most))
 
 
 def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
@@ -76,7 +76,7 @@ def test_many_rows_are_cut_and_that_is_said() -> None:
     aspects = [f"x{at}" for at in range(5)]
     first, second = ([row(j, 0.5, 0.4, 0.6, aspect=x) for x in aspects] for j in "ab")
     said = told(first, second, most=2)
-    assert "… and 3 more: --rows 0" in "\n".join(said)
+    assert "… and 3 more rows: --rows 0" in "\n".join(said)
 
 
 def test_signatures_that_differ_are_shown_by_part() -> None:
@@ -84,7 +84,7 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
     said = told([A], [other])
     assert "signatures differ in card: 1 | 9" in said
     assert "signatures differ in draws: none | 20" in said
-    same = list(lines("agreement", Side("one", [A]), Side("two", [A]), [], most=0))
+    same = list(lines("agreement", Side("one", [A]), Side("two", [A]), [], limit=0))
     assert "signatures: the same on both sides" in same
 
 

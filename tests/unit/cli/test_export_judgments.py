@@ -15,8 +15,17 @@ import yaml
 
 import running
 from cell_files import write_part
-from judgescope.cli.export.dictionary import COLUMNS, TEXTS, columns, dictionary, schema
-from judgescope.cli.export.judgments import blocks, export, guarded, rows
+from judgescope.cli.export.judgments import (
+    COLUMNS,
+    TEXTS,
+    blocks,
+    columns,
+    dictionary,
+    export,
+    guarded,
+    rows,
+    schema,
+)
 from judgescope.core.errors import UserError
 from judgescope.plan import Plan, load_plan
 from judgescope.schema.tables import table_of, write_table
@@ -204,7 +213,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         "tiny", texts=False
     )
     status, said = say("judgments", "j.parquet")
-    assert status == 1 and "there already" in said and "--force" in said
+    assert status == 1 and "exists already" in said and "--force" in said
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
     assert say("judgments", "j.csv")[0] == 0 and (tmp_path / "j.csv.dictionary.md").is_file()

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.cli.export.choice import Grid, grids
-from judgescope.cli.export.latex import document, escaped
+from judgescope.cli.export.latex import Grid, document, escaped, grids
 from judgescope.core.errors import UserError
 from judgescope.report.report import Report
 from judgescope.statistics.result import NO_AGREEMENT

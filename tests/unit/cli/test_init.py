@@ -8,9 +8,8 @@ import pytest
 
 import running
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init.flags import read_scale
+from judgescope.cli.init.flags import key_name, read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
-from judgescope.cli.init.judge import key_name
 from judgescope.core.errors import UserError, UserErrors
 
 __all__ = ["here"]
@@ -23,7 +22,8 @@ def test_columns_are_guessed_from_names_and_cells() -> None:
         None,
     )
     assert found.ratings == {"fluency": ["fluency_rater1", "fluency_rater2"]}
-    assert (found.task, found.left, found.means) == ("summarization", ["remark"], False)
+    assert (found.task, found.means) == ("summarization", False)
+    assert ROWS[0].keys() - found.used == {"remark"}
 
 
 def test_the_longest_texts_are_judged_where_no_name_tells() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import running
 from asking import DEMO, WRITING, Study
-from judgescope.cli.pilot import FEW, conclusions
+from judgescope.cli.summary import FEW, conclusions
 from judgescope.schema.tables import table_of, write_table
 from scripted import Body, Endpoint, Said, reply, serve
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import running
-from judgescope.cli.read_replies import check_file, listed, summary
+from judgescope.cli.context import check_output
+from judgescope.cli.replies import listed, summary
 from judgescope.core.errors import UserError
 
 Row = dict[str, Any]
@@ -34,15 +35,20 @@ def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("r.csv", "JSON lines"), ("no/r.jsonl", "no such folder"), ("there.jsonl", "is there")],
+    [
+        ("r.csv", "kind of file is not written"),
+        ("no/r.jsonl", "no such folder"),
+        ("there.jsonl", "exists already"),
+    ],
 )
 def test_a_file_that_cannot_be_written_is_named_first(
     name: str, reason: str, tmp_path: Path
 ) -> None:
     (tmp_path / "there.jsonl").touch()
     with pytest.raises(UserError, match=reason):
-        check_file(tmp_path / name)
-    check_file(tmp_path / "new.jsonl")
+        check_output(tmp_path / name, [".jsonl"], todo="choose another name")
+    check_output(tmp_path / "new.jsonl", [".jsonl"], todo="choose another name")
+    check_output(tmp_path / "there.jsonl", [".jsonl"])
 
 
 @pytest.mark.heavy
@@ -55,7 +61,7 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
         return done.stdout
 
     assert "judgescope run study.yaml" in said("replies", "read", "study.yaml")
-    assert "this study damages no text" in said("spotcheck", "study.yaml")
+    assert "this study perturbs no text" in said("spotcheck", "study.yaml")
     assert "there is no such file" in said("spotcheck", "none.yaml")
 
 

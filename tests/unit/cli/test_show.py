@@ -30,7 +30,7 @@ ROWS = [
 
 def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str) -> list[str]:
     told = {name: [value] for name, value in wanted.items()}
-    return lines("agreement", rows, told, most=most, notes=notes)
+    return lines("agreement", rows, told, limit=most, notes=notes)
 
 
 def test_what_is_the_same_everywhere_stands_once() -> None:
@@ -95,4 +95,4 @@ def test_the_command(tmp_path: Path) -> None:
     status, said = told("--judge", "two", "agreement")
     assert status == 1 and "no table is named" in said and "name it first" in said
     status, said = told("agreement", "--rows", "-3")
-    assert status == 1 and "--rows" in said
+    assert status == 1 and "--rows must be 0 or greater" in said

@@ -15,7 +15,8 @@ import yaml
 
 import running
 from asking import Study
-from judgescope.cli.targets import SCHEMA, check_file
+from judgescope.cli.context import check_output
+from judgescope.cli.export.targets import SCHEMA, WRITERS
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.recorded.engine import RecordedEngine
@@ -266,9 +267,9 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
 
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not written"):
-        check_file(tmp_path / "targets.xlsx")
+        check_output(tmp_path / "targets.xlsx", WRITERS)
     with pytest.raises(UserError, match="no such folder"):
-        check_file(tmp_path / "nowhere" / "targets.csv")
+        check_output(tmp_path / "nowhere" / "targets.csv", WRITERS)
 
 
 ROWS: list[Row] = [

@@ -11,7 +11,7 @@ from msgspec.json import decode
 from asking import Study
 from distilling import MEMBERS, STUDENT, distilling, table
 from judgescope.cli.distill import write_card
-from judgescope.cli.targets import export
+from judgescope.cli.export.targets import export
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import (
     CheckStudentSpec,

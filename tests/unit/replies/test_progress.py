@@ -17,7 +17,7 @@ from judgescope.engines.requests import Reply
 from judgescope.replies import progress as module
 from judgescope.replies.progress import Progress
 from judgescope.schema.cards import Price
-from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, last_told
+from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, progress_of
 
 
 class Clock:
@@ -77,12 +77,12 @@ START, SOME, MORE = (
 
 
 def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
-    assert last_told(tmp_path / "none.log") is None
-    assert last_told(log(tmp_path, START)) is None
-    assert last_told(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == (
+    assert progress_of(tmp_path / "none.log") is None
+    assert progress_of(log(tmp_path, START)) is None
+    assert progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == (
         "3 of 9, 0 refused"
     )
-    assert last_told(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
+    assert progress_of(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
 
 
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
@@ -100,9 +100,10 @@ def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
 
 def test_failed_attempts_stand_beside_how_far_it_is_until_more_comes(tmp_path: Path) -> None:
     failed = "attempts failed: 2, the last with: HTTP 503\n"
-    assert last_told(log(tmp_path, START, failed)) == failed.strip()
-    assert last_told(log(tmp_path, failed, SOME, failed)) == f"3 of 9, 0 refused; {failed.strip()}"
-    assert last_told(log(tmp_path, failed, SOME, failed, MORE)) == "5 of 9, 1 refused"
+    assert progress_of(log(tmp_path, START, failed)) == failed.strip()
+    both = f"3 of 9, 0 refused; {failed.strip()}"
+    assert progress_of(log(tmp_path, failed, SOME, failed)) == both
+    assert progress_of(log(tmp_path, failed, SOME, failed, MORE)) == "5 of 9, 1 refused"
 
 
 def test_of_a_job_a_line_comes_once_a_minute_and_only_if_it_is_new(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 import report_study
-from judgescope.cli.read_replies import summary as read_summary
+from judgescope.cli.replies import summary as read_summary
 from judgescope.cli.summary import summary
 from judgescope.methods import coverage
 from judgescope.parsing.judgment import (

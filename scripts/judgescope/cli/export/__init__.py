@@ -1,1 +1,130 @@
-"""What leaves a study for elsewhere: tables for a paper, a card of results, tidy judgments."""
+"""The command `judgescope export`: results for papers, repositories and other programs."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgescope.cli.context import check_output, plan_of_study
+from judgescope.core.errors import UserError
+from judgescope.core.files import whole
+
+if TYPE_CHECKING:
+    from judgescope.report.report import Report
+
+FILTERS = (
+    *("dataset", "judge", "aspect", "statistic", "level"),
+    *("perturbation", "degree", "criterion", "judge_b", "k"),
+)
+"""The columns by which the rows of a LaTeX table are chosen."""
+ACROSS = ("aspect", "perturbation")
+"""What the columns of a LaTeX table can be."""
+EXISTS = "another name, or --force"
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `export` to a parser's subcommands; each kind sets `act`."""
+    parser = commands.add_parser(
+        "export",
+        help="LaTeX tables, a summary in Markdown, or all judgments in one file",
+    )
+    parser.add_argument("study", type=Path, help="the study's YAML file")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    latex = kinds.add_parser("latex", help="write numbers of a result table, by judge, as LaTeX")
+    latex.add_argument("table", help="the result table: agreement, discernment, …")
+    card = kinds.add_parser("card", help="write a Markdown summary of settings and results")
+    judgments = kinds.add_parser(
+        "judgments", help="write one row per judgment, with a data dictionary"
+    )
+    for kind, suffixes, act in (
+        (latex, ".tex", export_latex),
+        (card, ".md", export_card),
+        (judgments, ".parquet or .csv", export_judgments),
+    ):
+        kind.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
+        kind.add_argument("--force", action="store_true", help="overwrite an existing file")
+        kind.set_defaults(act=act)
+    for name in FILTERS:
+        latex.add_argument(
+            f"--{name.replace('_', '-')}",
+            nargs="+",
+            default=[],
+            type=int if name == "k" else str,
+            help=f"only of this {name}",
+        )
+    latex.add_argument("--columns", choices=ACROSS, help="the table's columns; default: aspects")
+    judgments.add_argument(
+        "--texts", action="store_true", help="include sources, judged texts and rationales"
+    )
+
+
+def export_latex(args: argparse.Namespace) -> int:
+    """Write the chosen numbers of a table as LaTeX, one table per dataset, statistic and level."""
+    from judgescope.cli.export.latex import document, grids
+
+    _check_new(args, ".tex")
+    report = report_of(args.study)
+    wanted = {name: values for name in FILTERS if (values := getattr(args, name))}
+    tables = grids(report, args.table, wanted, args.columns)
+    _write(args.file, document(report, tables))
+    print(f"{args.file}: {len(tables)} tables; the document needs \\usepackage{{booktabs}}")
+    return 0
+
+
+def export_card(args: argparse.Namespace) -> int:
+    """Write the results card of a study."""
+    from judgescope.cli.export.card import card
+
+    _check_new(args, ".md")
+    _write(args.file, card(report_of(args.study)))
+    print(args.file)
+    return 0
+
+
+def export_judgments(args: argparse.Namespace) -> int:
+    """Write all judgments of a study to one file, and the dictionary of its columns beside it."""
+    from judgescope.cli.export.judgments import WRITERS, dictionary, export
+
+    _check_new(args, *WRITERS)
+    beside = args.file.with_name(f"{args.file.name}.dictionary.md")
+    check_output(beside, [".md"], todo=None if args.force else EXISTS)
+    plan = plan_of_study(args.study)
+    out = Path("results") / plan.study.study
+    print(export(plan, out, args.file, texts=args.texts, source=str(args.study)))
+    _write(beside, dictionary(plan.study.study, texts=args.texts))
+    print(f"{beside}: what the columns mean")
+    return 0
+
+
+def _check_new(args: argparse.Namespace, *suffixes: str) -> None:
+    check_output(args.file, suffixes, todo=None if args.force else EXISTS)
+
+
+def _write(path: Path, text: str) -> None:
+    with whole(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def report_of(study: Path) -> "Report":
+    """Return the contents of a study's report; raise UserError if its tables are missing."""
+    from msgspec.json import decode
+
+    from judgescope.core.paths import HOME
+    from judgescope.plan.inputs import without_folders
+    from judgescope.plan.specs import Specs
+    from judgescope.report.report import Report
+    from judgescope.report.specs import ReportSpec
+
+    plan = plan_of_study(study)
+    command = f"judgescope run {without_folders(study, HOME)}"
+    report = Specs(plan, HOME, f"results/{plan.study.study}").report(command)
+    spec = decode(report, type=ReportSpec)
+    needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
+    missing = [path for path in needed if not Path(path).is_file()]
+    if missing:
+        complete = len(missing) == len(needed)
+        raise UserError(
+            "this study has no results yet" if complete else "results are missing",
+            where=", ".join(missing[:3]) + (", …" if missing[3:] else ""),
+            todo=f"judgescope run {study}",
+        )
+    return Report.load(spec)

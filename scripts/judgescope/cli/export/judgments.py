@@ -1,54 +1,187 @@
-"""Every judgment of a study as one tidy file.
+"""Every judgment of a study as one tidy file, and the data dictionary of its columns.
 
-Read cell by cell and written block by block: no more than one set of texts, one cell and one block
-are in memory, however many judgments there are.
+It is read cell by cell and written block by block: no more than one set of texts, one cell and one
+block are in memory, however many judgments there are.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from hashlib import sha256
+from itertools import islice
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from judgescope.cli.export.dictionary import schema
+from judgescope import __version__
+from judgescope.cli.export.markdown import escaped
+from judgescope.cli.export.markdown import row as table_row
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 from judgescope.plan import Plan
 from judgescope.plan.judges import engine_of, scale_of
-from judgescope.plan.study import Cell, CellAspect
+from judgescope.plan.study import CellAspect
 from judgescope.report.items import Texts
-from judgescope.schema.tables import TEXT, read_part
+from judgescope.report.words import STATUSES
+from judgescope.schema.tables import COUNT, NUMBER, TEXT, read_part
 
 Row = dict[str, Any]
 BLOCK = 50_000
 """Judgments that are written at once; a row group of Parquet."""
 FORMULA = r"^('*[=+\-@\t\r\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
-"""A text that begins so is a formula to a spreadsheet, or looks like one that was guarded."""
+"""A text that a spreadsheet takes for a formula, or that looks like one with its guard."""
 NUMERAL = r"^[+-]?[0-9]+([.][0-9]+)?$"
-NAMES = [
-    *("kind", "target", "target_b", "hint", "key", "draw", "value", "label"),
-    *("spans", "rationale", "status", "rule", "parser"),
-]
+COPIED = ("kind", "target", "target_b", "hint", "draw", "status", "rule", "parser", "label")
+"""Columns of the table of judgments that an export has under the same name."""
+
+
+# --- columns ---------------------------------------------------------------------------------
+
+
+class Column(NamedTuple):
+    """A column: its type, meaning, allowed values, when it is empty ("": never), and its unit."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    allowed: str = "any text"
+    empty: str = ""
+    unit: str = ""
+
+    @property
+    def field(self) -> pa.Field:
+        """Return the column of the schema, with its description as metadata."""
+        names = ("unit", "meaning", "allowed", "empty")
+        metadata = {name: getattr(self, name) for name in names}
+        return pa.field(self.name, self.type, metadata=metadata)
+
+
+TYPES = {TEXT: "text", NUMBER: "number", COUNT: "whole number"}
+ID, DIGITS = "an id: lower case, digits, - and _", "64 hexadecimal digits"
+PAIR, DERIVED = "nothing was compared", "the judge is made from others"
+UNKNOWN = "the judge's card or replies do not say"
+UNRATED, UNSCALED = "nobody rated this text on this aspect", "there is no scale"
+COLUMNS = (
+    Column("dataset", TEXT, "the dataset card", ID),
+    Column("item", TEXT, "the source and all that was written for it"),
+    Column("target", TEXT, "the judged text, unique in its dataset"),
+    Column("target_b", TEXT, "the text that it was compared with", empty=PAIR),
+    Column("system", TEXT, "who wrote the judged text"),
+    Column("perturbation", TEXT, "what was done to the text", f"original, systems, or {ID}"),
+    Column("degree", TEXT, "how much of it", "minor, major, single, …", "it has no degrees"),
+    Column(
+        "step",
+        COUNT,
+        "how far the text is from its original",
+        "≥ 0",
+        unit="errors, or rounds of damage",
+    ),
+    Column("judge", TEXT, "the judge card", ID),
+    Column("engine", TEXT, "what answers for the judge", "openai, vllm, lexical, control, …"),
+    Column("model", TEXT, "the model card", ID, DERIVED),
+    Column("form", TEXT, "the prompt, or what is computed", ID, DERIVED),
+    Column("kind", TEXT, "what was asked for", "rate, compare, derive"),
+    Column("aspect", TEXT, "the aspect card", ID),
+    Column("criterion", TEXT, "the wording of the aspect", ID, "it is the aspect's own one"),
+    Column("hint", TEXT, "the rating in the judge's hint", "a number as text", "there was none"),
+    Column("draw", COUNT, "which of several replies to the same question", "0, 1, 2, …"),
+    Column("status", TEXT, "whether the reply could be read", ", ".join(STATUSES)),
+    Column(
+        "rule", TEXT, "how the number was found in the reply", "a name of the parser's", UNKNOWN
+    ),
+    Column("parser", TEXT, "what read the reply, and its version", "name@version", UNKNOWN),
+    Column(
+        "score",
+        NUMBER,
+        "the number of this reply alone",
+        "scale_min to scale_max where there is a scale",
+        "status is not ok",
+        "points of the judge's scale; of a comparison 1, 0 or -1",
+    ),
+    Column("label", TEXT, "the class that the reply names", empty="it names none"),
+    Column("scale_min", NUMBER, "the least score", "any number", UNSCALED, "points"),
+    Column("scale_max", NUMBER, "the highest score", "any number", UNSCALED, "points"),
+    Column("errors", COUNT, "how many the reply lists", "≥ 0", "the judge lists none", "errors"),
+    Column(
+        "rating", NUMBER, "the mean rating", "any number", UNRATED, "points of the dataset's scale"
+    ),
+    Column("rating_n", COUNT, "how many it is the mean of", "≥ 0", unit="ratings"),
+    Column("rating_by", TEXT, "who rated", "human, planned, …", UNRATED),
+    Column("text_sha256", TEXT, "sha256 of the judged text in UTF-8", DIGITS),
+    Column(
+        "request_key",
+        TEXT,
+        "the request in the reply store; the same question has the same key in every study",
+        DIGITS,
+        "nothing was asked",
+    ),
+)
+TEXTS = (
+    Column("source", TEXT, "what the text was written for", empty="there is none"),
+    Column("text", TEXT, "the judged text"),
+    Column("text_b", TEXT, "the text that it was compared with", empty=PAIR),
+    Column("rationale", TEXT, "the judge's reasons", empty="it gave none"),
+)
+"""Columns that only an export with texts has: the terms of their dataset apply to them."""
+
+
+def columns(*, texts: bool) -> tuple[Column, ...]:
+    """Return the columns of an export, in order."""
+    return (*COLUMNS, *(TEXTS if texts else ()))
+
+
+def schema(*, texts: bool) -> pa.Schema:
+    """Return the schema of an export, whose fields describe themselves."""
+    return pa.schema([column.field for column in columns(texts=texts)])
+
+
+def dictionary(study: str, *, texts: bool) -> str:
+    """Return the data dictionary as Markdown."""
+    heads = ["column", "type", "unit", "meaning", "values", "empty where"]
+    lines = [
+        f"# Judgments of {escaped(study)}: the columns",
+        "",
+        "One row is one judgment: what one reply of one judge says of one text on one aspect. "
+        "In CSV, an empty cell stands for an empty value, and a text that a spreadsheet would take "
+        "for a formula, as it begins with =, +, - or @, has one apostrophe more before it. The "
+        "same columns are described in the field metadata of a Parquet file. "
+        f"Written by judgescope {__version__}.",
+        "",
+        table_row(heads),
+        table_row(["---"] * len(heads)),
+    ]
+    for column in columns(texts=texts):
+        cells = (column.unit, column.meaning, column.allowed, column.empty or "never")
+        lines.append(table_row([f"`{column.name}`", TYPES[column.type], *map(escaped, cells)]))
+    return "\n".join(lines) + "\n"
+
+
+# --- rows ------------------------------------------------------------------------------------
 
 
 def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> str:
-    """Write all judgments of a study's results; return what there is to say of it.
+    """Write all judgments of a study's results; return a summary.
 
-    `source` names the study's file in messages. Raises UserError where a cell was not
-    judged yet.
+    `source` names the study's file in messages. Raises UserError if a cell is not judged yet.
     """
-    cells = check(plan, out, source)
-    told, number = schema(texts=texts), 0
-    kept = guarded if path.suffix.lower() == ".csv" else lambda block: block
-    with whole(path) as part, WRITERS[path.suffix.lower()](part, told) as file:
-        for block in blocks(rows(plan, out, texts=texts), told):
-            file.write_table(kept(block))
+    cells = [cell for dataset in plan.datasets for cell in plan.cells_of(dataset)]
+    files = [Path(plan.file(out, "judgments", cell)) for cell in cells]
+    if missing := [file for file in files if not file.is_file()]:
+        raise UserError(
+            "not every cell of this study has been judged",
+            where=str(missing[0]),
+            got=f"{len(missing)} cells without judgments",
+            todo=f"judgescope run {source}",
+        )
+    fields, number, suffix = schema(texts=texts), 0, path.suffix.lower()
+    with whole(path) as part, WRITERS[suffix](part, fields) as file:
+        for block in blocks(rows(plan, out, texts=texts), fields):
+            file.write_table(guarded(block) if suffix == ".csv" else block)
             number += len(block)
     return f"{path}: {number:,} judgments in {len(cells):,} cells"
 
@@ -58,97 +191,55 @@ def guarded(block: pa.Table) -> pa.Table:
 
     Numbers stay. To read such a text as it was, leave one apostrophe out.
     """
-    for at, told in enumerate(block.schema):
-        if told.type == TEXT:
-            texts = block.column(at)
+    for number, field in enumerate(block.schema):
+        if field.type == TEXT:
+            texts = block.column(number)
             safe = pc.replace_substring_regex(texts, FORMULA, r"'\1")
-            number = pc.match_substring_regex(texts, NUMERAL)
-            block = block.set_column(at, told, pc.if_else(number, texts, safe))
+            numerals = pc.match_substring_regex(texts, NUMERAL)
+            block = block.set_column(number, field, pc.if_else(numerals, texts, safe))
     return block
-
-
-def check(plan: Plan, out: Path, source: str) -> list[Cell]:
-    """Return the cells of a study. Raises UserError if the judgments of one are not there."""
-    cells = [cell for dataset in plan.datasets for cell in plan.cells_of(dataset)]
-    files = {cell: Path(plan.file(out, "judgments", cell)) for cell in cells}
-    missing = [cell for cell in cells if not files[cell].is_file()]
-    if missing:
-        raise UserError(
-            "not every cell of this study has been judged",
-            where=str(files[missing[0]]),
-            got=f"{len(missing)} cells without judgments",
-            todo=f"judgescope run {source}",
-        )
-    return cells
 
 
 def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
     """Yield every judgment, in the order of datasets, sets of texts, judges, aspects, requests."""
     for dataset in plan.datasets:
         known = Texts(str(out), dataset)
-        sources = {one.item: one.source for one in known.items()} if texts else {}
-        by = plan.datasets[dataset].ratings
-        for cell in _by_set(plan, dataset):
-            common = _of_cell(plan, cell)
+        sources = {item.item: item.source for item in known.items()} if texts else {}
+        order = {name: at for at, name in enumerate(plan.target_sets(dataset))}
+        cells = plan.cell_aspects_of(dataset)
+        for cell in sorted(cells, key=lambda cell: order[cell.perturbation]):
+            common, targets = _of_cell(plan, cell), known.of(cell.perturbation)
             ratings = known.ratings(split(cell.aspect)[0])
-            hashes = _Hashes()
-            for told in _read(plan, out, cell):
-                target = known.of(cell.perturbation)[told["target"]]
-                found = ratings.get((told["target"], told["target_b"]), [])
+            digest = cache(lambda text: sha256(text.encode()).hexdigest())  # of several draws
+            for judgment in _judgments(plan, out, cell):
+                target = targets[judgment["target"]]
+                rated = ratings.get((judgment["target"], judgment["target_b"]), [])
                 row = {
                     **common,
-                    **_said(told),
+                    **{name: judgment[name] for name in COPIED},
+                    "score": judgment["value"] if judgment["status"] == "ok" else None,
+                    "errors": None if judgment["spans"] is None else len(judgment["spans"]),
+                    "request_key": judgment["key"],
                     "item": target.item,
                     "system": target.system,
                     "step": target.step,
-                    "rating": fsum(found) / len(found) if found else None,
-                    "rating_n": len(found),
-                    "rating_by": by if found else None,
-                    "text_sha256": hashes.of(told["target"], target.text),
+                    "rating": fsum(rated) / len(rated) if rated else None,
+                    "rating_n": len(rated),
+                    "rating_by": plan.datasets[dataset].ratings if rated else None,
+                    "text_sha256": digest(target.text),
                 }
                 if texts:
-                    other = known.of(cell.perturbation).get(told["target_b"])
+                    other = targets.get(judgment["target_b"])
                     row |= {"source": sources[target.item] or None, "text": target.text}
-                    row |= {"text_b": other and other.text, "rationale": told["rationale"]}
+                    row |= {"text_b": other and other.text, "rationale": judgment["rationale"]}
                 yield row
 
 
-def blocks(found: Iterable[Row], told: pa.Schema, size: int = BLOCK) -> Iterator[pa.Table]:
-    """Yield the rows as tables of at most `size` rows."""
-    held: list[Row] = []
-    for row in found:
-        held.append(row)
-        if len(held) == size:
-            yield pa.Table.from_pylist(held, schema=told)
-            held = []
-    if held:
-        yield pa.Table.from_pylist(held, schema=told)
-
-
-class _Hashes:
-    """The hashes of texts, each made once for all draws of its target."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def of(self, target: str, text: str) -> str:
-        """Return the hash of a target's text."""
-        if target not in self._known:
-            self._known[target] = sha256(text.encode()).hexdigest()
-        return self._known[target]
-
-
-def _by_set(plan: Plan, dataset: str) -> list[CellAspect]:
-    """Return a dataset's cells, those of one set of texts side by side."""
-    order = {name: at for at, name in enumerate(plan.target_sets(dataset))}
-    return sorted(plan.cell_aspects_of(dataset), key=lambda cell: order[cell.perturbation])
-
-
-def _read(plan: Plan, out: Path, cell: CellAspect) -> list[Row]:
-    """Return the judgments of a cell on its aspect."""
+def _judgments(plan: Plan, out: Path, cell: CellAspect) -> list[Row]:
     path = plan.file(out, "judgments", cell)
-    rows: list[Row] = read_part("judgments", path, *split(cell.aspect), NAMES).to_pylist()
-    return rows
+    names = [*COPIED, "key", "value", "spans", "rationale"]
+    judgments: list[Row] = read_part("judgments", path, *split(cell.aspect), names).to_pylist()
+    return judgments
 
 
 def _of_cell(plan: Plan, cell: CellAspect) -> Row:
@@ -172,19 +263,14 @@ def _of_cell(plan: Plan, cell: CellAspect) -> Row:
     }
 
 
-def _said(told: Row) -> Row:
-    """Return what a judgment says, under the names of an export."""
-    same = ("kind", "target", "target_b", "hint", "draw", "status", "rule", "parser", "label")
-    return {
-        **{name: told[name] for name in same},
-        "score": told["value"] if told["status"] == "ok" else None,
-        "errors": None if told["spans"] is None else len(told["spans"]),
-        "request_key": told["key"],
-    }
+def blocks(judgments: Iterable[Row], fields: pa.Schema, size: int = BLOCK) -> Iterator[pa.Table]:
+    """Yield the rows as tables of at most `size` rows."""
+    rest = iter(judgments)
+    while block := list(islice(rest, size)):
+        yield pa.Table.from_pylist(block, schema=fields)
 
 
 WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
-    ".parquet": lambda path, told: pq.ParquetWriter(path, told, compression="zstd"),
-    ".csv": lambda path, told: csv.CSVWriter(path, told),
+    ".parquet": lambda path, fields: pq.ParquetWriter(path, fields, compression="zstd"),
+    ".csv": csv.CSVWriter,
 }
-SUFFIXES = tuple(WRITERS)

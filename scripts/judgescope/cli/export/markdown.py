@@ -1,13 +1,8 @@
-"""The blocks of the report as Markdown.
-
-Names, licences and notes come from cards and data: all of it is written as text, whatever it holds.
-"""
+"""The report's blocks as Markdown, with all text from cards and data escaped."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from judgescope.cli.export.text import one_line
 from judgescope.report.elements import (
     Block,
     Cell,
@@ -15,118 +10,116 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
+    Line,
     Link,
     Table,
     Text,
     Verdict,
 )
+from judgescope.report.html import writable
 
+BREAKS = re.compile("[ \\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
+"""Blanks and ends of lines; thin spaces within numbers stay."""
 SPECIAL = re.compile(r"([\\`*_\[\]{}|~#$])")
-ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_ENTITY = re.compile("[&<>]")
+ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 BEGINS = re.compile(r"^(?:[-+](?=[\s-]|$)|\d+[.)](?=\s|$))")
-"""What makes a list or a rule of a line that begins with it."""
+"""The beginning that makes a line a list item or a rule."""
 TICKS = re.compile(r"`([^`]*)`")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, with a code in place of each invisible character."""
+    return writable(BREAKS.sub(" ", text))
 
 
 def escaped(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line, also in a cell."""
-    return BEGINS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _within(text).strip())
+    return _no_list(_escaped_part(text))
 
 
-def _within(text: str) -> str:
-    """Return a part of a line; blanks at its ends part it from the others."""
-    flat = _ENTITY.sub(lambda found: ENTITIES[found[0]], one_line(text))
-    return SPECIAL.sub(r"\\\1", flat)
+def _escaped_part(text: str) -> str:
+    """Return a part of a line; blanks at its ends separate it from the others."""
+    return SPECIAL.sub(r"\\\1", one_line(text).translate(ENTITIES))
+
+
+def _no_list(line: str) -> str:
+    return BEGINS.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", line.strip())
 
 
 def code(text: str) -> str:
-    """Return a text in the letters of code; one with a backtick or a bar as plain text."""
+    """Return a text as code; one with a backtick or a bar as plain text."""
     flat = one_line(text).strip()
     return f"`{flat}`" if flat and not re.search(r"[`|]", flat) else escaped(flat)
 
 
 def inline(text: str) -> str:
-    """Return a sentence of the report, in which what stands in ticks is code."""
-    parts = [code(part) if at % 2 else _within(part) for at, part in enumerate(TICKS.split(text))]
-    return BEGINS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", "".join(parts).strip())
+    """Return a sentence of the report, in which backticks enclose code."""
+    parts = TICKS.split(text)
+    parts[::2] = map(_escaped_part, parts[::2])
+    parts[1::2] = map(code, parts[1::2])
+    return _no_list("".join(parts))
 
 
-def blocks(found: Iterable[Block], level: int = 3) -> list[str]:
+def row(cells: Sequence[str]) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def blocks(report_blocks: Iterable[Block], level: int = 3) -> list[str]:
     """Return the lines of blocks; headings among them have this level."""
-    return [line for block in found for line in (*WRITERS[block.kind](block, level), "")]
+    return [line for block in report_blocks for line in (*_lines(block, level), "")]
 
 
-def table(block: Table, level: int = 3) -> list[str]:
+def _lines(block: Block, level: int) -> list[str]:
+    match block:
+        case Table():
+            return _table(block)
+        case Text():
+            text = inline(block.text)
+            items = ["", *(f"- {inline(item)}" for item in block.items)] if block.items else []
+            return [f"**{text}**" if block.style == "warning" else text, *items]
+        case Verdict():
+            return [f"- {code(block.judge)}: {inline(block.sentence)}"]
+        case Facts():
+            shown = code if block.code else escaped
+            return [f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs]
+        case Figure():
+            title = f"**{inline(block.title)}.** {inline(block.summary)}"
+            return [title, "", *_table(block.table)]
+        case Heading():
+            return [f"{'#' * level} {inline(block.text)}"]
+        case Fold():
+            title = f"{'#' * (level + 1)} {inline(block.summary)}"
+            return [title, "", *blocks(block.blocks, level + 1)]
+        case Link():  # to a page that a card does not come with
+            return []
+    raise TypeError(f"a block of kind {block.kind} has no Markdown")
+
+
+def _table(block: Table) -> list[str]:
     """Return a table with its caption above and its notes below; a long one is only named."""
     caption = f"*{inline(block.caption)}*"
     if block.too_long:
         return [f"{caption} {block.too_long} rows: {inline(block.source or 'the result tables')}"]
-    heads = [": ".join(filter(None, (c.group, c.text))) for c in block.columns]
-    rows = [row([escaped(block.corner), *map(inline, heads)]), row(["---"] * (len(heads) + 1))]
+    heads = [inline(": ".join(filter(None, (c.group, c.text)))) for c in block.columns]
+    rows = [row([escaped(block.corner), *heads]), row(["---"] * (len(heads) + 1))]
     for body in block.bodies:
         if body.title:
             rows.append(row([f"**{inline(body.title)}**", *[""] * len(heads)]))
-        for line in body.lines:
-            head = code(line.head) if block.code and body.style != "sums" else escaped(line.head)
-            about = "; ".join(filter(None, (line.badge, line.about)))
-            rows.append(
-                row([head + (f" ({escaped(about)})" if about else ""), *map(cell, line.cells)])
-            )
+        as_code = block.code and body.style != "sums"
+        rows += [row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines]
     notes = ["", " ".join(map(inline, block.told))] if block.told else []
     return [caption, "", *rows, *notes]
 
 
-def row(cells: Sequence[str]) -> str:
-    """Return the line of a row."""
-    return f"| {' | '.join(cells)} |"
+def _head(line: Line, as_code: bool) -> str:
+    head = code(line.head) if as_code else escaped(line.head)
+    about = "; ".join(filter(None, (line.badge, line.about)))
+    return f"{head} ({escaped(about)})" if about else head
 
 
-def cell(told: Cell) -> str:
-    """Return a cell: text, mark, interval, and what stands below it."""
-    notes = f"({escaped('; '.join(told.notes))})" if told.notes else ""
-    text = escaped(told.text) + (f" {escaped(told.mark)}" if told.mark else "")
-    return " ".join(filter(None, (text, escaped(told.interval), notes)))
-
-
-def _text(block: Text, level: int) -> list[str]:
-    lines = [f"**{inline(block.text)}**" if block.style == "warning" else inline(block.text)]
-    return [*lines, *(["", *(f"- {inline(item)}" for item in block.items)] if block.items else [])]
-
-
-def _verdict(block: Verdict, level: int) -> list[str]:
-    return [f"- {code(block.judge)}: {inline(block.sentence)}"]
-
-
-def _facts(block: Facts, level: int) -> list[str]:
-    shown = code if block.code else escaped
-    return [f"- **{escaped(name)}**: {shown(told)}" for name, told in block.pairs]
-
-
-def _figure(block: Figure, level: int) -> list[str]:
-    return [f"**{inline(block.title)}.** {inline(block.summary)}", "", *table(block.table)]
-
-
-def _heading(block: Heading, level: int) -> list[str]:
-    return [f"{'#' * level} {inline(block.text)}"]
-
-
-def _fold(block: Fold, level: int) -> list[str]:
-    return [f"{'#' * (level + 1)} {inline(block.summary)}", "", *blocks(block.blocks, level + 1)]
-
-
-def _link(block: Link, level: int) -> list[str]:
-    return []
-
-
-WRITERS: dict[str, Callable[[Any, int], list[str]]] = {
-    "table": table,
-    "text": _text,
-    "verdict": _verdict,
-    "facts": _facts,
-    "figure": _figure,
-    "heading": _heading,
-    "fold": _fold,
-    "link": _link,
-}
-"""Kind of block -> its lines. Links lead to pages that do not lie beside a card."""
+def _cell(cell: Cell) -> str:
+    """Return text, mark, interval and notes of a cell."""
+    notes = f"({escaped('; '.join(cell.notes))})" if cell.notes else ""
+    parts = (escaped(cell.text), escaped(cell.mark), escaped(cell.interval), notes)
+    return " ".join(filter(None, parts))

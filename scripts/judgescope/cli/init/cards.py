@@ -1,4 +1,4 @@
-"""The cards of a new study on somebody's own table: made, tried as `check` would, then written."""
+"""The cards of a new study on a user's table: made, checked as a run would, then written."""
 
 import os
 import re
@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from judgescope.cli.init.guess import Guess
 from judgescope.core.errors import UserError, UserErrors
@@ -24,9 +22,10 @@ CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
 MEASURES = ["rules", "length"]
+"""Judges of every new study; the controls come by themselves."""
 NOT_STATED = "not stated"
 Card = dict[str, Any]
-Made = dict[tuple[str, str], Card]
+NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
 
 
@@ -44,7 +43,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a new study is to be: its table, what the columns hold, and who judges."""
+    """A new study: its table, what the columns hold, and who judges."""
 
     study: str
     file: Path
@@ -59,151 +58,147 @@ class Wanted:
     citation: str = NOT_STATED
 
 
-def cards_of(wanted: Wanted) -> Made:
-    """Return all cards that a study needs and that are not there: the study's own comes last."""
-    made: Made = {
-        ("aspect", name): {"aspect": name, "name": told_name(name), "definition": text}
+def cards_of(wanted: Wanted) -> NewCards:
+    """Return the new cards that a study needs, its own last."""
+    cards: NewCards = {
+        ("aspect", name): {"aspect": name, "name": _title(name), "definition": text}
         for name, text in wanted.definitions.items()
     }
-    made["dataset", wanted.study] = _dataset(wanted)
+    cards["dataset", wanted.study] = _dataset(wanted)
     judges = list(wanted.judges)
-    if (end := wanted.endpoint) is not None:
-        judge = slug(end.model)
-        made["model", judge] = _model(end, judge)
-        made["judge", judge] = _judge(end, judge)
-        judges.append(judge)
-    made["study", wanted.study] = {
+    if (endpoint := wanted.endpoint) is not None:
+        name = slug(endpoint.model)
+        cards["model", name] = _model(endpoint, name)
+        cards["judge", name] = {
+            "judge": name,
+            "model": name,
+            "form": endpoint.form,
+            "draws": endpoint.draws,
+            "temperature": 1 if endpoint.draws > 1 else 0,
+            "max_tokens": 1024,
+        }
+        judges.append(name)
+    judges += ["rouge-l"] if wanted.columns.references else []
+    judges += ["rouge-l-source"] if wanted.columns.source else []
+    cards["study", wanted.study] = {
         "study": wanted.study,
         "seed": 1,
         "datasets": [wanted.study],
-        "judges": list(dict.fromkeys([*judges, *_measures(wanted.columns)])),
+        "judges": list(dict.fromkeys([*judges, *MEASURES])),
         "methods": ["agreement"],
     }
-    return made
+    return cards
 
 
-def told_name(name: str) -> str:
-    """Return an id as a report shows it."""
+def _title(name: str) -> str:
     return name.replace("-", " ").replace("_", " ").capitalize()
 
 
 def _dataset(wanted: Wanted) -> Card:
-    told, of = wanted.columns, wanted.columns.source
+    guess, source = wanted.columns, wanted.columns.source
     columns = {
-        "item": told.item,
-        "source": of[0] if len(of) == 1 else of,
-        "references": told.references,
-        "system": told.system,
-        "text": told.text,
-        "ratings": {name: group for name, group in told.ratings.items() if group != [name]},
+        "item": guess.item,
+        "source": source[0] if len(source) == 1 else source,
+        "references": guess.references,
+        "system": guess.system,
+        "text": guess.text,
+        "ratings": {name: group for name, group in guess.ratings.items() if group != [name]},
     }
-    hidden = {} if of else {"source_visible": False}
+    hidden = {} if source else {"source_visible": False}
     return {
         "dataset": wanted.study,
-        "name": told_name(wanted.study),
-        "task": told.task,
+        "name": _title(wanted.study),
+        "task": guess.task,
         "format": "table",
         "files": os.path.relpath(wanted.file, CONFIG / FOLDERS["dataset"]),
         "columns": {name: value for name, value in columns.items() if value},
         **({"ratings": wanted.ratings} if wanted.ratings != "human" else {}),
-        **({"raters": "mean"} if told.means else {}),
+        **({"raters": "mean"} if guess.means else {}),
         **({"missing": list(wanted.missing)} if wanted.missing else {}),
-        "aspects": {name: {**wanted.scales[name], **hidden} for name in told.ratings},
+        "aspects": {name: {**wanted.scales[name], **hidden} for name in guess.ratings},
         "licence": wanted.licence,
         "citation": wanted.citation,
     }
 
 
-def _model(end: Endpoint, name: str) -> Card:
-    card: Card = {"model": name, "engine": "openai", "base_url": end.url}
-    if end.model != name:
-        card["name"] = end.model
-    if end.key_env:
-        card["api_key_env"] = end.key_env
-    if end.price:
-        card["price"] = dict(zip(("input", "output"), end.price, strict=True))
+def _model(endpoint: Endpoint, name: str) -> Card:
+    card: Card = {"model": name, "engine": "openai", "base_url": endpoint.url}
+    if endpoint.model != name:
+        card["name"] = endpoint.model
+    if endpoint.key_env:
+        card["api_key_env"] = endpoint.key_env
+    if endpoint.price:
+        card["price"] = dict(zip(("input", "output"), endpoint.price, strict=True))
     return card
 
 
-def _judge(end: Endpoint, name: str) -> Card:
-    card = {"judge": name, "model": name, "form": end.form, "draws": end.draws}
-    return {**card, "temperature": 1 if end.draws > 1 else 0, "max_tokens": 1024}
-
-
-def _measures(columns: Guess) -> list[str]:
-    """Return measures that ask nobody; the controls come by themselves."""
-    more = ["rouge-l"] if columns.references else []
-    return [*more, *(["rouge-l-source"] if columns.source else []), *MEASURES]
-
-
-def place(kind: str, name: str) -> Path:
-    """Return where a card is written, under the working directory."""
+def card_path(kind: str, name: str) -> Path:
+    """Return the file of a card, below the working directory."""
     return CONFIG / (STUDIES if kind == "study" else FOLDERS[kind]) / f"{name}.yaml"
 
 
 def check_study(name: str) -> None:
-    """Raise UserError for an id that a card, a study's file or results have already."""
+    """Raise UserError for an id that a card, a study or results have already."""
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
-    places = [place("study", name), place("dataset", name), RESULTS / name]
-    there = [path for path in places if path.exists()]
-    there += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
-    if there:
+    places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
+    taken = [path for path in places if path.exists()]
+    taken += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
+    if taken:
         raise UserError(
-            "there is a card of this name" if there[0] != RESULTS / name else "there are results",
-            where=str(there[0]),
+            "there is a card of this name" if taken[0] != RESULTS / name else "there are results",
+            where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
         )
 
 
-def check_new(made: Made) -> None:
-    """Raise UserErrors for the cards that are there already: nothing is overwritten."""
-    there = [key for key in made if place(*key).exists()]
-    if there:
-        raise UserErrors([_there(*key) for key in there])
+def check_new(cards: NewCards) -> None:
+    """Raise UserErrors for the cards that exist already: nothing is overwritten."""
+    errors = []
+    for kind, name in cards:
+        todo = {
+            "dataset": "choose another --study",
+            "study": "choose another --study",
+            "model": f"use it with --judge, or choose another --model: {name} is taken",
+            "judge": f"use this judge with `--judge {name}` instead of --endpoint and --model",
+            "aspect": "leave out its --define: the card is used as it is",
+        }[kind]
+        if (path := card_path(kind, name)).exists():
+            errors.append(UserError("there is a card of this name", where=str(path), todo=todo))
+    if errors:
+        raise UserErrors(errors)
 
 
-def _there(kind: str, name: str) -> UserError:
-    todo = {
-        "dataset": "choose another --study",
-        "study": "choose another --study",
-        "model": f"use it with --judge, or ask by another --model: {name} is taken",
-        "judge": f"take this judge with `--judge {name}` in the place of --endpoint and --model",
-        "aspect": "leave out its --define: the card is used as it is",
-    }
-    return UserError("there is a card of this name", where=str(place(kind, name)), todo=todo[kind])
-
-
-def tried(made: Made, home: Path) -> Rated:
+def tried(cards: NewCards, home: Path) -> Rated:
     """Return the dataset's texts and ratings, read as a run reads them.
 
-    Raises the UserError or UserErrors that `check` would, with the places that cards will have.
+    Raises the errors that `check` would, with the final paths of the cards.
     """
     from judgescope.plan import load_plan
 
-    [study] = [card for (kind, _), card in made.items() if kind == "study"]
-    with _staged(made) as folder:
-        load_plan(study, home, source=str(place("study", study["study"])), first=[folder])
+    [study] = [card for (kind, _), card in cards.items() if kind == "study"]
+    with _staged(cards) as folder:
+        load_plan(study, home, source=str(card_path("study", study["study"])), first=[folder])
         dataset = study["datasets"][0]
         card = Cards([folder]).read("dataset", dataset, where="")
         return read_dataset(card, folder / FOLDERS["dataset"], Path("data"))
 
 
 @contextmanager
-def _staged(made: Made) -> Iterator[Path]:
-    """Write cards where the paths in them mean what they mean in config/.
+def _staged(cards: NewCards) -> Iterator[Path]:
+    """Write cards to a folder beside config/, where relative paths mean the same.
 
-    What an error says of this folder, it says of config/.
+    Errors name config/ in its place.
     """
     folder = Path(tempfile.mkdtemp(prefix=".config-", dir="."))
     try:
-        for (kind, name), card in made.items():
+        for (kind, name), card in cards.items():
             if kind != "study":
                 write_new_card(card, folder / FOLDERS[kind] / f"{name}.yaml")
         yield folder
     except UserErrors as errors:
-        raise UserErrors([_moved(one, folder) for one in errors.errors]) from None
+        raise UserErrors([_moved(error, folder) for error in errors.errors]) from None
     except UserError as error:
         raise _moved(error, folder) from None
     finally:
@@ -211,23 +206,16 @@ def _staged(made: Made) -> Iterator[Path]:
 
 
 def _moved(error: UserError, folder: Path) -> UserError:
-    """Name the place that a card will have, and a table as it is reached from here."""
+    """Name the final path of a card, and a table's path from the working directory."""
     where = error.where.replace(str(folder), str(CONFIG))
     error.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
     return error
 
 
-def write(made: Made) -> list[Path]:
+def write(cards: NewCards) -> list[Path]:
     """Write the cards, the study's last; return their files."""
-    check_new(made)
-    for (kind, name), card in made.items():
-        validate_card(kind, card, str(place(kind, name)))
-        write_new_card(card, place(kind, name))
-    return [place(*key) for key in made]
-
-
-def shown(made: Made) -> str:
-    """Return cards as their files will read."""
-    return "\n".join(
-        f"# {place(*key)}\n{yaml.safe_dump(card, sort_keys=False)}" for key, card in made.items()
-    )
+    check_new(cards)
+    for (kind, name), card in cards.items():
+        validate_card(kind, card, str(card_path(kind, name)))
+        write_new_card(card, card_path(kind, name))
+    return [card_path(*key) for key in cards]

@@ -1,4 +1,4 @@
-"""What `judgescope init` reads from flags and answers: columns, ratings, scales."""
+"""The flags and answers of `judgescope init`: columns, ratings, scales, endpoint."""
 
 import argparse
 import csv
@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judgescope.cli.init.cards import Wanted, check_study
+from judgescope.cli.init.cards import Endpoint, Wanted, check_study
 from judgescope.cli.init.guess import (
+    ROLES,
     Guess,
     aspect_of,
     columns_of,
@@ -19,23 +20,29 @@ from judgescope.cli.init.guess import (
     numbers,
     scale,
 )
-from judgescope.cli.init.judge import endpoint_of
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.secrets import LONG
 from judgescope.core.slugs import slug
 from judgescope.data.files import Row, read_rows
+from judgescope.schema.cards.models import ADDRESS
 from judgescope.schema.loading import Cards
 
-NEARLY = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
+NEARLY_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
 """A number, perhaps with a decimal comma, or infinite."""
-LONGEST = 40
+MAX_CELL = 40
 """Characters of a cell that a message repeats."""
-QUOTE = '"'
-ROLES = ("text", "source", "references", "item", "system")
+VARIABLE = re.compile(r"[A-Za-z_]\w*")
+MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
+"""A part of an address or a name that may be a key, with the prefix of some providers."""
+Scale = Mapping[str, float]
+
+
+# --- the table -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Offered:
-    """What there is to choose from: a file's rows and columns, and the aspects that have cards."""
+class Table:
+    """A file's rows and columns, and the ids of the aspects that have cards."""
 
     file: Path
     numbers: Sequence[int]
@@ -44,100 +51,97 @@ class Offered:
     columns: Sequence[str]
     aspects: Sequence[str]
 
-    def nearest(self, name: str) -> str:
+    def nearest_aspect(self, name: str) -> str:
         """Return which aspects have a card, the nearest one first."""
-        error = UserError("", where="", got=name, allowed=self.aspects)
-        near = error.nearest()
+        near = UserError("", where="", got=name, allowed=self.aspects).nearest()
         return f"the nearest is {near}" if near else f"there are {', '.join(self.aspects)}"
 
     def study(self, name: str) -> str:
         """Return a name as a study's id; raise UserError if it is taken."""
-        made = slug(name)
-        check_study(made)
-        return made
+        check_study(study := slug(name))
+        return study
 
-    def ratings_left(self, used: Iterable[str]) -> list[str]:
-        """Return why columns that nearly hold ratings were passed over, with their first bad cell.
+    def nearly_ratings(self, used: Iterable[str]) -> list[str]:
+        """Return the unused columns that nearly hold ratings, each with its first bad cell.
 
-        Nearly: half of the cells at least are numbers, or would be but for a decimal comma; or
-        the column has the name of an aspect.
+        Nearly: at least half of the cells are numbers, or would be but for a decimal comma; or the
+        column has the name of an aspect.
         """
-        left = [column for column in self.columns if column not in set(used)]
-        return [text for column in left if (text := self._nearly(column))]
-
-    def _nearly(self, column: str) -> str:
-        named = aspect_of(column) in self.aspects
-        cells = [(at, row[column]) for at, row in self.filled(column)]
-        near = sum(NEARLY.fullmatch(str(cell).strip()) is not None for _, cell in cells)
-        bad = [(at, cell) for at, cell in cells if numbers([{column: cell}], column) is None]
-        if not bad or (2 * near < len(cells) and not named):
-            return ""
-        at, cell = bad[0]
-        return f"{column} (row {at} has {str(cell)[:LONGEST]!r}, which is no number)"
+        reasons = []
+        for column in (name for name in self.columns if name not in set(used)):
+            filled = self.filled(column)
+            bad = [(number, row[column]) for number, row in filled if not numbers([row], column)]
+            near = sum(bool(NEARLY_NUMBER.fullmatch(str(row[column]).strip())) for _, row in filled)
+            named = aspect_of(column) in self.aspects
+            if bad and (2 * near >= len(filled) or named):
+                number, cell = bad[0]
+                got = repr(str(cell)[:MAX_CELL])
+                reasons.append(f"{column} (row {number} has {got}, which is no number)")
+        return reasons
 
     def filled(self, column: str) -> list[tuple[int, Row]]:
-        """Return the rows that do not say that a column's cell is missing, and their numbers."""
+        """Return the rows in which a column's cell is not missing, with their numbers."""
         rows = zip(self.numbers, self.rows, strict=True)
-        return [(at, row) for at, row in rows if not is_missing(row.get(column))]
+        return [(number, row) for number, row in rows if not is_missing(row.get(column))]
+
+    def described(self, columns: Sequence[str]) -> str:
+        """Return the range of some columns' ratings: `3 columns, 1 to 5 seen`."""
+        values = _values(columns, self.rows)
+        raters = f"{len(columns)} columns, " if len(columns) > 1 else ""
+        return f"{raters}{min(values):g} to {max(values):g} seen"
 
 
-def offer(file: Path, cards: Cards) -> Offered:
-    """Read a table; raise UserError for one that is not there, or has no rows."""
+def load_table(file: Path, cards: Cards) -> Table:
+    """Read a table; raise UserError if it does not exist or has no rows."""
     if not file.is_file():
         folder = file.parent
-        there = [one.name for one in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("there is no such file", where=str(folder), got=file.name, allowed=there)
-    found = list(read_rows(file))
-    if not found:
+        beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        raise UserError("there is no such file", where=str(folder), got=file.name, allowed=beside)
+    numbered = list(read_rows(file))
+    if not numbered:
         raise UserError("this table has no rows", where=str(file))
-    numbers, rows = zip(*found, strict=True)
-    return Offered(file, numbers, rows, columns_of(rows), cards.names("aspect"))
+    row_numbers, rows = zip(*numbered, strict=True)
+    return Table(file, row_numbers, rows, columns_of(rows), cards.names("aspect"))
 
 
-def wanted_of(told: argparse.Namespace, offered: Offered) -> Wanted:
-    """Return what the flags say, and what is guessed where they say nothing."""
-    given = _given(told, offered)
-    ratings = read_ratings(told.rating, offered) if told.rating else {}
+# --- what the flags say ----------------------------------------------------------------------
+
+
+def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
+    """Return the study that the flags describe, with guesses where they say nothing."""
+    named: dict[str, list[str]] = {}
+    for role in ROLES:
+        value = getattr(args, role)
+        for name in [value] if isinstance(value, str) else value or []:
+            check_column(name, table.columns, f"--{role}")
+            check_free(name, named, f"--{role}")
+            named.setdefault(role, []).append(name)
+    ratings = read_ratings(args.rating, table) if args.rating else {}
     rated = [column for group in ratings.values() for column in group]
     for column in rated:
-        check_free(column, given, "--rating")
-    columns = guess(offered.rows, {**given, "ratings": rated})
-    if told.rating:
+        check_free(column, named, "--rating")
+    columns = guess(table.rows, {**named, "ratings": rated})
+    if args.rating:
         columns = replace(columns, ratings=ratings, means=False)
-    columns = replace(columns, means=columns.means or told.mean)
-    if told.task:
-        columns = replace(columns, task=told.task)
+    columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
     return Wanted(
-        study=offered.study(told.study) if told.study else slug(offered.file.stem),
-        file=offered.file,
+        study=table.study(args.study) if args.study else slug(table.file.stem),
+        file=table.file,
         columns=columns,
-        scales=_scales(told.scale, columns),
-        definitions=dict(_definition(text, offered.aspects) for text in told.define),
-        endpoint=endpoint_of(told),
-        judges=tuple(told.judge),
-        ratings="planned" if told.planned else "human",
-        licence=told.licence,
-        citation=told.citation,
+        scales=_scales(args.scale, columns),
+        definitions=dict(_definition(text, table.aspects) for text in args.define),
+        endpoint=_endpoint(args),
+        judges=tuple(args.judge),
+        ratings="planned" if args.planned else "human",
+        licence=args.licence,
+        citation=args.citation,
     )
 
 
-def _given(told: argparse.Namespace, offered: Offered) -> dict[str, list[str]]:
-    """Return role -> columns, of the flags that are given."""
-    found: dict[str, list[str]] = {}
-    for role in ROLES:
-        value = getattr(told, role)
-        for name in [value] if isinstance(value, str) else value or []:
-            check_column(name, offered.columns, f"--{role}")
-            check_free(name, found, f"--{role}")
-            found.setdefault(role, []).append(name)
-    return found
-
-
-def check_column(name: str, columns: Iterable[str], where: str) -> str:
-    """Return a column's name; raise UserError with the nearest one if there is none."""
+def check_column(name: str, columns: Iterable[str], where: str) -> None:
+    """Raise UserError, with the nearest name, for a column that the table does not have."""
     if name not in set(columns):
         raise UserError("the table has no such column", where=where, got=name, allowed=columns)
-    return name
 
 
 def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> None:
@@ -152,33 +156,33 @@ def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> Non
             )
 
 
-def read_ratings(told: Iterable[str], offered: Offered) -> dict[str, list[str]]:
+def read_ratings(texts: Iterable[str], table: Table) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column` or of a column's name alone."""
-    found: dict[str, list[str]] = {}
-    for text in told:
-        aspect, columns = _rating(text, offered.columns)
-        if aspect in found:
+    ratings: dict[str, list[str]] = {}
+    for text in texts:
+        aspect, columns = _rating(text, table.columns)
+        if aspect in ratings:
             raise UserError(
                 "an aspect is named twice",
                 where="--rating",
                 got=aspect,
                 todo="name all columns of an aspect in one --rating: aspect=column,column",
             )
-        found[aspect] = []
+        ratings[aspect] = []
         for column in columns:
-            check_column(column, offered.columns, f"--rating {text}")
-            check_free(column, found, "--rating")
-            _check_numbers(column, offered)
-            found[aspect].append(column)
-    if not found:
-        raise UserError("no column has ratings", where="--rating", allowed=offered.columns)
-    return found
+            check_column(column, table.columns, f"--rating {text}")
+            check_free(column, ratings, "--rating")
+            _check_numbers(column, table)
+            ratings[aspect].append(column)
+    if not ratings:
+        raise UserError("no column has ratings", where="--rating", allowed=table.columns)
+    return ratings
 
 
 def _rating(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
     """Return the aspect and the columns of `aspect=column,column`, written as a line of CSV.
 
-    What is a column as it stands, whatever it contains, is this column.
+    A text that is the name of a column, whatever it contains, is this column.
     """
     if text in columns:
         return slug(text), [text]
@@ -188,40 +192,41 @@ def _rating(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
     return slug(name), next(csv.reader([rest]), [""])
 
 
-def rating_text(name: str, group: Iterable[str]) -> str:
+def rating_text(name: str, columns: Iterable[str]) -> str:
     """Return `aspect=column,column` as `_rating` reads it."""
-    columns = [f'"{one.replace(QUOTE, 2 * QUOTE)}"' if "," in one else one for one in group]
-    return f"{name}={','.join(columns)}"
+    doubled = {column: column.replace('"', '""') for column in columns}
+    quoted = [f'"{text}"' if "," in column else column for column, text in doubled.items()]
+    return f"{name}={','.join(quoted)}"
 
 
-def _check_numbers(column: str, offered: Offered) -> None:
+def _check_numbers(column: str, table: Table) -> None:
     """Raise UserError for a column of ratings with a cell that is no number."""
-    if numbers(offered.rows, column) is not None:
+    if numbers(table.rows, column) is not None:
         return
-    for at, row in offered.filled(column):
+    for number, row in table.filled(column):
         if numbers([row], column) is None:
             raise UserError(
                 "a rating is not a number",
-                where=f"{offered.file}, row {at}, column {column}",
+                where=f"{table.file}, row {number}, column {column}",
                 got=row[column],
                 todo="name a column of numbers, or turn the words into numbers first, with a "
                 "point for decimals; a rating that is missing is an empty cell, or NA",
             )
-    raise UserError("a column of ratings is empty", where=str(offered.file), got=column)
+    raise UserError("a column of ratings is empty", where=str(table.file), got=column)
 
 
-def _scales(told: Iterable[str], columns: Guess) -> dict[str, Mapping[str, float]]:
+def _scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
     """Return aspect -> scale of `[aspect=]min:max[:step]`; one without an aspect is for all."""
-    found: dict[str, Mapping[str, float]] = {}
-    for text in told:
+    scales: dict[str, Scale] = {}
+    for text in texts:
         name, equals, rest = text.partition("=")
         if equals and slug(name) not in columns.ratings:
             raise UserError(
                 "no ratings of this aspect", where="--scale", got=name, allowed=columns.ratings
             )
-        names = [slug(name)] if equals else list(columns.ratings)
-        found |= dict.fromkeys(names, read_scale(rest if equals else text))
-    return found
+        aspects = [slug(name)] if equals else list(columns.ratings)
+        scales |= dict.fromkeys(aspects, read_scale(rest if equals else text))
+    return scales
 
 
 def read_scale(text: str) -> dict[str, float]:
@@ -239,35 +244,25 @@ def read_scale(text: str) -> dict[str, float]:
             got=text,
             allowed="like 1:5:1 or 0:100",
         ) from None
-    numbers = [low, high, *step]
-    plain = [int(one) if one.is_integer() else one for one in numbers]
-    return dict(zip(("min", "max", "step"), plain, strict=False))
+    whole = [int(part) if part.is_integer() else part for part in parts]
+    return dict(zip(("min", "max", "step"), whole, strict=False))
 
 
-def scale_text(told: Mapping[str, float]) -> str:
+def scale_text(limits: Scale) -> str:
     """Return a scale as flags and answers write it."""
-    return ":".join(f"{told[name]:g}" for name in ("min", "max", "step") if name in told)
+    return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
 
 
-def scales_of(
-    columns: Guess, rows: Sequence[Row], given: Mapping[str, Mapping[str, float]]
-) -> dict[str, Mapping[str, float]]:
-    """Return aspect -> the scale that was given, or else is guessed from all of its ratings."""
+def scales_of(columns: Guess, rows: Sequence[Row], named: Mapping[str, Scale]) -> dict[str, Scale]:
+    """Return aspect -> its scale: the one that is named, or a guess from all of its ratings."""
     return {
-        name: given[name] if name in given else scale(_values(group, rows))
+        name: named[name] if name in named else scale(_values(group, rows))
         for name, group in columns.ratings.items()
     }
 
 
-def _values(group: Iterable[str], rows: Sequence[Row]) -> list[float]:
-    return [value for column in group for value in numbers(rows, column) or []]
-
-
-def described(group: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return which ratings are there: `3 columns, 1 to 5 seen`."""
-    values = _values(group, rows)
-    raters = f"{len(group)} columns, " if len(group) > 1 else ""
-    return f"{raters}{min(values):g} to {max(values):g} seen"
+def _values(columns: Iterable[str], rows: Sequence[Row]) -> list[float]:
+    return [value for column in columns for value in numbers(rows, column) or []]
 
 
 def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
@@ -278,7 +273,7 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
         )
     if slug(name) in aspects:
         raise UserError(
-            "this aspect has a card, whose definition judges are told",
+            "this aspect has a card with a definition for judges",
             where="--define",
             got=name,
             todo="leave the --define out, or give your aspect a name of its own",
@@ -287,52 +282,124 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
 
 
 def define(name: str, text: str) -> str:
-    """Return the definition of a new aspect; raise UserError for one that says nothing."""
+    """Return the definition of a new aspect; raise UserError for an empty one."""
     if not text.strip():
-        raise UserError("judges have to be told what it means", where=f"aspect {name}")
+        raise UserError("judges need its definition", where=f"aspect {name}")
     return text.strip()
 
 
-def undefined(columns: Guess, defined: Mapping[str, str], offered: Offered) -> list[str]:
+def undefined(columns: Guess, defined: Iterable[str], table: Table) -> list[str]:
     """Return the aspects that have neither a card nor a definition."""
-    return [name for name in columns.ratings if name not in {*offered.aspects, *defined}]
+    return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
 
 
-def check_whole(wanted: Wanted, offered: Offered) -> None:
-    """Raise UserErrors for what neither flags nor guesses tell."""
+def check_complete(wanted: Wanted, table: Table) -> None:
+    """Raise UserErrors for what neither flags nor guesses say."""
     columns, errors = wanted.columns, []
+
+    def unknown(flag: str, what: str) -> None:
+        error = f"cannot tell {what}"
+        todo, names = f"name it: {flag} COLUMN", sorted(table.columns)
+        errors.append(UserError(error, where=flag, allowed=names, todo=todo))
+
     if columns.text is None:
-        errors.append(_untold("--text", "which column has the texts that are judged"))
+        unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
-        errors.append(_untold("--source or --item", "which rows are about one source"))
+        unknown("--source or --item", "which rows are about one source")
     if not columns.ratings:
-        passed = offered.ratings_left([columns.text or "", *columns.source])
+        passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; passed over: {', '.join(passed)}" if passed else ""
-        errors.append(_untold("--rating", f"which columns have ratings{more}"))
-    for error in errors:
-        error.allowed = sorted(offered.columns)
-    unknown = undefined(columns, wanted.definitions, offered)
-    errors += [_undefined(name, columns.ratings, unknown, offered) for name in unknown]
+        unknown("--rating", f"which columns have ratings{more}")
+    lacking = undefined(columns, wanted.definitions, table)
+    others = [
+        f"--rating {shlex.quote(rating_text(name, group))}"
+        for name, group in columns.ratings.items()
+        if name not in lacking
+    ]
+    for name in lacking:
+        group = columns.ratings[name]
+        error = UserError(
+            "there is no aspect card of this name",
+            where=f"column {group[0]}",
+            got=name,
+            allowed=table.aspects,
+            todo=f"define it, for judges: --define {name}='…'; or name the aspect "
+            f"that it is: --rating {shlex.quote(rating_text('ASPECT', group))}; or, if it holds "
+            f"no ratings, name what does: {' '.join(others) or '--rating ASPECT=COLUMN'}",
+        )
+        errors.append(error)
     if errors:
         raise UserErrors(errors)
 
 
-def _undefined(
-    name: str, ratings: Mapping[str, list[str]], unknown: Collection[str], offered: Offered
-) -> UserError:
-    """Name the ways out: to define the aspect, to say which it is, to leave its columns out."""
-    rest = {one: group for one, group in ratings.items() if one not in unknown}
-    flags = [f"--rating {shlex.quote(rating_text(*one))}" for one in rest.items()]
-    return UserError(
-        "there is no aspect card of this name",
-        where=f"column {ratings[name][0]}",
-        got=name,
-        allowed=offered.aspects,
-        todo=f"say what it means, as judges are told: --define {name}='…'; or name the aspect "
-        f"that it is: --rating {shlex.quote(rating_text('ASPECT', ratings[name]))}; or, if it "
-        f"holds no ratings, name what does: {' '.join(flags) or '--rating ASPECT=COLUMN'}",
-    )
+# --- the endpoint ----------------------------------------------------------------------------
 
 
-def _untold(flag: str, what: str) -> UserError:
-    return UserError(f"nothing tells {what}", where=flag, todo=f"name it: {flag} COLUMN")
+def _endpoint(args: argparse.Namespace) -> Endpoint | None:
+    """Return the endpoint of the flags; raise UserError where they say half of one."""
+    if (args.endpoint is None) != (args.model is None):
+        missing = "--model" if args.model is None else "--endpoint"
+        raise UserError("an endpoint and its model belong together", where=missing)
+    options = ("key_env", "price", "form", "draws")
+    more = {name: value for name in options if (value := getattr(args, name)) is not None}
+    if args.endpoint is None:
+        if more:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in more)
+            todo = "name --endpoint and --model, too, or leave it out"
+            raise UserError("this says how an endpoint is asked", where=flags, todo=todo)
+        return None
+    more["key_env"] = key_name(args.key_env or "")
+    more["price"] = tuple(args.price) if args.price else None
+    return Endpoint(address(args.endpoint), model_name(args.model), **more)
+
+
+def key_name(text: str) -> str | None:
+    """Return the name of a variable; what looks like a key itself is refused, and not shown."""
+    if not text:
+        return None
+    if not VARIABLE.fullmatch(text) or LONG.fullmatch(text):
+        raise UserError(
+            "this is no name of an environment variable; a key itself is never written to a card",
+            where="--key-env",
+            allowed="like MY_KEY",
+            todo="export MY_KEY=… and give the name, MY_KEY",
+        )
+    return text
+
+
+def address(text: str) -> str:
+    """Return an endpoint's address; one that is invalid, or may hold a key, is not shown."""
+    if not text:
+        return ""
+    if not re.search(ADDRESS, text):
+        raise UserError(
+            "this is no address of an endpoint",
+            where="--endpoint",
+            allowed="http(s)://host/v1, without a password or ?query",
+        )
+    for part in text.split("/")[3:]:
+        _check_open(part, "--endpoint")
+    return text
+
+
+def model_name(text: str) -> str:
+    """Return a model's name; what looks like a key is refused, and not shown."""
+    if not text:
+        raise UserError("there is no default", where="the model's name")
+    for part in text.split("/"):
+        _check_open(part, "--model")
+    return text
+
+
+def _check_open(text: str, where: str) -> None:
+    """Raise UserError for a possible key: a prefix of one, or a long run of letters and digits.
+
+    Names of models are long, too, but are made of words and versions with signs between them.
+    """
+    runs = re.split(r"[^A-Za-z0-9]+", text)
+    if MARKED.fullmatch(text) or any(map(LONG.fullmatch, runs)):
+        raise UserError(
+            "this may hold a key, which is never written to a card",
+            where=where,
+            todo="export MY_KEY=… and name it: --key-env MY_KEY",
+        )

@@ -1,6 +1,6 @@
-"""What the columns of somebody's own table hold: guessed from their names and cells.
+"""What the columns of a user's table hold: guessed from their names and cells.
 
-A guess is a proposal: whoever starts a study is told it, with its reason, and can say otherwise.
+A guess is a proposal: `judgescope init` prints it, and flags or answers replace it.
 """
 
 import json
@@ -21,9 +21,10 @@ NAMES = {
     "system": "system model generator model_name system_name systems",
     "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
 }
-"""Role -> names that tell of it, the plainest first; `text` beside a `summary` is its source."""
+"""Role -> names that indicate it, the plainest first; `text` beside a `summary` is its source."""
+ROLES = ("text", "source", "references", "item", "system")
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
-"""What pandas calls the column of an index: it holds nothing that was meant."""
+"""The name that pandas gives the column of an index."""
 TASKS = {
     "summary": "summarization",
     "article": "summarization",
@@ -35,19 +36,19 @@ TASKS = {
     "answer": "qa",
     "question": "qa",
 }
-"""A column's name -> the task that it tells of; of several columns the first."""
+"""A column's name -> the task that it indicates; of several columns the first."""
 OTHER_TASK = "text"
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 """Ranges in common use: the first that has all ratings is guessed."""
 STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
-"""Of a scale in whole steps in common use; more numbers in a row, each once, count the rows."""
+"""Of a common scale in whole steps; more consecutive numbers, each once, count the rows."""
 RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
 RATINGS = {"score", "rating", "label"}
-"""Words of a column's name that tell whose rating it is, or that it is one, and not of what."""
+"""Words of a column's name that say whose rating it is, or that it is one, and not of what."""
 MEANS = {"mean", "avg", "average"}
 COUNTS = {"age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year"}
-"""Words of a column's name that tell of a count or a date, which is no rating of a text."""
+"""Words of a column's name that indicate a count or a date, which is no rating of a text."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
 """What people write where a rating is missing, in lower case."""
 ALL = "overall"
@@ -58,7 +59,7 @@ LONG = 40
 
 @dataclass(frozen=True)
 class Guess:
-    """Role -> column, aspect -> columns of ratings, and why each was taken."""
+    """The columns of each role, and aspect -> columns of its ratings."""
 
     item: str | None = None
     source: list[str] = field(default_factory=list)
@@ -68,25 +69,35 @@ class Guess:
     ratings: dict[str, list[str]] = field(default_factory=dict)
     means: bool = False
     task: str = OTHER_TASK
-    left: list[str] = field(default_factory=list)
+
+    @property
+    def used(self) -> set[str]:
+        """Return all columns that have a role or hold ratings."""
+        groups = [*map(self.columns_of, ROLES), *self.ratings.values()]
+        return {column for group in groups for column in group}
+
+    def columns_of(self, role: str) -> list[str]:
+        """Return the columns of a role: text, source, references, item or system."""
+        columns = getattr(self, role)
+        return list(columns) if isinstance(columns, list) else [columns] if columns else []
 
 
-def guess(rows: Sequence[Row], told: Mapping[str, Sequence[str]] | None = None) -> Guess:
-    """Return what the columns of some rows seem to hold; what nothing tells is left out.
+def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None) -> Guess:
+    """Return what the columns of some rows seem to hold.
 
-    `told` is role -> columns that are known; the key `ratings` has columns that are no guess's.
+    `named` is role -> columns that the user has named; `ratings` is one of its keys.
     """
-    told = told or {}
-    known = {column for group in told.values() for column in group}
+    named = named or {}
+    known = {column for group in named.values() for column in group}
     columns = columns_of(rows)
-    guessed = [one for one in columns if one not in known and not UNNAMED.fullmatch(one)]
+    lower = [column.lower() for column in columns]
+    guessed = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
     ratings, averages = _ratings(rows, guessed)
     rated = {column for group in ratings.values() for column in group} | set(averages)
-    roles = _roles(rows, [column for column in guessed if column not in rated], told)
+    roles = _roles(rows, [column for column in guessed if column not in rated], named)
     text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
-    if "item" not in told and item and _of_rows(rows, item, roles["source"], system):
+    if "item" not in named and item and _identifies_rows(rows, item, roles["source"], system):
         item = None
-    used = {item, *rated, *known, *(c for role in roles if role != "item" for c in roles[role])}
     return Guess(
         item=item,
         system=system,
@@ -95,58 +106,65 @@ def guess(rows: Sequence[Row], told: Mapping[str, Sequence[str]] | None = None) 
         references=roles["references"],
         ratings=ratings,
         means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
-        task=_task(columns),
-        left=[column for column in columns if column not in used],
+        task=next((task for word, task in TASKS.items() if word in lower), OTHER_TASK),
     )
 
 
 def _roles(
-    rows: Sequence[Row], free: Sequence[str], told: Mapping[str, Sequence[str]]
+    rows: Sequence[Row], free: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return role -> columns: those that are told, else a free one by its name, else by length."""
-    found = {role: list(told.get(role, [])) for role in NAMES}
+    """Return role -> columns: the named ones, else a free one by its name, else by length."""
+    roles = {role: list(named.get(role, [])) for role in NAMES}
 
     def left() -> list[str]:
-        return [one for one in free if all(one not in group for group in found.values())]
+        return [c for c in free if all(c not in group for group in roles.values())]
 
     def take(role: str, column: str | None) -> None:
-        found[role] += [] if column is None else [column]
+        roles[role] += [] if column is None else [column]
 
     for role, names in NAMES.items():
-        if role not in told:
-            texts = [c for c in left() if role != "text" or numbers(rows, c) is None]
-            take(role, _named(texts, names.split()))
-    if not found["text"]:
+        if role not in named:
+            by_name = {
+                column.lower(): column
+                for column in reversed(left())
+                if role != "text" or numbers(rows, column) is None
+            }
+            take(role, next((by_name[name] for name in names.split() if name in by_name), None))
+    if not roles["text"]:
         take("text", _longest(rows, left()))
-    if not found["source"] and "source" not in told:
-        take("source", _longest(rows, [one for one in left() if _repeats(rows, one)]))
-    return found
+    if not roles["source"] and "source" not in named:
+        # several texts have one source
+        repeated = [c for c in left() if len({str(row.get(c)) for row in rows}) <= len(rows) / 2]
+        take("source", _longest(rows, repeated))
+    return roles
 
 
-def _of_rows(rows: Sequence[Row], item: str, source: Sequence[str], system: str | None) -> bool:
-    """Return whether ids are of rows: all differ, and sources and systems tell what they are of."""
+def _identifies_rows(
+    rows: Sequence[Row], item: str, source: Sequence[str], system: str | None
+) -> bool:
+    """Return whether ids number the rows: all differ, and source and system identify a text."""
     sources = [str([row.get(column) for column in source]) for row in rows]
-    texts = {(one, str(row.get(system or ""))) for one, row in zip(sources, rows, strict=True)}
+    texts = {(text, str(row.get(system or ""))) for text, row in zip(sources, rows, strict=True)}
     ids = {str(row.get(item)) for row in rows}
     return bool(source) and len(ids) == len(texts) == len(rows) > len(set(sources))
 
 
 def columns_of(rows: Iterable[Row]) -> list[str]:
-    """Return the names of all columns, in the order in which they appear."""
+    """Return the names of all columns, in the order of their first use."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
     """Return the numbers of a column; None if a cell holds something else, or none holds any."""
-    found: list[float] = []
+    values: list[float] = []
     for row in rows:
         for cell in _entries(row.get(column)):
             if is_missing(cell):
                 continue
             if (value := number(cell)) is None:
                 return None
-            found.append(value)
-    return found or None
+            values.append(value)
+    return values or None
 
 
 def is_missing(cell: Any) -> bool:
@@ -172,7 +190,7 @@ def number(cell: Any) -> float | None:
 
 
 def _entries(cell: Any) -> list[Any]:
-    """Return the entries of a list, also of one that a cell of text holds in JSON."""
+    """Return the entries of a list, also of one in JSON."""
     if isinstance(cell, str) and cell.startswith("["):
         try:
             cell = json.loads(cell)
@@ -184,39 +202,36 @@ def _entries(cell: Any) -> list[Any]:
 def scale(values: Sequence[float]) -> dict[str, float]:
     """Return the smallest scale in common use that has all ratings, else their own range."""
     low, high = min(values), max(values)
-    ends = next((one for one in SCALES if one[0] <= low and high <= one[1]), (low, high))
-    found = {"min": ends[0], "max": ends[1]}
-    if ends[0] == ends[1]:
-        found["max"] = ends[0] + 1
-    steps = (one for one in STEPS if _on_grid(values, found["min"], found["max"], one))
-    step = next(steps, None)
-    return found if step is None else {**found, "step": step}
-
-
-def _on_grid(values: Iterable[float], low: float, high: float, step: float) -> bool:
-    return all(((value - low) / step).is_integer() for value in [*values, high])
+    least, greatest = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    if least == greatest:
+        greatest = least + 1
+    limits = {"min": least, "max": greatest}
+    for step in STEPS:
+        if all(((value - least) / step).is_integer() for value in [*values, greatest]):
+            return {**limits, "step": step}
+    return limits
 
 
 def _ratings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return aspect -> columns that hold ratings, and means that stand beside what they are of."""
+    """Return aspect -> columns that hold ratings, and means of other columns."""
     known = {name for names in NAMES.values() for name in names.split()}
-    found: dict[str, list[str]] = {}
+    ratings: dict[str, list[str]] = {}
     for column in columns:
         if column.lower() in known or column.lower().endswith(("_id", " id")) or _counts(column):
             continue
         values = numbers(rows, column)
-        if values is not None and _few(values, len(rows)):
-            found.setdefault(aspect_of(column), []).append(column)
+        if values is not None and _like_ratings(values, len(rows)):
+            ratings.setdefault(aspect_of(column), []).append(column)
     averages = []
-    for aspect, group in found.items():
-        own = [column for column in group if not _is_mean(column)]
-        averages += [column for column in group if own and column not in own]
-        found[aspect] = own or group
-    return found, averages
+    for aspect, group in ratings.items():
+        single = [column for column in group if not _is_mean(column)]
+        averages += [column for column in group if single and column not in single]
+        ratings[aspect] = single or group
+    return ratings, averages
 
 
-def _few(values: Sequence[float], rows: int) -> bool:
-    """Return whether numbers look like ratings: in a usual range, and no count of the rows."""
+def _like_ratings(values: Sequence[float], rows: int) -> bool:
+    """Return whether numbers are in a usual range, and do not count the rows."""
     within = any(low <= min(values) and max(values) <= high for low, high in SCALES)
     run = sorted(values) == [min(values) + at for at in range(rows)]
     counts = run and (rows > MOST_STEPS or (rows > 2 and sorted(values) == list(values)))
@@ -236,19 +251,13 @@ def aspect_of(column: str) -> str:
 
 
 def _counts(column: str) -> bool:
-    """Return whether a name tells of a count; a `length_rating` is of the length, and is none."""
+    """Return whether a name indicates a count; a `length_rating` is none."""
     words = set(_words(column))
     return bool(words & COUNTS) and not words & RATINGS
 
 
 def _is_mean(column: str) -> bool:
     return bool(MEANS.intersection(_words(column)))
-
-
-def _named(columns: Iterable[str], names: Sequence[str]) -> str | None:
-    """Return the column of the plainest name, None if none has any."""
-    by_name = {column.lower(): column for column in reversed(list(columns))}
-    return next((by_name[name] for name in names if name in by_name), None)
 
 
 def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
@@ -260,13 +269,3 @@ def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
     }
     best = max(length, key=lambda column: length[column], default=None)
     return best if best is not None and length[best] >= LONG else None
-
-
-def _repeats(rows: Sequence[Row], column: str) -> bool:
-    """Return whether cells come several times, as what several texts were written from."""
-    return len({str(row.get(column)) for row in rows}) <= len(rows) / 2
-
-
-def _task(columns: Iterable[str]) -> str:
-    names = [column.lower() for column in columns]
-    return next((task for word, task in TASKS.items() if word in names), OTHER_TASK)

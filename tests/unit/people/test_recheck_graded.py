@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
+from judgescope.people.answers import page_id
 from judgescope.people.form import Page, rating_options
 from judgescope.people.recheck import About, Pair, read, sampled
-from judgescope.people.responses import page_id
 from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
 from reevaluation_answers_setup import answers, numbers
 from reevaluation_setup import html_of

@@ -9,8 +9,8 @@ import pytest
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.answers import page_id
 from judgescope.people.recheck import NEW, ORIGINAL, Pair, pair_of, read, sources_of
-from judgescope.people.responses import page_id
 from judgescope.people.texts import RATED, ROW
 from reevaluation_answers_setup import answers, numbers, study
 from reevaluation_study import FLUENCY, ReevaluationStudy, text

@@ -11,16 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
-from judgescope.people.recheck import (
-    NEW,
-    ORIGINAL,
-    Pair,
-    agreed,
-    blocks_of,
-    drawn,
-    nearly,
-    pair_of,
-)
+from judgescope.people.recheck import NEW, ORIGINAL, Pair, agreed, blocks_of, drawn, nearly, pair_of
 from judgescope.people.texts import GRADED, RATED, ROW, Text
 from judgescope.report.html import script_hash
 from reevaluation_setup import html_of, study

@@ -11,9 +11,8 @@ import pytest
 from annotations_setup import repeat
 from annotations_study import AnnotationsStudy, content
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.answers import Results, page_id
 from judgescope.people.errors import COUNTS, Error, read
-from judgescope.people.responses import page_id
-from judgescope.people.tables import Results
 from judgescope.plan import Plan
 from running import run, write_card
 

@@ -17,7 +17,7 @@ from programs import alive, gone, number_in
 PARENT = """
 import sys
 from judgescope.cli import child_process
-child_process.LAST, child_process.SOON = 30.0, 0.2
+child_process.GRACE, child_process.GRACE_AGAIN = 30.0, 0.2
 status, stopped = child_process.run(sys.argv[1:])
 print("status", status, "stopped", stopped, flush=True)
 """

@@ -7,8 +7,16 @@ import pytest
 import yaml
 
 import running
-from judgescope.cli.context import plan_of_study, results_folder
-from judgescope.cli.snakemake_args import apart, card_of, is_dry, options_of, study_of, with_config
+from judgescope.cli.context import (
+    is_dry,
+    plan_of_study,
+    profile_options,
+    results_folder,
+    split_config,
+    study_card,
+    study_content,
+    with_config,
+)
 from judgescope.core.errors import UserError, UserErrors
 from running import HOME
 
@@ -27,21 +35,21 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("flag", ["--config", "-C"])
 def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> None:
     passed = ["-n", flag, "study=other", "seed=7", "aspects=[naturalness]", "--cores", "2"]
-    assert study_of(file, passed) | {"methods": 0} == {
+    assert study_content(file, passed) | {"methods": 0} == {
         **STUDY,
         **{"study": "other", "seed": 7, "aspects": ["naturalness"], "methods": 0},
     }
     assert results_folder(file, passed) == Path("results/other")
     assert plan_of_study(file, passed).study.seed == 7
     assert results_folder(file) == Path("results/mine")
-    assert study_of(file, ["--cores", "2"])["study"] == "mine"
+    assert study_content(file, ["--cores", "2"])["study"] == "mine"
 
 
 @pytest.mark.parametrize("word", ["--config=seed=7", "-Cseed=7", "-C=seed=7"])
 def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
-    passed = list(apart(["-n", word, "--cores=2"]))
-    assert passed[2:] == ["seed=7", "--cores=2"] and study_of(file, passed)["seed"] == 7
-    assert list(apart(["-C", "a=1", "--configfile=x"])) == ["-C", "a=1", "--configfile=x"]
+    passed = list(split_config(["-n", word, "--cores=2"]))
+    assert passed[2:] == ["seed=7", "--cores=2"] and study_content(file, passed)["seed"] == 7
+    assert list(split_config(["-C", "a=1", "--configfile=x"])) == ["-C", "a=1", "--configfile=x"]
 
 
 @pytest.mark.parametrize(
@@ -61,17 +69,17 @@ def test_pairs_of_a_command_come_last_and_win(passed: list[str], told: list[str]
 def test_a_profile_is_given_as_options(tmp_path: Path) -> None:
     text = "cores: all\nkeep-going: true\nnotemp: false\nresources:\n  - gpu=1\n  - api=2\n"
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
-    options = options_of(tmp_path)
+    options = profile_options(tmp_path)
     assert options[0] == "--workflow-profile=none"
     assert options[1:] == ["--cores=all", "--keep-going", "--resources", "gpu=1", "api=2"]
-    assert "--cores=all" in options_of(HOME / "profiles" / "default")
+    assert "--cores=all" in profile_options(HOME / "profiles" / "default")
 
 
 def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:
     with pytest.raises(UserError, match=r"got: .*nonsense"):
-        study_of(file, ["--config", "nonsense"])
+        study_content(file, ["--config", "nonsense"])
     with pytest.raises(UserErrors, match=r"mine\.yaml with --config"):
-        card_of(file, ["--config", "seed=often"])
+        study_card(file, ["--config", "seed=often"])
 
 
 @pytest.mark.parametrize("command", ["run", "check", "draft", "pilot"])

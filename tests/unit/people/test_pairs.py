@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.people.answers import page_id
 from judgescope.people.pairs import Question, read, sets_of
-from judgescope.people.responses import page_id
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.votes import expectations
@@ -138,7 +138,7 @@ def test_sets_are_balanced(numbers: dict[str, int], seed: int) -> None:
 
 
 def test_kinds_of_wordings_are_spread() -> None:
-    """Paper 001: 80 wordings of 11 aspects; nobody is told of, say, all aspects by their term."""
+    """Hu et al. 2024: 80 wordings of 11 aspects; no set defines, say, all of them by their term."""
     numbers = [8, 8, 8, 6, 7, 8, 6, 7, 8, 7, 7]
     wordings = {f"a{n}": [f"a{n}.k{k}" for k in range(m)] for n, m in enumerate(numbers)}
     for seed in range(20):

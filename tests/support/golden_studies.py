@@ -14,7 +14,7 @@ import yaml
 
 from judgescope.data.files import sha256_of
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from running import HOME
 from scripted import Body, Said, replies
 

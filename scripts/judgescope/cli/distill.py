@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgescope.cli.snakemake_args import is_dry
 from judgescope.core.errors import UserError
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 
 if TYPE_CHECKING:
     from judgescope.plan import Plan

@@ -9,7 +9,7 @@ from typing import Final
 from judgescope.parsing.annotation import read_annotation
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.locate import LocatedSpan
-from judgescope.schema.cards.annotation import HUNDREDTHS, MOST_ERRORS, OVERALL
+from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
 
 Error = ErrorSpan | LocatedSpan
 NO_ERROR: Final = "No Error"

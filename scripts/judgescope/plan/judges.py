@@ -37,7 +37,7 @@ from judgescope.schema.cards import (
     Scale,
     Supervisor,
 )
-from judgescope.schema.cards.annotation import PARSER
+from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""

@@ -12,7 +12,7 @@ from judgescope.distill.specs import TrainSpec
 from judgescope.distill.training import place
 from judgescope.distill.training.place import Place, key_of
 from judgescope.replies.specs import ModelSpec
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
 

@@ -15,7 +15,7 @@ from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.parsing.labelled import Entry
 from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
-from judgescope.schema.cards.annotation import PERCENT
+from judgescope.schema.cards.judges import PERCENT
 from judgescope.scoring.derived import DECIMALS
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)

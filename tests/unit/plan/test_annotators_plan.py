@@ -27,7 +27,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RatedAspect,
 )
-from judgescope.schema.cards.annotation import OVERALL, PERCENT
+from judgescope.schema.cards.judges import OVERALL, PERCENT
 from judgescope.schema.loading import read_card
 from prompts_setup import CONFIG, FIVE, FORMS, filled
 from rehearsal_setup import planned

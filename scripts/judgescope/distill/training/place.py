@@ -17,7 +17,7 @@ from pathlib import Path
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import TrainSpec
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 
 METHOD = 1
 """Counted up whenever the same input gives another result: what is kept is then made anew."""

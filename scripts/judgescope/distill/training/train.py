@@ -23,7 +23,7 @@ from judgescope.distill.training.examples import Example, surprise, tensors
 from judgescope.distill.training.memory import GB
 from judgescope.distill.training.place import LOG, LOSSES, Place
 from judgescope.schema.cards import Recipe
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
 CLIPPED = 1.0

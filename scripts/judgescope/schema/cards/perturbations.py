@@ -1,4 +1,4 @@
-"""Cards of perturbations: how a text is damaged."""
+"""Cards of perturbations, and of what people expect of them."""
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
@@ -361,3 +361,60 @@ AnyPerturbation = (
     | GivenPerturbation
 )
 """What a study may have."""
+
+
+class Expected(Card):
+    """What a kind of damage does to aspects; of an aspect in neither list nothing is expected."""
+
+    drop: list[Slug] = Field([], description="Aspects whose scores should drop.")
+    same: list[Slug] = Field([], description="Aspects whose scores should stay as they are.")
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if both := sorted(set(self.drop) & set(self.same)):
+            raise ValueError(f"{', '.join(both)}: in `drop` and in `same`")
+        for key in ("drop", "same"):
+            names = getattr(self, key)
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{key} names {', '.join(twice)} twice")
+        return self
+
+
+class Expectations(Card):
+    """Which aspects each kind of damage should lower, and which not."""
+
+    expectations: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls them, and where they come from.")
+    perturbations: dict[Slug, Expected] = Field(
+        min_length=1, description="Perturbation -> the aspects that should drop or stay."
+    )
+
+
+OfAspects = dict[Slug, float]
+ROUND_OFF = 1e-9
+
+
+class Weights(Card):
+    """Weights of aspects by task and perturbation; what is not named is weighted uniformly."""
+
+    weights: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls them, and where they come from.")
+    tasks: dict[Slug, dict[Slug, OfAspects]] = Field(
+        description="Task -> perturbation -> aspect -> weight. The weights of a perturbation are "
+        "0 or more and sum to 1; an aspect that is not named has weight 0."
+    )
+    voters: dict[Slug, int] = Field({}, description="Task -> how many people were asked.")
+    agreement: dict[Slug, float | None] = Field(
+        {}, description="Task -> nominal alpha of these people over the perturbations."
+    )
+
+    @model_validator(mode="after")
+    def _sums(self) -> Self:
+        for task, perturbations in self.tasks.items():
+            for name, told in perturbations.items():
+                if min(told.values(), default=-1) < 0 or abs(sum(told.values()) - 1) > ROUND_OFF:
+                    raise ValueError(
+                        f"tasks.{task}.{name}: weights are 0 or more and sum to 1, not to "
+                        f"{sum(told.values()):g}"
+                    )
+        return self

@@ -26,7 +26,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Dataset (config/datasets)", cards.Dataset),
     ("a file on a hub", cards.Hub),
     ("an aspect of a dataset", cards.RatedAspect),
-    ("`columns` of a dataset of format table", cards.Mapping),
+    ("`columns` of a dataset of format table", cards.ColumnMapping),
     ("`select` of a dataset", cards.Select),
     ("`improve` of a dataset", cards.Improvement),
     ("Model (config/models), engine lexical or control", cards.LexicalModel),

@@ -30,6 +30,7 @@ from judgescope.prompts import Change, change_of
 from judgescope.replies.analyses import AnalysedJudge, AnalyseSpec
 from judgescope.replies.specs import ModelSpec, WriterSpec
 from judgescope.schema.cards import (
+    MODULES,
     AttackPerturbation,
     Decoding,
     Degree,
@@ -37,7 +38,6 @@ from judgescope.schema.cards import (
     References,
     RulePerturbation,
 )
-from judgescope.schema.formats import MODULES
 
 
 class TextSpecs:

@@ -9,7 +9,8 @@ import pytest
 
 from data_samples import card, jsonl
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.files import Found, pick, read_rows, resolve, sha256_of, verify
+from judgescope.data.files import Found, resolve, sha256_of, verify
+from judgescope.data.rows import pick, read_rows
 
 
 def message(error: pytest.ExceptionInfo[Any]) -> str:

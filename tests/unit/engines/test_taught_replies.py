@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
-from judgescope.distill.replies import taught_reply, taught_score
+from judgescope.distill.examples import taught_reply, taught_score
 from judgescope.parsing.annotation import MOST, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.parsing.labelled import Entry

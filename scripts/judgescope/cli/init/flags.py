@@ -22,7 +22,7 @@ from judgescope.cli.init.guess import (
 from judgescope.cli.init.judge import endpoint_of
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import slug
-from judgescope.data.files import Row, read_rows
+from judgescope.data.rows import Row, read_rows
 from judgescope.schema.loading import Cards
 
 NEARLY = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)

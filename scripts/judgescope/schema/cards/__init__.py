@@ -15,13 +15,16 @@ from judgescope.core.reserved_names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
 from judgescope.schema.cards.base import Hub as Hub
 from judgescope.schema.cards.base import Scale as Scale
+from judgescope.schema.cards.data import FORMATS as FORMATS
 from judgescope.schema.cards.data import GIVEN_ROLES as GIVEN_ROLES
+from judgescope.schema.cards.data import MODULES as MODULES
 from judgescope.schema.cards.data import Aspect as Aspect
 from judgescope.schema.cards.data import AspectInTask as AspectInTask
+from judgescope.schema.cards.data import ColumnMapping as ColumnMapping
 from judgescope.schema.cards.data import Criterion as Criterion
 from judgescope.schema.cards.data import Dataset as Dataset
+from judgescope.schema.cards.data import Format as Format
 from judgescope.schema.cards.data import Improvement as Improvement
-from judgescope.schema.cards.data import Mapping as Mapping
 from judgescope.schema.cards.data import RatedAspect as RatedAspect
 from judgescope.schema.cards.data import References as References
 from judgescope.schema.cards.data import Select as Select

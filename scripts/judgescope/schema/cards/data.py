@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
+from msgspec import Struct, convert
 from pydantic import BeforeValidator, Field, model_validator
 
+from judgescope.core.declarations import declarations
 from judgescope.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
 from judgescope.schema.cards.judges import Decoding
 from judgescope.schema.cards.perturbations import Degree
-from judgescope.schema.formats import FORMATS
 
 
 class Improvement(Decoding):
@@ -49,6 +50,33 @@ class References(Improvement):
     )
     temperature: float = Field(1.0, gt=0, description="They must differ.")
 
+
+class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A format: its module has `read(card, files)`. Values are literals."""
+
+    name: str
+    """The value of the key `format` of a dataset's card."""
+    roles: tuple[str, ...] = ("data",)
+    """The roles of files that it needs."""
+    optional: tuple[str, ...] = ()
+    """The roles that it may have too."""
+    any_role: bool = False
+    """Whether files of any role are parts of the data."""
+    gives: Literal["systems", "originals", "texts", "spans"] = "systems"
+    """Texts of systems, originals only, texts of known quality, or texts with marked errors."""
+    meta: tuple[str, ...] = ()
+    """The keys of the items' `meta`, for formats that give originals only."""
+    joins: tuple[str, ...] | None = None
+    """The roles that are needed to join segments; None: they cannot be joined."""
+    has_texts: bool = True
+
+
+MODULES: dict[str, str] = {}
+"""Format -> the module that reads it; only that of a card is imported."""
+FORMATS: dict[str, Format] = {}
+for _module, _keywords in declarations("data", "FORMAT").items():
+    _format = convert(_keywords, Format)
+    MODULES[_format.name], FORMATS[_format.name] = _module, _format
 
 GIVEN_ROLES = ("global", "local")
 """Roles of data that give texts of known quality: texts with their ratings; lists of texts, each
@@ -190,7 +218,7 @@ class Select(Card):
         return self
 
 
-class Mapping(Card):
+class ColumnMapping(Card):
     """Which column or JSON path of a row holds what (format `table`)."""
 
     item: str | None = Field(None, description="The item's id; default: rows of equal source.")
@@ -230,7 +258,7 @@ class Dataset(Card):
         description="Role -> path, or a file on a hub; one alone has the role `data`."
     )
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    columns: Mapping | None = Field(None, description="For format table.")
+    columns: ColumnMapping | None = Field(None, description="For format table.")
     raters: Slug = Field(
         "expert",
         description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
@@ -347,7 +375,7 @@ class Dataset(Card):
         """Return whether the data has texts at all, or only what was said of them."""
         return FORMATS[self.format].has_texts
 
-    def _check_columns(self, columns: Mapping) -> None:
+    def _check_columns(self, columns: ColumnMapping) -> None:
         if unknown := set(columns.ratings) - set(self.aspects):
             raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
         if "data" in self.files and columns.text is None:

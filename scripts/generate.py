@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from judgescope.methods.registry import METHODS
 from judgescope.perturb import RULES
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
@@ -65,8 +66,12 @@ SECTIONS: list[tuple[str, type[Card]]] = [
 def generated() -> Iterator[tuple[Path, str]]:
     """Yield (path, content) of every generated file."""
     for kind in KINDS:
-        schema = json.dumps(adapter(kind).json_schema(), indent=1, sort_keys=True)
-        yield HOME / "workflow" / "schemas" / f"{kind}.json", schema + "\n"
+        schema = adapter(kind).json_schema()
+        if kind == "study":
+            selectable = [name for name, method in METHODS.items() if method.selectable]
+            schema["properties"]["methods"]["items"] = {"enum": selectable, "type": "string"}
+        text = json.dumps(schema, indent=1, sort_keys=True) + "\n"
+        yield HOME / "workflow" / "schemas" / f"{kind}.json", text
     guide = HOME / "config" / "README.md"
     head = guide.read_text(encoding="utf-8").partition(MARK)[0]
     yield guide, head + MARK + "\n" + "".join(key_table(*one) for one in SECTIONS) + rules_table()

@@ -39,6 +39,21 @@ UNREAD = {
 """Kind of perturbation -> the error where no method of the study reads such texts."""
 
 
+def check_methods(study: Study, source: str) -> None:
+    """Raise UserError for a method that does not exist, or that has no texts to read."""
+    selectable = [name for name, method in METHODS.items() if method.selectable]
+    for number, name in enumerate(study.methods):
+        if name not in selectable:
+            where = f"{source}, key methods.{number}"
+            raise UserError("this value is not known", where=where, got=name, allowed=selectable)
+        if "once" in METHODS[name].texts and not study.perturbations:
+            raise UserError(
+                f"the method {name} needs `perturbations`",
+                where=f"{source}, key perturbations",
+                todo="name perturbations, or leave the method out",
+            )
+
+
 def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],

@@ -15,6 +15,7 @@ from judgescope.plan.checks import (
     check_expectations,
     check_hint,
     check_judge,
+    check_methods,
     check_perturbation,
     check_study,
     check_weights,
@@ -72,6 +73,7 @@ def load_plan(
     of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
+    check_methods(study, source)
     cards = Cards([*first, *_card_folders(home)])
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])

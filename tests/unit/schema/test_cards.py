@@ -124,7 +124,6 @@ def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
     [
         ({"datasets": []}, "at least 1"),
         ({"judges": ["a", "a"]}, "names a twice"),
-        ({"methods": ["discernment"]}, "needs `perturbations`"),
         ({"seed": -1}, "greater than or equal to 0"),
         ({"jugdes": ["a"]}, "nearest: judges"),
     ],

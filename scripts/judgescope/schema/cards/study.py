@@ -1,10 +1,9 @@
 """The card of a study, with the training of a judge that it may ask for."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judgescope.core.declarations import declarations
 from judgescope.schema.cards.base import Card, Slug
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
@@ -97,15 +96,6 @@ class Distillation(Card):
         return self
 
 
-METHODS = {
-    module.rpartition(".")[2]: one for module, one in declarations("methods", "METHOD").items()
-}
-DAMAGING = {name for name, one in METHODS.items() if "once" in one.get("texts", ())}
-"""Methods that need damaged originals."""
-if TYPE_CHECKING:
-    MethodName = str
-else:
-    MethodName = Literal[*(name for name, one in METHODS.items() if "selectable" in one)]
 Bar = Annotated[float, Field(allow_inf_nan=False)]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
@@ -186,7 +176,7 @@ class Study(Caps):
         description="Perturbation cards: of single texts for discernment and confusion; texts in "
         "a row, and texts of every rating.",
     )
-    methods: list[MethodName] = Field(
+    methods: list[Slug] = Field(
         min_length=1,
         description="What is computed; coverage and cost always are, and spans "
         "where a judge lists errors with their places.",
@@ -265,8 +255,6 @@ class Study(Caps):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
-        if (needy := sorted(DAMAGING & set(self.methods))) and not self.perturbations:
-            raise ValueError(f"the method {needy[-1]} needs `perturbations`")
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
                 f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "

@@ -53,9 +53,6 @@ UNDAMAGED = {"original": "originals", "systems": "texts by systems"}
 """Sets of texts that nobody damaged, and what the page of all judgments calls them."""
 FEW = 3
 """So many members of an ensemble are named beside it."""
-ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
-"""Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
-depends on them."""
 SHOWN = {
     *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
     *("extra_body", "model_args", "spelling", "max_model_len", "sees", "dataset", "price"),

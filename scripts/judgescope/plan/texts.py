@@ -209,10 +209,7 @@ class TextSpecs:
     def _identity(self, model: str) -> dict[str, Any]:
         """Return what of an asked model's card changes its replies."""
         card = self.plan.models[model]
-        told = {"engine", "model", "name", "revision", "variant", "extra_body", "spelling"}
-        told |= {"dtype", "quantization", "model_args"}  # of a model that a job loads
-        told |= {"argv", "sha256", "sees"}  # of a program
-        return card.model_dump(mode="json", include=told)
+        return card.model_dump(mode="json", include=card.keys_for("asking"))
 
     def analysed(self, dataset: str, model: str) -> str:
         """Return where the analyses by a model lie that judges of a dataset are shown."""
@@ -254,5 +251,5 @@ class TextSpecs:
 
 def decoding_of(card: Decoding) -> dict[str, float | str]:
     """Return how a card's model decodes."""
-    keys: dict[str, float | str] = card.model_dump(include=set(Decoding.model_fields))
+    keys: dict[str, float | str] = card.model_dump(include=Decoding.keys_for("asking"))
     return keys

@@ -1,7 +1,7 @@
 """What all cards share."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -22,6 +22,15 @@ Slug = Annotated[
 ]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
+
+T = TypeVar("T")
+Reader = Literal["access", "asking", "computing"]
+Access = Annotated[T, "access"]
+"""A key that says where, how or at what price something is done: no number depends on it."""
+Asking = Annotated[T, "asking"]
+"""A key that the jobs which ask read: with another value they may ask again."""
+Answering = Annotated[T, "asking", "computing"]
+"""A key that the jobs which compute or replay answers read, too."""
 
 MOST_VALUES = 100_000
 """Of a scale with steps."""
@@ -57,6 +66,11 @@ class Card(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def keys_for(cls, reader: Reader) -> set[str]:
+        """Return the keys that are marked for a reader."""
+        return {name for name, field in cls.model_fields.items() if reader in field.metadata}
 
 
 class Hub(Card):

@@ -6,7 +6,7 @@ from msgspec import Struct, convert
 from pydantic import BeforeValidator, Field, model_validator
 
 from judgescope.core.declarations import declarations
-from judgescope.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from judgescope.schema.cards.base import Asking, Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
 from judgescope.schema.cards.judges import Decoding
 from judgescope.schema.cards.perturbations import Degree
 
@@ -128,22 +128,22 @@ def _as_wording(value: object) -> object:
 class Aspect(Card):
     """An aspect: one dimension of quality, and how judges are told about it."""
 
-    aspect: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls it.")
-    definition: str = Field(description="What it means, as judges are told.")
+    aspect: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    name: Asking[str] = Field(description="What the report calls it.")
+    definition: Asking[str] = Field(description="What it means, as judges are told.")
     parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
-    steps: list[str] = Field(
+    steps: Asking[list[str]] = Field(
         [], description="How to judge it, step by step; for forms that show steps."
     )
-    unlike: list[str] = Field(
+    unlike: Asking[list[str]] = Field(
         [], description="Other qualities, in plain words, that it is mistaken for."
     )
-    worst: str | None = Field(
+    worst: Asking[str | None] = Field(
         None,
         description="What the worst text is like, to complete: the text is …; for forms that show "
         "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
     )
-    best: str | None = Field(None, description="The same of the best text.")
+    best: Asking[str | None] = Field(None, description="The same of the best text.")
     tasks: dict[Slug, AspectInTask] = Field(
         {}, description="Task -> what is said of the aspect there."
     )

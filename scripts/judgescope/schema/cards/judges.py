@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from judgescope.schema.cards.base import Card, Scale, Slug
+from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
 from judgescope.schema.cards.models import COMPARE
 
 PARSER = "annotation"
@@ -77,10 +77,14 @@ MOST_DRAWS = 10_000
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
-    temperature: float = Field(0.0, ge=0, description="0: always the likeliest word.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Only the likeliest words of this mass.")
-    max_tokens: int = Field(512, ge=1, description="A longer reply is cut, and no answer then.")
-    seed: Literal["request", "study"] = Field(
+    temperature: Asking[float] = Field(0.0, ge=0, description="0: always the likeliest word.")
+    top_p: Asking[float] = Field(
+        1.0, gt=0, le=1, description="Only the likeliest words of this mass."
+    )
+    max_tokens: Asking[int] = Field(
+        512, ge=1, description="A longer reply is cut, and no answer then."
+    )
+    seed: Asking[Literal["request", "study"]] = Field(
         "request",
         description="Where a draw's seed comes from: `request`: the request alone, so that every "
         "study shares its replies; `study`: the study's seed too.",
@@ -176,50 +180,52 @@ class Judge(Decoding):
     Temperature, top_p and max_tokens are for models that read prompts.
     """
 
-    judge: Slug = Field(description="The id, equal to the file's name.")
-    model: Slug = Field(description="The model card that answers.")
-    form: str = Field(
+    judge: Answering[Slug] = Field(description="The id, equal to the file's name.")
+    model: Answering[Slug] = Field(description="The model card that answers.")
+    form: Answering[str] = Field(
         "",
         description="Lexical, control and command: what is computed. Recorded: a name for the "
         "report. Models that read prompts: a file of config/prompts.",
     )
-    pairs: Literal["adjacent", "all"] = Field(
+    pairs: Asking[Literal["adjacent", "all"]] = Field(
         "adjacent", description="Form compare: which texts of an item are compared, by step or id."
     )
-    against: Literal["references", "source"] | None = Field(
+    against: Answering[Literal["references", "source"] | None] = Field(
         None,
         description="What a text is compared with. Default: references for lexical forms, nothing "
         "for other judges. Forms that models read are given the first one as `reference`.",
     )
-    scale: JudgeScale | None = Field(
+    scale: Answering[JudgeScale | None] = Field(
         None,
         description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
         "not named: the aspect's.",
     )
-    draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
-    share: float = Field(
+    draws: Answering[int] = Field(
+        1, ge=1, le=MOST_DRAWS, description="How many replies per target are used."
+    )
+    share: Answering[float] = Field(
         1.0,
         gt=0,
         le=1,
         description="The share of each dataset's items that it judges, drawn by the study's seed: "
         "the same items for all judges of one share, and within those of a larger one.",
     )
-    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
+    estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = Field(
         "mean",
         description="How draws become a score, which needs half of them parsed. first: the first "
         "draw; the others only show how often a reply changes by itself, as the base of a hint "
         "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
         "the tokens that say them.",
     )
-    top_logprobs: int = Field(
+    top_logprobs: Asking[int] = Field(
         20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
     )
-    fallback: Fallback | None = Field(
+    fallback: Asking[Fallback | None] = Field(
         None,
         description="For logprob_mean where the endpoint tells no probabilities: draw so many "
         "replies and take their mean; default: stop. Each score says how it was made.",
     )
-    structured: Literal["choice", "json"] | None = Field(
+    structured: Asking[Literal["choice", "json"] | None] = Field(
         None,
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
@@ -251,22 +257,22 @@ class Judge(Decoding):
         description="For the parser errors: what an error takes off the score. Another one asks "
         "nothing again.",
     )
-    annotation: Annotation | None = Field(
+    annotation: Asking[Annotation | None] = Field(
         None,
         description="Ask for the errors of a text, with place, explanation and severity, and for "
         "an overall score on a scale of its own, whatever people's is; for forms that print "
         "`annotation`, such as `annotate`.",
     )
-    shots: Shots | None = Field(
+    shots: Asking[Shots | None] = Field(
         None,
         description="Show the form rated texts of other items, from the lowest to the highest "
         "rating in equal steps; for forms that print `shots`.",
     )
-    hint: Hint | None = Field(
+    hint: Asking[Hint | None] = Field(
         None,
         description="Tell the form a rating of the very text, as `hint`; for robustness.",
     )
-    spotlight: bool = Field(
+    spotlight: Asking[bool] = Field(
         False,
         description="Put marks with a tag of the request's own around every text from data or "
         "models in the prompt, and say that what is between them is no instruction.",
@@ -280,7 +286,7 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
-    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+    stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field(
         [],
         max_length=4,
         description="Up to four texts at which a reply ends; for models that read prompts.",

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from judgescope.core.reserved_names import ORACLE
-from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Sha256, Slug
+from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
 
 
 class LexicalModel(Card):
@@ -210,73 +210,80 @@ ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
 
 
-Parts = Annotated[
-    int,
-    Field(
-        ge=1,
-        le=1000,
-        description="So many jobs ask this model about a dataset, each with a part of the requests "
-        "and a journal of its own: for more GPUs or nodes at once. No reply depends on it.",
-    ),
+Parts = Access[
+    Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            description="So many jobs ask this model about a dataset, each with a part of the "
+            "requests and a journal of its own: for more GPUs or nodes at once. No reply depends "
+            "on it.",
+        ),
+    ]
 ]
 
 
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["openai"] = Field(description="What answers.")
-    base_url: str = Field(
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["openai"]] = Field(description="What answers.")
+    base_url: Access[str] = Field(
         pattern=ADDRESS,
         description="The endpoint, up to and with its version: `.../v1`; without a password.",
     )
-    name: str | None = Field(
+    name: Asking[str | None] = Field(
         None, description="The name by which the endpoint knows the model; default: the id."
     )
-    api_key_env: str | None = Field(
+    api_key_env: Access[str | None] = Field(
         None,
         pattern=r"^[A-Za-z_]\w*$",
         description="The environment variable that holds the key; never the key itself.",
     )
-    key_header: str = Field(
+    key_header: Access[str] = Field(
         "Authorization",
         pattern=r"^[A-Za-z][A-Za-z-]*$",
         description="The header that brings the key: `Authorization` (as a bearer's), or its own, "
         "such as Azure's `api-key`.",
     )
-    headers: dict[str, str] = Field({}, description="Further headers of every request.")
-    query: dict[str, str] = Field(
+    headers: Access[dict[str, str]] = Field({}, description="Further headers of every request.")
+    query: Access[dict[str, str]] = Field(
         {}, description="What follows the address after `?`, such as Azure's `api-version`."
     )
-    spelling: dict[str, str | None] = Field(
+    spelling: Asking[dict[str, str | None]] = Field(
         {},
         description="What the endpoint calls a field, such as max_tokens: max_completion_tokens; "
         "null: the field is not sent, and the endpoint's own value holds.",
     )
-    revision: str | None = Field(None, description="The revision of the weights, where known.")
-    variant: str | None = Field(
+    revision: Asking[str | None] = Field(
+        None, description="The revision of the weights, where known."
+    )
+    variant: Asking[str | None] = Field(
         None,
         description="What the name does not tell: quantisation, server, build. Replies are kept by "
         "name, revision and variant, not by address: give other weights another variant.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
-    extra_body: dict[str, Any] = Field(
+    extra_body: Asking[dict[str, Any]] = Field(
         {},
         description="Further fields of every request, such as chat_template_kwargs or "
         "reasoning_effort.",
     )
-    probe: bool = Field(
+    probe: Access[bool] = Field(
         True,
         description="Whether a few small requests find out, before the first of a study, which "
         "fields the endpoint honours.",
     )
-    price: Price | None = Field(None, description="What its tokens cost; default: not known.")
-    tokenizer: str | None = Field(
+    price: Access[Price | None] = Field(
+        None, description="What its tokens cost; default: not known."
+    )
+    tokenizer: Access[str | None] = Field(
         None,
         description="The model's tokenizer.json, from the card's folder, by which `check` counts "
         "tokens (needs the package tokenizers); default: by the replies so far.",
     )
-    limits: Limits = Field(Limits(), description="How it is asked.")
+    limits: Access[Limits] = Field(Limits(), description="How it is asked.")
     parts: Parts = 1
 
     @field_validator("base_url")
@@ -340,9 +347,9 @@ PYTHON = "python"
 class CommandModel(Card):
     """A program of yours: it reads targets and writes scores, a JSON object a line."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["command"] = Field(description="What answers.")
-    argv: list[str] = Field(
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["command"]] = Field(description="What answers.")
+    argv: Asking[list[str]] = Field(
         min_length=1,
         description="The program and its arguments, word by word; no shell reads them. `{role}` "
         "stands for the path of that role's file, `{python}` for the interpreter of the workflow.",
@@ -352,28 +359,34 @@ class CommandModel(Card):
         description="Role -> path of what the program is made of, such as code and weights. What "
         "they hold is part of every reply's key: a changed program is asked again.",
     )
-    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    variant: str | None = Field(
+    sha256: Asking[Hashes] = Field(
+        {}, description="Role -> sha256 of the file, or of all files of a role."
+    )
+    variant: Asking[str | None] = Field(
         None,
         description="What words and files do not tell: the version of a library, weights that it "
         "fetches itself. Replies are kept by it too.",
     )
-    sees: list[Literal["aspect", "source", "references"]] = Field(
+    sees: Asking[list[Literal["aspect", "source", "references"]]] = Field(
         ["aspect", "source"],
         description="What the program is shown beside the text: the aspect with its scale, the "
         "source where raters saw it, the references. What it does not see makes no other request.",
     )
-    batch: int = Field(1000, ge=1, description="Targets that one start of the program is given.")
-    timeout: float = Field(3600, gt=0, description="Seconds after which a start counts as hung.")
-    workers: int = Field(1, ge=1, description="Starts that run at the same time.")
-    env: list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]] = Field(
+    batch: Access[int] = Field(
+        1000, ge=1, description="Targets that one start of the program is given."
+    )
+    timeout: Access[float] = Field(
+        3600, gt=0, description="Seconds after which a start counts as hung."
+    )
+    workers: Access[int] = Field(1, ge=1, description="Starts that run at the same time.")
+    env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field(
         [],
         description="Names of environment variables that the program needs; of all others it sees "
         "PATH, HOME, those of language, temporary folder and GPU.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
     parts: Parts = 1
-    price: Price | None = Field(
+    price: Access[Price | None] = Field(
         None, description="What tokens cost, where the program reports usage; default: nothing."
     )
 
@@ -452,27 +465,31 @@ class Adapter(Card):
 class VllmModel(Card):
     """A model that a job itself loads with vLLM, in its own process or behind its own server."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["vllm"] = Field(description="What answers.")
-    mode: Literal["offline", "served"] = Field(
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["vllm"]] = Field(description="What answers.")
+    mode: Access[Literal["offline", "served"]] = Field(
         "offline",
         description="How it is asked, which changes no reply: `offline`, inside the job; `served`, "
         "by a server that the job starts and ends: for data_parallel, and models that need it.",
     )
-    name: str = Field(description="The name of the weights on the hub.")
+    name: Asking[str] = Field(description="The name of the weights on the hub.")
     path: str | None = Field(
         None,
         pattern=PLACE,
         description="The folder where they lie: from the card's, absolute, or from `{data}/`. "
         "Default: the hub, or what it left on this machine.",
     )
-    revision: str | None = Field(
+    revision: Asking[str | None] = Field(
         None, description="The commit of the weights; without one, the hub's newest."
     )
-    variant: str | None = Field(None, description="What else tells these weights from others.")
+    variant: Asking[str | None] = Field(
+        None, description="What else tells these weights from others."
+    )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
-    dtype: str | None = Field(None, description="Numbers of the weights; default: their own.")
-    quantization: str | None = Field(
+    dtype: Asking[str | None] = Field(
+        None, description="Numbers of the weights; default: their own."
+    )
+    quantization: Asking[str | None] = Field(
         None, description="How weights are made smaller; default: as they are."
     )
     adapter: Adapter | Literal["trained"] | None = Field(
@@ -480,47 +497,55 @@ class VllmModel(Card):
         description="A LoRA adapter that every request uses; `trained`: the one that the study "
         "trains (its key `distill`).",
     )
-    extra_body: dict[str, Any] = Field(
+    extra_body: Asking[dict[str, Any]] = Field(
         {},
         description="Further fields of every request: chat_template_kwargs (`enable_thinking: "
         "false`), sampling parameters of vLLM such as top_k.",
     )
-    model_args: dict[str, Any] = Field(
+    model_args: Asking[dict[str, Any]] = Field(
         {}, description="Further arguments of vLLM's engine that may change replies."
     )
-    engine_args: dict[str, Any] = Field(
+    engine_args: Access[dict[str, Any]] = Field(
         {}, description="Further arguments that say how it works only, such as max_num_seqs."
     )
-    tensor_parallel: int = Field(1, ge=1, description="So many GPUs hold the weights together.")
-    data_parallel: int = Field(1, ge=1, description="Mode served: so many copies of the weights.")
+    tensor_parallel: Access[int] = Field(
+        1, ge=1, description="So many GPUs hold the weights together."
+    )
+    data_parallel: Access[int] = Field(
+        1, ge=1, description="Mode served: so many copies of the weights."
+    )
     max_model_len: int | None = Field(
         None,
         ge=1,
         description="Tokens of prompt and reply; a longer prompt is refused. Default: the model's.",
     )
-    gpu_memory_utilization: float | None = Field(
+    gpu_memory_utilization: Access[float | None] = Field(
         None, gt=0, le=1, description="The share of a GPU's memory it takes; default: vLLM's."
     )
-    gpu_model: str | None = Field(
+    gpu_model: Access[str | None] = Field(
         None,
         pattern=r"^[A-Za-z0-9_.]+$",
         description="On a cluster: the type of its GPUs, as the cluster calls it; default: the "
         "profile's.",
     )
-    mem_mb: int | None = Field(
+    mem_mb: Access[int | None] = Field(
         None,
         ge=1,
         description="On a cluster: megabytes of the job's memory (not the GPU's), as many again "
         "with every further attempt; default: the profile's.",
     )
-    runtime: int | None = Field(
+    runtime: Access[int | None] = Field(
         None, ge=1, description="On a cluster: the job's minutes; default: the profile's."
     )
-    start_timeout: float = Field(
+    start_timeout: Access[float] = Field(
         1800, gt=0, description="Mode served: seconds until the server must be ready."
     )
-    price: Price | None = Field(None, description="What its tokens cost; default: not known.")
-    limits: Limits = Field(Limits(concurrency=256), description="Mode served: how it is asked.")
+    price: Access[Price | None] = Field(
+        None, description="What its tokens cost; default: not known."
+    )
+    limits: Access[Limits] = Field(
+        Limits(concurrency=256), description="Mode served: how it is asked."
+    )
     parts: Parts = 1
 
     @model_validator(mode="after")

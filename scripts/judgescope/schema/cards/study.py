@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judgescope.schema.cards.base import Card, Slug
+from judgescope.schema.cards.base import Access, Card, Slug
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
 
@@ -149,10 +149,10 @@ class Confusion(Card):
 class Caps(Card):
     """The most that may be spent; what it is spent on is kept, whatever happens."""
 
-    max_usd: float | None = Field(
+    max_usd: Access[float | None] = Field(
         None, ge=0, description="US dollars, by the model cards' prices; default: no limit."
     )
-    max_requests: int | None = Field(
+    max_requests: Access[int | None] = Field(
         None, ge=0, description="Replies asked for (two draws are two); default: no limit."
     )
 
@@ -162,7 +162,9 @@ class Study(Caps):
 
     study: Slug = Field(description="The id: results are written to results/<study>.")
     seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
-    data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
+    data: Access[str] = Field(
+        "data", description="The folder that `{data}` in a card's paths stands for."
+    )
     datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
     judges: list[Slug] = Field(min_length=1, description="Judge cards.")
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
@@ -190,7 +192,7 @@ class Study(Caps):
         description="Discernment: a card of expert weights of aspects (config/weights); default: "
         "all aspects weigh the same.",
     )
-    drafter: Slug | None = Field(
+    drafter: Access[Slug | None] = Field(
         None,
         description="The model card that drafts the steps and sub-aspects that cards lack "
         "(`judgescope draft`); a run does not need it.",
@@ -205,7 +207,7 @@ class Study(Caps):
     store: str = Field(
         "cache/replies", description="The folder of the reply store, which studies may share."
     )
-    caps: dict[Slug, Caps] = Field(
+    caps: Access[dict[Slug, Caps]] = Field(
         {}, description="Model -> its own caps, beside those of the whole study."
     )
     comparison: Comparison = Field(Comparison(), description="How judges are compared.")

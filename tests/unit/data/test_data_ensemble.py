@@ -1,4 +1,4 @@
-"""The formats of paper 004: votes on sentences, ratings from 0 to 100, and marked errors."""
+"""Formats of (Kartáč et al. 2025): votes on sentences, ratings from 0 to 100, marked errors."""
 
 import csv
 import json

@@ -1,6 +1,8 @@
 """What all cards share."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -35,6 +37,11 @@ Answering = Annotated[T, "asking", "computing"]
 MOST_VALUES = 100_000
 """Of a scale with steps."""
 COMMIT = re.compile("[0-9a-f]{40}")
+
+
+def repeated(names: Iterable[str]) -> str:
+    """Return the names that come more than once, "" where none does."""
+    return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
 
 
 def _as_list(value: object) -> object:

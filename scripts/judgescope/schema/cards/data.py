@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from judgescope.core.declarations import declarations
 from judgescope.schema.cards.base import Asking, Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
-from judgescope.schema.cards.judges import Decoding
+from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
 
 
@@ -22,12 +22,7 @@ class Improvement(Decoding):
         ["not_refusal", "length"],
         description="What a text must pass; `length`: half to twice that of the reference.",
     )
-    attempts: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="So often is a text asked for; from the second on with a reason.",
-    )
+    attempts: Attempts = 2
     keep_failed: bool = Field(
         False,
         description="Use the reference where no text could be made; default: leave the item out.",

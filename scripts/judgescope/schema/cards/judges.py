@@ -25,7 +25,7 @@ Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 
 
 class Annotation(Card):
-    """What an annotator is asked for (paper 004): the errors of a text, and an overall score.
+    """What an annotator is asked for (Kartáč et al. 2025): a text's errors, and an overall score.
 
     Each error comes with its place, an explanation and a severity, the score with an explanation.
     """
@@ -70,6 +70,12 @@ class Annotation(Card):
         }
 
 
+Attempts = Annotated[
+    int,
+    Field(
+        ge=1, le=10, description="So often is a text asked for; from the second on with a reason."
+    ),
+]
 MOST_DRAWS = 10_000
 """More of one text than anybody asks for; the store keeps a hundred times as many."""
 
@@ -101,14 +107,11 @@ class Fallback(Card):
 class Analyses(Decoding):
     """A model explains the ratings of demonstrations before they are shown."""
 
-    model: Slug = Field(description="The model card that writes; paper 001: the judge's own.")
-    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
-    attempts: int = Field(
-        3,
-        ge=1,
-        le=10,
-        description="So often is an analysis asked for; from the second on with a reason.",
+    model: Slug = Field(
+        description="The model card that writes; in Hu et al. 2024 the judge's own."
     )
+    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
+    attempts: Attempts = 3
 
 
 class Shots(Card):
@@ -298,39 +301,44 @@ class Judge(Decoding):
     )
 
     @model_validator(mode="after")
-    def _cut_behind_a_verdict(self) -> Self:
-        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
-        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
-        if self.cut == "read" and whole:
-            raise ValueError("cut: read is for replies whose first line is the verdict")
-        return self
-
-    @model_validator(mode="after")
-    def _falls_back_from_something(self) -> Self:
+    def _consistent(self) -> Self:
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
-        return self
-
-    @model_validator(mode="after")
-    def _has_values_of_a_scale(self) -> Self:
-        """Only values that a reply states may lie between steps."""
-        if self.off_grid == "drop":
-            return self
-        if self.parser in {"chiang-lee", "choice", "errors"}:
-            raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
-        if self.estimator == "logprob_mean":
-            raise ValueError("off_grid is for the estimators mean and mode")
-        return self
-
-    @model_validator(mode="after")
-    def _asks_no_rating(self) -> Self:
-        """A score that is computed from errors has no words in the reply."""
-        if self.parser != "errors":
-            if self.severities != Severities():
-                raise ValueError("severities are for the parser errors")
-        elif self.estimator == "logprob_mean" or self.structured is not None:
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:  # a list of errors that is cut lacks some
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        if self.off_grid != "drop":  # only values that a reply states lie between steps
+            if self.parser in {"chiang-lee", "choice", "errors"}:
+                raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+            if self.estimator == "logprob_mean":
+                raise ValueError("off_grid is for the estimators mean and mode")
+        if self.parser != "errors" and self.severities != Severities():
+            raise ValueError("severities are for the parser errors")
+        computed = self.estimator == "logprob_mean" or self.structured is not None
+        if self.parser == "errors" and computed:
             raise ValueError("with the parser errors no reply says the score")
+        if self.annotates:
+            self._check_annotation()
         return self
+
+    def _check_annotation(self) -> None:
+        """Raise ValueError for keys that do not fit one parser and one scale."""
+        if self.parser not in {None, PARSER}:
+            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
+        if self.form == COMPARE:
+            raise ValueError("an annotation is of one text, and the form compare shows two")
+        unfit = {
+            "scale": self.scale is not None,
+            "structured": self.structured is not None,
+            "estimator: logprob_mean": self.estimator == "logprob_mean",
+            "hint": self.hint is not None,
+            "shots": self.shots is not None,
+        }
+        for key in (key for key, given in unfit.items() if given):
+            raise ValueError(
+                f"`{key}` does not go with annotations: their score stands behind a "
+                "list of errors, on a scale of its own; leave it out"
+            )
 
     @property
     def annotates(self) -> bool:
@@ -359,29 +367,6 @@ class Judge(Decoding):
         """Return the same of its replies: an annotation's score has a scale of its own."""
         own = self.own_scale
         return own.get(aspect) if isinstance(own, dict) else own
-
-    @model_validator(mode="after")
-    def _annotates_in_one_way(self) -> Self:
-        """An annotation has one reader and one scale; its score is words among others."""
-        if not self.annotates:
-            return self
-        if self.parser not in {None, PARSER}:
-            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
-        if self.form == COMPARE:
-            raise ValueError("an annotation is of one text, and the form compare shows two")
-        unfit = {
-            "scale": self.scale is not None,
-            "structured": self.structured is not None,
-            "estimator: logprob_mean": self.estimator == "logprob_mean",
-            "hint": self.hint is not None,
-            "shots": self.shots is not None,
-        }
-        for key in (key for key, given in unfit.items() if given):
-            raise ValueError(
-                f"`{key}` does not go with annotations: their score stands behind a "
-                "list of errors, on a scale of its own; leave it out"
-            )
-        return self
 
 
 class Supervisor(Decoding):

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from judgescope.core.reserved_names import INJECT_ERRORS
-from judgescope.schema.cards.base import Card, Slug
-from judgescope.schema.cards.judges import Decoding
+from judgescope.schema.cards.base import Card, Slug, repeated
+from judgescope.schema.cards.judges import Attempts, Decoding
 
 MOST_DIGITS = 10
 
@@ -195,12 +195,7 @@ class MadePerturbation(Damage, Decoding):
         "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
         "the change is of the kind of the perturbation so called (docs/validators.md).",
     )
-    attempts: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="So often is a text asked for; from the second on with a reason.",
-    )
+    attempts: Attempts = 2
 
     @model_validator(mode="after")
     def _stepped(self) -> Self:
@@ -267,12 +262,7 @@ class GradedPerturbation(Damage, Decoding):
     )
     model: Slug | None = Field(None, description="The model card that puts errors in.")
     form: Slug = Field("inject-errors", description="Its instruction, a file of config/prompts.")
-    attempts: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="So often is a text asked for; from the second on with a reason.",
-    )
+    attempts: Attempts = 2
     degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
 
     @property
@@ -373,10 +363,9 @@ class Expected(Card):
     def _apart(self) -> Self:
         if both := sorted(set(self.drop) & set(self.same)):
             raise ValueError(f"{', '.join(both)}: in `drop` and in `same`")
-        for key in ("drop", "same"):
-            names = getattr(self, key)
-            if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise ValueError(f"{key} names {', '.join(twice)} twice")
+        for key, names in (("drop", self.drop), ("same", self.same)):
+            if twice := repeated(names):
+                raise ValueError(f"{key} names {twice} twice")
         return self
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judgescope.schema.cards.base import Access, Card, Slug
+from judgescope.schema.cards.base import Access, Card, Slug, repeated
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
 
@@ -79,7 +79,9 @@ class Distillation(Card):
         "on: stop, or leave them out.",
     )
     write: NewTexts | None = Field(None, description="Let models write more texts to learn from.")
-    recipe: Recipe = Field(Recipe(), description="How the model is trained; default: paper 004's.")
+    recipe: Recipe = Field(
+        Recipe(), description="How the model is trained; default: as in (Kartáč et al. 2025)."
+    )
     checkpoints: str = Field(
         "cache/training",
         description="The folder where a training is kept, whole or begun: none is done twice.",
@@ -253,10 +255,8 @@ class Study(Caps):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         for key in ("datasets", "judges", "aspects", "criteria", "perturbations", "methods"):
-            names = getattr(self, key)
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f"{key} names {', '.join(twice)} twice")
+            if twice := repeated(getattr(self, key)):
+                raise ValueError(f"{key} names {twice} twice")
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
                 f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "

@@ -30,10 +30,9 @@ def read(card: Dataset, files: Files) -> Rated:
             continue
         for number, row in read_rows(path):
             with draft.at(path, number):
-                name, article, told = (
-                    draft.pick(row, column) for column in ("id", "article", "highlights")
-                )
-                _add(draft, empty, name, article, str(told or "").splitlines())
+                name, article = draft.pick(row, "id"), draft.pick(row, "article")
+                highlights = str(draft.pick(row, "highlights") or "").splitlines()
+                _add(draft, empty, name, article, highlights)
     if empty:
         shown = ", ".join(empty[:5])
         draft.notes.append(f"{len(empty)} items without an article left out: {shown}")

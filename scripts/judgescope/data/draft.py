@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded, slugs
-from judgescope.data.files import Found
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Rated, Rating
 from judgescope.data.rows import Row, pick, read_rows
 from judgescope.schema.cards import Dataset, RatedAspect
@@ -43,7 +43,7 @@ PRINTED = re.compile(
 AROUND = 30
 """Of long names that are almost equal, so many characters on both sides of the difference."""
 
-Files = Mapping[str, Found]
+Files = Mapping[str, RoleFiles]
 """Role -> the files that a card names for it."""
 Key = tuple[str, str]
 """(item, system): a text."""
@@ -116,9 +116,9 @@ class Draft:
         with self.caught():
             yield
 
-    def add_rows(self, found: Found, add: Callable[["Draft", Row], None]) -> Self:
+    def add_rows(self, files: RoleFiles, add: Callable[["Draft", Row], None]) -> Self:
         """Add every row of some files with `add`; its errors are noted as faults of the row."""
-        for path, _ in found:
+        for path, _ in files:
             for number, row in read_rows(path):
                 with self.at(path, number):
                     add(self, row)
@@ -283,8 +283,8 @@ class Draft:
                 key=lambda item: item.item,
             ),
             outputs=sorted(
-                Output(target[key], items[key[0]], systems[key[1]], text, at.row, at.file)
-                for key, (at, text) in self._outputs.items()
+                Output(target[key], items[key[0]], systems[key[1]], text, row.row, row.file)
+                for key, (row, text) in self._outputs.items()
             ),
             ratings=sorted(
                 Rating(target[key], aspect, raters[rater], value)

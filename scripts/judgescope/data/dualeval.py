@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.data.draft import Draft, Files, RowFault, trimmed
-from judgescope.data.files import Found
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Rated
 from judgescope.data.rows import read_object
 from judgescope.data.specs import TakeSpec
@@ -53,10 +53,10 @@ def read(card: Dataset, files: Files) -> Rated:
     return draft.finish()
 
 
-def given(card: Dataset, found: Found, role: str, aspect: str) -> list[Given]:
+def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
     """Return the texts of one aspect in the files of a role; UserErrors for any that is faulty."""
     draft = Draft(card)
-    texts = list(_of_aspect(draft, found, role, aspect))
+    texts = list(_of_aspect(draft, files, role, aspect))
     draft.check()
     return texts
 
@@ -92,16 +92,16 @@ def _nearest(rating: float, classes: list[float]) -> float:
     return min(classes, key=lambda value: abs(value - rating))
 
 
-def _of_aspect(draft: Draft, found: Found, role: str, aspect: str) -> Iterator[Given]:
+def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterator[Given]:
     """Yield the texts of an aspect; whatever is wrong with one is noted as a fault."""
     column = draft.card.aspects[aspect].column or aspect
-    contents = {path: read_object(path) for path, _ in found}
+    contents = {path: read_object(path) for path, _ in files}
     holding = [path for path, content in contents.items() if column in content]
     if len(holding) == 1:
         with draft.at(holding[0], 0, f"aspect {column}"):
             yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
         return
-    with draft.at(holding[-1] if holding else found[0][0], 0):
+    with draft.at(holding[-1] if holding else files[0][0], 0):
         if holding:
             raise RowFault("an aspect comes in two files of a role", got=column)
         raise RowFault(
@@ -169,8 +169,8 @@ def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
     counts = {"with a rating": sum(rated), "in a row": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
-    for role, found in sorted(files.items()):
-        names = {name for path, _ in found for name in read_object(path)}
+    for role, role_files in sorted(files.items()):
+        names = {name for path, _ in role_files for name in read_object(path)}
         if others := sorted(names - known):
             draft.notes.append(f"aspects that the card does not list ({role}): {', '.join(others)}")
 

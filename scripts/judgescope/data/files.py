@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.cards import Hub
 
-Found = list[tuple[Path, dict[str, str]]]
+RoleFiles = list[tuple[Path, dict[str, str]]]
 """The files of a role, each with the values of the pattern's fields."""
 
 DATA = "{data}/"
@@ -41,7 +41,7 @@ class HasFiles(Protocol):
 
 def resolve(
     files: Mapping[str, str | Hub], role: str, folder: Path, data: Path, *, where: str = ""
-) -> Found:
+) -> RoleFiles:
     """Return (path, fields) of every file of a role, sorted by path.
 
     `folder` is the card's, `data` what `{data}` stands for; `where` names the card in errors.
@@ -84,7 +84,7 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
     )
 
 
-def _matches(base: Path, text: str, where: str, todo: str) -> Found:
+def _matches(base: Path, text: str, where: str, todo: str) -> RoleFiles:
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
     base, pattern = base.joinpath(*parts[:first]), "/".join(parts[first:])
@@ -99,12 +99,12 @@ def _matches(base: Path, text: str, where: str, todo: str) -> Found:
         else:
             again = piece in pieces[1:index:2]
             regex += f"(?P={piece})" if again else f"(?P<{piece}>[^/]+)"
-    found = [
+    matches = [
         (path, match.groupdict())
         for path in sorted(base.glob(wild))
         if path.is_file() and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
     ]
-    if not found:
+    if not matches:
         raise UserError(
             f"no file in {base} matches this pattern",
             where=where,
@@ -112,15 +112,15 @@ def _matches(base: Path, text: str, where: str, todo: str) -> Found:
             allowed=[path.name for path in base.iterdir()],
             todo=todo,
         )
-    return found
+    return matches
 
 
-def sha256_of(found: Found) -> str:
+def sha256_of(files: RoleFiles) -> str:
     """Return the hash of a role's files: the file's own, or of all their `name sha256` lines.
 
     Names are relative to the folder that the files share, in sorted order.
     """
-    paths = [path for path, _ in found]
+    paths = [path for path, _ in files]
     if len(paths) == 1:
         return _digest(paths[0])
     base = os.path.commonpath([path.parent for path in paths])

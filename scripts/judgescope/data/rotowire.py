@@ -33,9 +33,9 @@ def read(card: Dataset, files: Files) -> Rated:
     draft.check()
     rated = draft.add_rows(files["spans"], reading.add_span).finish()
     names = {item.item: str(item.meta["id"]) for item in rated.items}
-    targets = {names[one.item]: one.target for one in rated.outputs}
-    spans = [one._replace(target=targets[one.target]) for one in reading.spans]
-    return replace(rated, spans=sorted(spans, key=lambda one: one[:4]))
+    targets = {names[report.item]: report.target for report in rated.outputs}
+    spans = [span._replace(target=targets[span.target]) for span in reading.spans]
+    return replace(rated, spans=sorted(spans, key=lambda span: span[:4]))
 
 
 class _Reading:
@@ -51,7 +51,7 @@ class _Reading:
         text = draft.pick(row, TEXT)
         draft.output(item, ONLY_SYSTEM, text)
         text = text if isinstance(text, str) else ""
-        tokens = [found.span() for found in re.finditer(r"\S+", text)]
+        tokens = [match.span() for match in re.finditer(r"\S+", text)]
         self.reports.setdefault(item, _Report(text, tokens))
 
     def add_span(self, draft: Draft, row: Row) -> None:
@@ -61,12 +61,12 @@ class _Reading:
             raise RowFault("there is no such report", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
         text = self.reports[name].text[start:end]
-        told = str(row.get(TOKENS) or "")
-        if told.strip() and told.split() != text.split():
-            raise RowFault(f"other tokens are at this place of {name}", got=told, allowed=text)
+        tokens = str(row.get(TOKENS) or "")
+        if tokens.strip() and tokens.split() != text.split():
+            raise RowFault(f"other tokens are at this place of {name}", got=tokens, allowed=text)
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
         if (key := (name, start, end, category)) in self.seen:
-            raise RowFault("an error comes twice", got=f"{name}: {told or text}")
+            raise RowFault("an error comes twice", got=f"{name}: {tokens or text}")
         self.seen.add(key)
         correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
         self.spans.append(GoldSpan(*key, text, correction, comment))

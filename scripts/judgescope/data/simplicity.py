@@ -13,7 +13,7 @@ from itertools import islice
 from statistics import fmean
 
 from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault
-from judgescope.data.files import Found
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, read_rows
 from judgescope.schema.cards import Dataset, Format
@@ -32,8 +32,8 @@ def read(card: Dataset, files: Files) -> Rated:
     return reading.draft.finish()
 
 
-def _columns(found: Found) -> set[str]:
-    return {name for path, _ in found for _, row in islice(read_rows(path), 1) for name in row}
+def _columns(files: RoleFiles) -> set[str]:
+    return {name for path, _ in files for _, row in islice(read_rows(path), 1) for name in row}
 
 
 class _Reading:
@@ -72,20 +72,20 @@ class _Reading:
         if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
             raise RowFault("the role data has other sentences here", got=", ".join(output))
         for aspect, column in self.by_rater.items():
-            said = self.single[output, aspect]
-            if rater in said:
+            ratings = self.single[output, aspect]
+            if rater in ratings:
                 raise RowFault("a rater rates a text twice", got=rater)
             value = draft.rating(output, aspect, rater, draft.pick(row, column))
             if value is not None:
-                said[rater] = value
+                ratings[rater] = value
 
     def differing(self) -> Iterator[str]:
         """Tell how many means of the role `data` are not those of the single ratings."""
         wrong = Counter(
             aspect
             for (output, aspect), mean in self.means.items()
-            if (said := self.single.get((output, aspect)))
-            and abs(fmean(said.values()) - mean) > ROUNDED
+            if (ratings := self.single.get((output, aspect)))
+            and abs(fmean(ratings.values()) - mean) > ROUNDED
         )
         for aspect, count in sorted(wrong.items()):
             yield f"means of {aspect} that are not those of the single ratings: {count}"

@@ -23,7 +23,7 @@ def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; raters are rater-1, …, or columns where an aspect has several."""
     assert card.columns is not None  # the card's own check
     draft, columns = Draft(card), card.columns
-    rows = {role: all_rows(path for path, _ in found) for role, found in files.items()}
+    rows = {role: all_rows(path for path, _ in paths) for role, paths in files.items()}
     _check_columns(draft, columns, rows)
     for path, number, row in rows.get("items", []):
         with draft.at(path, number):

@@ -13,8 +13,8 @@ from judgescope.schema.cards import Dataset, Format
 def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; item ids begin with the pattern's fields, the role or the dataset."""
     draft = Draft(card)
-    for role, found in sorted(files.items()):
-        for path, fields in found:
+    for role, role_files in sorted(files.items()):
+        for path, fields in role_files:
             prefix = "-".join(fields.values()) or (card.dataset if role == "data" else role)
             rows = list(read_rows(path))
             for number, row in rows:

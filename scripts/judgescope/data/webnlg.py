@@ -31,10 +31,10 @@ def read(card: Dataset, files: Files) -> Rated:
 
 def _add(draft: Draft, entry: Element) -> None:
     category, eid = (_attribute(entry, name) for name in ("category", "eid"))
-    triples = [_triple(one.text or "") for one in entry.iterfind("modifiedtripleset/mtriple")]
+    triples = [_triple(triple.text or "") for triple in entry.iterfind("modifiedtripleset/mtriple")]
     if not triples:
         raise RowFault("an entry has no `modifiedtripleset` with an `mtriple`", got=eid)
-    texts = [one.text for one in entry.iterfind("lex") if one.get("lang", ENGLISH) == ENGLISH]
+    texts = [lex.text for lex in entry.iterfind("lex") if lex.get("lang", ENGLISH) == ENGLISH]
     draft.item(
         f"{category}-{len(triples)}-{eid}",
         ["\n".join(triples)],
@@ -62,7 +62,7 @@ def _triple(text: str) -> str:
 def _words(name: str) -> str:
     """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area UK."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda found: found[0].lower(), apart)
+    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda letter: letter[0].lower(), apart)
 
 
 FORMAT = Format(name="webnlg", gives="originals", meta=("category", "size"))

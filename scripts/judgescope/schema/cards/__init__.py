@@ -29,6 +29,11 @@ from judgescope.schema.cards.data import RatedAspect as RatedAspect
 from judgescope.schema.cards.data import References as References
 from judgescope.schema.cards.data import Select as Select
 from judgescope.schema.cards.data import Wording as Wording
+from judgescope.schema.cards.judges import ASPECT as ASPECT
+from judgescope.schema.cards.judges import COMPARE as COMPARE
+from judgescope.schema.cards.judges import CONTROL_FORMS as CONTROL_FORMS
+from judgescope.schema.cards.judges import LEXICAL_FORMS as LEXICAL_FORMS
+from judgescope.schema.cards.judges import NULL_FORMS as NULL_FORMS
 from judgescope.schema.cards.judges import Analyses as Analyses
 from judgescope.schema.cards.judges import Annotation as Annotation
 from judgescope.schema.cards.judges import AnyJudge as AnyJudge
@@ -39,11 +44,6 @@ from judgescope.schema.cards.judges import Judge as Judge
 from judgescope.schema.cards.judges import Severities as Severities
 from judgescope.schema.cards.judges import Shots as Shots
 from judgescope.schema.cards.judges import Supervisor as Supervisor
-from judgescope.schema.cards.models import ASPECT as ASPECT
-from judgescope.schema.cards.models import COMPARE as COMPARE
-from judgescope.schema.cards.models import CONTROL_FORMS as CONTROL_FORMS
-from judgescope.schema.cards.models import LEXICAL_FORMS as LEXICAL_FORMS
-from judgescope.schema.cards.models import NULL_FORMS as NULL_FORMS
 from judgescope.schema.cards.models import TRAINED as TRAINED
 from judgescope.schema.cards.models import Adapter as Adapter
 from judgescope.schema.cards.models import CommandModel as CommandModel

@@ -134,8 +134,8 @@ class Scale(Card):
     @model_serializer(mode="wrap")
     def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave `best` out where it is the usual one: keys and hashes stay."""
-        told: dict[str, Any] = dump(self)
-        return {name: value for name, value in told.items() if (name, value) != ("best", "max")}
+        keys: dict[str, Any] = dump(self)
+        return {name: value for name, value in keys.items() if (name, value) != ("best", "max")}
 
     @property
     def turn(self) -> float | None:
@@ -153,7 +153,7 @@ class Scale(Card):
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         words = [" ".join(label.split()).casefold() for label in self.labels]
-        if twice := [label for at, label in enumerate(self.labels) if words[at] in words[:at]]:
+        if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
                 f"the label {twice[0]!r} comes twice, case and blanks aside: no reply could tell "
                 "which of its values is meant; give each value a label of its own"

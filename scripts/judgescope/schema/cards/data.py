@@ -149,10 +149,10 @@ class Aspect(Card):
 
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect as it is told in a task."""
-        own = self.tasks.get(task, AspectInTask())
-        names = ("definition", "steps", "unlike", "worst", "best")
-        told = {name: getattr(own, name) or getattr(self, name) for name in names}
-        return self.model_copy(update={**told, "tasks": {}})
+        in_task = self.tasks.get(task, AspectInTask())
+        keys = ("definition", "steps", "unlike", "worst", "best")
+        values = {key: getattr(in_task, key) or getattr(self, key) for key in keys}
+        return self.model_copy(update={**values, "tasks": {}})
 
     def worded(self, wording: Wording) -> "Aspect":
         """Return the aspect as another wording tells it; its steps are those of no wording.
@@ -162,13 +162,13 @@ class Aspect(Card):
         of the ends ("").
         """
         name = self.name if wording.name is None else wording.name
-        own = self.definition if wording.definition is None else wording.definition
-        definition = " ".join(filter(None, [own, wording.note]))
-        told: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
+        meaning = self.definition if wording.definition is None else wording.definition
+        definition = " ".join(filter(None, [meaning, wording.note]))
+        values: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
         general = isinstance(wording, Criterion) and wording.definition is not None
-        if general or not own:
-            told |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
-        return self.model_copy(update=told)
+        if general or not meaning:
+            values |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
+        return self.model_copy(update=values)
 
 
 class RatedAspect(Scale):

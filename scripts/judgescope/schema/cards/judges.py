@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from judgescope.core.reserved_names import ORACLE
 from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
-from judgescope.schema.cards.models import COMPARE
 
 PARSER = "annotation"
 """The parser that reads what annotators write."""
@@ -70,6 +70,13 @@ class Annotation(Card):
         }
 
 
+ASPECT = "{aspect}"
+"""Stands for the aspect in the name of a recorded score column."""
+COMPARE = "compare"
+"""The form that asks about two texts at once."""
+LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
+NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+CONTROL_FORMS = (*NULL_FORMS, ORACLE)
 Attempts = Annotated[
     int,
     Field(
@@ -167,7 +174,7 @@ class Severities(Card):
 def _kind_of_scale(value: object) -> str:
     """Return whether a judge's scale is that of every aspect, or one for each that is named."""
     scales = list(value.values()) if isinstance(value, dict) else []
-    return "named" if scales and all(isinstance(one, dict | Scale) for one in scales) else "one"
+    return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
 
 JudgeScale = Annotated[
@@ -365,8 +372,8 @@ class Judge(Decoding):
 
     def own_scale_on(self, aspect: str) -> Scale | None:
         """Return the same of its replies: an annotation's score has a scale of its own."""
-        own = self.own_scale
-        return own.get(aspect) if isinstance(own, dict) else own
+        scale = self.own_scale
+        return scale.get(aspect) if isinstance(scale, dict) else scale
 
 
 class Supervisor(Decoding):

@@ -13,7 +13,6 @@ from pydantic import (
     model_validator,
 )
 
-from judgescope.core.reserved_names import ORACLE
 from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
 
 
@@ -96,8 +95,8 @@ class RecordedRows(Card):
     def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out keys that came later where they are not set: keys and hashes stay."""
         later = {"aspects": {}, "missing": [], "repeated": "stop"}
-        told: dict[str, Any] = dump(self)
-        return {name: value for name, value in told.items() if later.get(name, ...) != value}
+        rows: dict[str, Any] = dump(self)
+        return {name: value for name, value in rows.items() if later.get(name, ...) != value}
 
 
 class RecordedModel(Card):
@@ -194,22 +193,13 @@ RESERVED = {
 """Fields of a request that the cards fill, or that would change what a reply is."""
 SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
 FRAMING = {
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "content-encoding",
-    "connection",
-    "expect",
+    *("host", "content-length", "transfer-encoding", "content-encoding", "connection", "expect")
 }
 """Headers that say how the others are read: whoever sends them sets them."""
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
-
-
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
-
-
 Parts = Access[
     Annotated[
         int,
@@ -291,12 +281,16 @@ class OpenAIModel(Card):
     def _reachable(cls, base_url: str) -> str:
         """Refuse an address that no request can go to."""
         try:
-            told = urlsplit(base_url)
-            host, port = told.hostname or "", told.port
+            address = urlsplit(base_url)
+            host, port = address.hostname or "", address.port
         except ValueError as error:
             raise ValueError(f"this is no address: {error}") from None
         labels = host.removesuffix(".").split(".")
-        if port == 0 or not host.isprintable() or not all(1 <= len(one) <= 63 for one in labels):
+        if (
+            port == 0
+            or not host.isprintable()
+            or not all(1 <= len(label) <= 63 for label in labels)
+        ):
             raise ValueError("this is no address: its host or its port cannot be one")
         return base_url
 
@@ -304,17 +298,18 @@ class OpenAIModel(Card):
     def _unreserved(self) -> Self:
         if unknown := sorted(self.spelling.keys() - set(SPELLED)):
             raise ValueError(f"spelling knows {', '.join(SPELLED)}, and not {', '.join(unknown)}")
-        if taken := sorted(RESERVED & set(self.extra_body)):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys say it")
-        if taken := sorted(SECRET_HEADERS & {name.lower() for name in self.headers}):
-            raise ValueError(f"headers may not hold {', '.join(taken)}: api_key_env says it")
-        if taken := sorted(FRAMING & {name.lower() for name in self.headers}):
-            raise ValueError(f"headers may not hold {', '.join(taken)}: it follows from the rest")
+        headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
+        for key, taken, reason in (
+            ("extra_body", body & RESERVED, "other keys say it"),
+            ("extra_body", body & set(self.spelling.values()), "spelling says it"),
+            ("headers", headers & SECRET_HEADERS, "api_key_env says it"),
+            ("headers", headers & FRAMING, "it follows from the rest"),
+        ):
+            if taken:
+                raise ValueError(f"{key} may not hold {', '.join(sorted(taken))}: {reason}")
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
                 raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
-        if taken := sorted(set(filter(None, self.spelling.values())) & set(self.extra_body)):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: spelling says it")
         return self
 
     @property
@@ -406,17 +401,8 @@ class CommandModel(Card):
 
     def identity(self) -> dict[str, Any]:
         """Return what of a settled card changes a reply: the part of it in every request's key."""
-        told = {"engine", "model", "argv", "sha256", "variant"}
-        return self.model_dump(mode="json", include=told)
-
-
-ASPECT = "{aspect}"
-"""Stands for the aspect in the name of a recorded score column."""
-COMPARE = "compare"
-"""The form that asks about two texts at once."""
-LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
-NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
-CONTROL_FORMS = (*NULL_FORMS, ORACLE)
+        keys = {"engine", "model", "argv", "sha256", "variant"}
+        return self.model_dump(mode="json", include=keys)
 
 
 SAMPLING = {
@@ -440,20 +426,18 @@ HARMLESS = {
     *("disable_log_stats", "safetensors_load_strategy"),
 }
 """Arguments of vLLM's engine that say how it works, not what it answers."""
-
-
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 """What an adapter consists of, as peft writes it."""
 TRAINED = "trained"
 """In the place of an adapter: the one that the study trains."""
-PLACE = r"^(\{data\}/)?[^{}]+$"
+FOLDER = r"^(\{data\}/)?[^{}]+$"
 
 
 class Adapter(Card):
     """A LoRA adapter over a model's weights."""
 
     path: str = Field(
-        pattern=PLACE,
+        pattern=FOLDER,
         description="Its folder (adapter_config.json, adapter_model.*): from the card's, absolute, "
         "or from `{data}/`.",
     )
@@ -475,7 +459,7 @@ class VllmModel(Card):
     name: Asking[str] = Field(description="The name of the weights on the hub.")
     path: str | None = Field(
         None,
-        pattern=PLACE,
+        pattern=FOLDER,
         description="The folder where they lie: from the card's, absolute, or from `{data}/`. "
         "Default: the hub, or what it left on this machine.",
     )
@@ -587,8 +571,8 @@ class VllmModel(Card):
     @property
     def machine(self) -> dict[str, int | str]:
         """Return what a job needs of its machine, as far as the card says it, without memory."""
-        told = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
-        return {name: value for name, value in told.items() if value is not None}
+        needs = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
+        return {name: value for name, value in needs.items() if value is not None}
 
     @property
     def files(self) -> dict[str, str]:

@@ -400,10 +400,10 @@ class Weights(Card):
     @model_validator(mode="after")
     def _sums(self) -> Self:
         for task, perturbations in self.tasks.items():
-            for name, told in perturbations.items():
-                if min(told.values(), default=-1) < 0 or abs(sum(told.values()) - 1) > ROUND_OFF:
+            for name, weights in perturbations.items():
+                total = sum(weights.values())
+                if min(weights.values(), default=-1) < 0 or abs(total - 1) > ROUND_OFF:
                     raise ValueError(
-                        f"tasks.{task}.{name}: weights are 0 or more and sum to 1, not to "
-                        f"{sum(told.values()):g}"
+                        f"tasks.{task}.{name}: weights are 0 or more and sum to 1, not to {total:g}"
                     )
         return self

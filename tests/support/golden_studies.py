@@ -191,7 +191,7 @@ OWN = [
     judge("marked-shots", "score-shots", shots={"n": 2}, spotlight=True),
     judge("marked-analyses", "analyze-shots", shots=ANALYSED, spotlight=True),
     judge("explained", "explain-shots", shots=ANALYSED),
-    judge("marked-hint", "rate-hinted", hint={"base": "knowledge"}, spotlight=True),
+    judge("marked-hint", "rate-hinted", hint={"baseline": "knowledge"}, spotlight=True),
     judge("marked-errors", "annotate", annotation={}, spotlight=True),
     judge("percent", "annotate", annotation={"score": "percent", "rules": False}),
     judge("sorted-errors", "annotate", annotation={"categories": ["Grammar", "Sense"]}),

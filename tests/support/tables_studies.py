@@ -124,7 +124,7 @@ JUDGES: list[dict[str, Any]] = [
         **{"judge": "explained", "form": "analyze-shots"},
         "shots": {"n": 2, "analyses": {"model": "judge", "form": "analysis"}},
     },
-    {"judge": "hinted", "form": "rate-hinted", "hint": {"base": "marked"}},
+    {"judge": "hinted", "form": "rate-hinted", "hint": {"baseline": "marked"}},
     {"judge": "marked", "form": "rate-explain", "spotlight": True},
     {"judge": "neighbours", "form": "compare", "draws": 2},
     {"judge": "severe", "form": "error-list", "parser": "errors"},

@@ -244,14 +244,14 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
         )
-    base = judges.get(judge.hint.base)
+    base = judges.get(judge.hint.baseline)
     same = base is not None and base.hint is None and base.model == judge.model
     if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
         raise UserError(
             "no judge of the study with this id asks the same model, on the same scale, without "
             "a hint",
-            where=f"judges/{judge.judge}.yaml, key hint.base",
-            got=judge.hint.base,
+            where=f"judges/{judge.judge}.yaml, key hint.baseline",
+            got=judge.hint.baseline,
             allowed=[
                 name
                 for name, one in judges.items()

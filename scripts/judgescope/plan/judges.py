@@ -217,7 +217,7 @@ def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {
-        name: Hinted(tells=card.hint.tells, base=card.hint.base)
+        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
         for name, card in cards.items()
         if card.hint
     }
@@ -309,7 +309,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
             weighted=False,
             first_draw=False,
             discrete=False,
-            hint=next((one.hint.tells for one in members if one.hint), None),
+            hint=next((one.hint.rating for one in members if one.hint), None),
         )
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -332,7 +332,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         ends={aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         family=card.family or getattr(model, "family", None),
         weighted=card.estimator == "logprob_mean",
-        hint=card.hint.tells if card.hint else None,
+        hint=card.hint.rating if card.hint else None,
         first_draw=card.estimator == "first",
         discrete=card.estimator in {"mode", "first"}
         or (card.draws == 1 and card.estimator == "mean"),

@@ -172,7 +172,7 @@ def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
         parser=parser_of(plan, name),
         draws=judge.draws,
         model=judge.model,
-        hint=judge.hint.tells if judge.hint else "",
+        hint=judge.hint.rating if judge.hint else "",
     )
     if not plan.is_prompted(judge.model):
         return card
@@ -203,7 +203,7 @@ def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
     few = len(card.members) <= FEW
     form = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
     form += f"; errors merged by {card.supervisor.model}" if card.supervisor else ""
-    hints = [hint.tells for name in card.members if (hint := plan.judges[name].hint)]
+    hints = [hint.rating for name in card.members if (hint := plan.judges[name].hint)]
     return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from yaml.error import MarkedYAMLError
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.secrets import suspects
-from judgescope.schema.cards import FOLDERS, KINDS
+from judgescope.schema.cards import FOLDERS, KINDS, Card
 
 KeyPath = tuple[str | int, ...]
 Lines = dict[KeyPath, int]
@@ -304,8 +304,13 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             todo = f"add {keys[-1]!r}"
             return UserError("a needed key is missing", where=where, allowed=allowed, todo=todo)
         case "extra_forbidden":
-            allowed = _keys_at(KINDS[kind], keys[:-1])
-            return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
+            models = _models_at(KINDS[kind], keys[:-1])
+            key = str(keys[-1])
+            if new := next((model.renamed[key] for model in models if key in model.renamed), ""):
+                what, todo = "this key has another name now", f"write `{new}` in its place"
+                return UserError(what, where=where, got=key, todo=todo)
+            allowed = [name for model in models for name in model.model_fields]
+            return UserError("unknown key", where=where, got=key, allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))
             allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
@@ -323,19 +328,19 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
     return UserError(what, where=where, got=got, todo=QUOTED if unquoted else "")
 
 
-def _keys_at(annotation: Any, keys: KeyPath) -> list[str]:
-    """Return the keys that are allowed at a place inside a card."""
-    allowed: set[str] = set()
-    for model in _models(annotation):
-        if not keys:
-            allowed |= set(model.model_fields)
-        elif keys[0] in model.model_fields:
-            allowed |= set(_keys_at(model.model_fields[str(keys[0])].annotation, keys[1:]))
-    return sorted(allowed) or (_keys_at(annotation, keys[1:]) if keys else [])
+def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
+    """Return the models that describe a place inside a card."""
+    models = _models(annotation)
+    if not keys:
+        return models
+    key = str(keys[0])
+    fields = [model.model_fields[key] for model in models if key in model.model_fields]
+    inner = [model for field in fields for model in _models_at(field.annotation, keys[1:])]
+    return inner or _models_at(annotation, keys[1:])
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _models(annotation: Any) -> list[type[Card]]:
+    if isinstance(annotation, type) and issubclass(annotation, Card):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models(part)]
 

@@ -59,7 +59,7 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
         ({"scale": {"min": 1, "max": 5, "step": 1}}, "`scale` does not go with annotations"),
         ({"structured": "json"}, "`structured` does not go with"),
         ({"estimator": "logprob_mean"}, "`estimator: logprob_mean` does not go with"),
-        ({"hint": {"base": "other"}}, "`hint` does not go with"),
+        ({"hint": {"baseline": "other"}}, "`hint` does not go with"),
         ({"shots": {"n": 2}}, "`shots` does not go with"),
         ({"parser": "score"}, "by the parser annotation alone"),
         ({"parser": "errors"}, "by the parser annotation alone"),

@@ -1,8 +1,10 @@
+import csv
 import importlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from generate import generated
 from judgescope.core.blocked_imports import without
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.schema.cards import FOLDERS, Scale
+from judgescope.schema.cards import FOLDERS, Card, Scale
 from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
 
 HOME = Path(__file__).resolve().parents[3]
@@ -199,3 +201,37 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
             load_yaml(Path(wrong))
     with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
         load_yaml(Path("quite-another.yaml"))
+
+
+def subclasses(card: type[Card]) -> Iterator[type[Card]]:
+    for sub in card.__subclasses__():
+        yield from (sub, *subclasses(sub))
+
+
+def test_renames_list_every_renamed_key() -> None:
+    rows = csv.DictReader((HOME / "docs" / "renames.csv").read_text(encoding="utf-8").splitlines())
+    listed = {(row["old"], row["new"]) for row in rows if row["kind"] == "key"}
+    assert listed == {pair for card in subclasses(Card) for pair in card.renamed.items()}
+
+
+JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
+RENAMED: list[tuple[str, dict[str, object], str, str]] = [
+    ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
+    ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
+]
+"""Kind of card, its content, the place of the old key, and what to write."""
+
+
+@pytest.mark.parametrize(("kind", "content", "key", "new"), RENAMED)
+def test_an_old_key_is_an_error_that_names_the_new_one(
+    kind: str, content: dict[str, object], key: str, new: str
+) -> None:
+    with pytest.raises(UserErrors) as caught:
+        validate_card(kind, content, "x.yaml")
+    [error] = [one for one in caught.value.errors if one.where == f"x.yaml, key {key}"]
+    assert error.what == "this key has another name now" and f"`{new}`" in error.todo
+
+
+def test_every_renamed_key_has_a_case() -> None:
+    cases = {(key.rpartition(".")[2], new) for _, _, key, new in RENAMED}
+    assert cases == {pair for card in subclasses(Card) for pair in card.renamed.items()}

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -73,6 +73,9 @@ class Card(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    renamed: ClassVar[dict[str, str]] = {}
+    """Key of an earlier version -> what to write in its place; docs/renames.csv lists them, too."""
 
     @classmethod
     def keys_for(cls, reader: Reader) -> set[str]:

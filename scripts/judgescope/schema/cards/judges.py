@@ -1,6 +1,6 @@
 """Cards of judges: how a model is asked, and how its replies become scores."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -135,7 +135,9 @@ class Shots(Card):
 class Hint(Card):
     """A rating that the judge is told before it judges: people's own, or a wrong one."""
 
-    tells: Literal["wrong", "right"] = Field(
+    renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
+
+    rating: Literal["wrong", "right"] = Field(
         "wrong",
         description="`right`: the rating that most people gave (of several the highest); `wrong`: "
         "the other end of the scale from it.",
@@ -143,7 +145,7 @@ class Hint(Card):
     attributed: bool = Field(
         True, description="Whether it is said to be an expert's; forms see `attributed`."
     )
-    base: Slug = Field(
+    baseline: Slug = Field(
         description="The judge of the study that is asked the same without a hint, for comparison."
     )
 

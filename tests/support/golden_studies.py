@@ -219,7 +219,7 @@ MODELS: list[Card] = [
     {"model": "pinned", "revision": "4b825dc"},
     {"model": "awq", "variant": "awq"},
     {"model": "thinking", "extra_body": {"chat_template_kwargs": {"enable_thinking": True}}},
-    {"model": "unsent", "spelling": {"temperature": None, "top_p": None, "max_tokens": "max"}},
+    {"model": "unsent", "field_names": {"temperature": None, "top_p": None, "max_tokens": "max"}},
 ]
 WEIGHTS: list[Card] = [
     {"model": "vllm-plain"},
@@ -230,8 +230,8 @@ WEIGHTS: list[Card] = [
     {"model": "vllm-served", "mode": "served", "data_parallel": 2},
 ]
 PROGRAMS: list[Card] = [
-    {"model": "counter", "argv": ["wc", "-w"], "sees": ["aspect", "source", "references"]},
-    {"model": "blind", "argv": ["wc", "-c"], "sees": [], "variant": "two"},
+    {"model": "counter", "argv": ["wc", "-w"], "inputs": ["aspect", "source", "references"]},
+    {"model": "blind", "argv": ["wc", "-c"], "inputs": [], "variant": "two"},
     {"model": "sighted", "argv": ["{python}", "-c", "pass"]},
 ]
 

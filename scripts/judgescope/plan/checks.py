@@ -155,12 +155,12 @@ def check_judge(
             got=judge.form,
             allowed=forms,
         )
-    if isinstance(model, CommandModel) and judge.against not in {None, *model.sees}:
+    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "what a program is shown stands in its model's card",
             where=f"{where}, key against",
             got=judge.against,
-            todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
+            todo=f"leave `against` out and add it to `inputs` of models/{model.model}.yaml",
         )
     if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
         raise UserError(

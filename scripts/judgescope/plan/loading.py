@@ -228,7 +228,7 @@ def _of_column(card: Judge, column: str) -> Judge:
 
 def _compared(judge: Judge, model: Model) -> Judge:
     """Return the judge with what it compares a text with, where its card leaves that open."""
-    sees = isinstance(model, CommandModel) and "references" in model.sees
+    sees = isinstance(model, CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
         return judge.model_copy(update={"against": "references"})
     return judge

@@ -55,7 +55,7 @@ FEW = 3
 """So many members of an ensemble are named beside it."""
 SHOWN = {
     *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
-    *("extra_body", "model_args", "spelling", "max_model_len", "sees", "dataset", "price"),
+    *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
 READS = {"form", "pairs", "against", "scale", "share", "parser", "family", "aspects"}

@@ -282,7 +282,7 @@ def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
 
 def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:
     model = CommandModel.model_validate(
-        {"model": "m", "engine": "command", "argv": ["true"], "sees": ["aspect"]}
+        {"model": "m", "engine": "command", "argv": ["true"], "inputs": ["aspect"]}
     )
     judge = Judge.model_validate(JUDGE | {"form": "any"})
     bare = Aspect(aspect="clear", name="Clarity", definition="How clear it is.")

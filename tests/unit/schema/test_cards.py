@@ -215,9 +215,13 @@ def test_renames_list_every_renamed_key() -> None:
 
 
 JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
+OPENAI: dict[str, object] = {"model": "m", "engine": "openai", "base_url": "http://a/v1"}
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
     ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
+    ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
+    ("model", {**OPENAI, "limits": {"breaker": 9}}, "limits.breaker", "max_consecutive_failures"),
+    ("model", {"model": "m", "engine": "command", "argv": ["a"], "sees": []}, "sees", "inputs"),
 ]
 """Kind of card, its content, the place of the old key, and what to write."""
 

@@ -2,7 +2,7 @@
 
 import re
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -85,10 +85,7 @@ class RecordedRows(Card):
     @classmethod
     def _of_one_text(cls, rows: Any) -> Any:
         if isinstance(rows, dict) and (unread := sorted({"text_b", "system_b"} & rows.keys())):
-            raise ValueError(
-                f"`{unread[0]}`: recorded comparisons of two texts cannot be read; a row is about "
-                "one text"
-            )
+            raise ValueError(f"`{unread[0]}`: a row is about one text, not about a comparison")
         return rows
 
     @model_serializer(mode="wrap")
@@ -137,14 +134,14 @@ class Price(Card):
     cached_input: float | None = Field(
         None,
         ge=0,
-        description="Per million tokens of the prompt that the endpoint had in its cache; default: "
-        "as `input`.",
+        description="Per million tokens of the prompt that were cached; default: `input`.",
     )
 
 
 class Limits(Card):
     """How an endpoint is asked; none of this changes a reply."""
 
+    renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
     concurrency: int = Field(
         16,
         ge=1,
@@ -178,7 +175,7 @@ class Limits(Card):
     patience: float = Field(
         1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
     )
-    breaker: int = Field(
+    max_consecutive_failures: int = Field(
         50,
         ge=1,
         description="So many requests in a row that fail alike, with the same status and type of "
@@ -217,6 +214,7 @@ Parts = Access[
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
+    renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
     model: Asking[Slug] = Field(description="The id, equal to the file's name.")
     engine: Asking[Literal["openai"]] = Field(description="What answers.")
     base_url: Access[str] = Field(
@@ -241,7 +239,7 @@ class OpenAIModel(Card):
     query: Access[dict[str, str]] = Field(
         {}, description="What follows the address after `?`, such as Azure's `api-version`."
     )
-    spelling: Asking[dict[str, str | None]] = Field(
+    field_names: Asking[dict[str, str | None]] = Field(
         {},
         description="What the endpoint calls a field, such as max_tokens: max_completion_tokens; "
         "null: the field is not sent, and the endpoint's own value holds.",
@@ -279,7 +277,6 @@ class OpenAIModel(Card):
     @field_validator("base_url")
     @classmethod
     def _reachable(cls, base_url: str) -> str:
-        """Refuse an address that no request can go to."""
         try:
             address = urlsplit(base_url)
             host, port = address.hostname or "", address.port
@@ -296,12 +293,14 @@ class OpenAIModel(Card):
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
-        if unknown := sorted(self.spelling.keys() - set(SPELLED)):
-            raise ValueError(f"spelling knows {', '.join(SPELLED)}, and not {', '.join(unknown)}")
+        if unknown := sorted(self.field_names.keys() - set(SPELLED)):
+            raise ValueError(
+                f"field_names knows {', '.join(SPELLED)}, and not {', '.join(unknown)}"
+            )
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
             ("extra_body", body & RESERVED, "other keys say it"),
-            ("extra_body", body & set(self.spelling.values()), "spelling says it"),
+            ("extra_body", body & set(self.field_names.values()), "field_names says it"),
             ("headers", headers & SECRET_HEADERS, "api_key_env says it"),
             ("headers", headers & FRAMING, "it follows from the rest"),
         ):
@@ -320,7 +319,7 @@ class OpenAIModel(Card):
     @property
     def unsent(self) -> set[str]:
         """Return the fields of a decoding that the endpoint is not told."""
-        return {name for name, spelled in self.spelling.items() if spelled is None}
+        return {name for name, spelled in self.field_names.items() if spelled is None}
 
     def identity(self) -> dict[str, Any]:
         """Return what of the card changes a reply: the part of it in every request's key."""
@@ -342,6 +341,7 @@ PYTHON = "python"
 class CommandModel(Card):
     """A program of yours: it reads targets and writes scores, a JSON object a line."""
 
+    renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
     model: Asking[Slug] = Field(description="The id, equal to the file's name.")
     engine: Asking[Literal["command"]] = Field(description="What answers.")
     argv: Asking[list[str]] = Field(
@@ -362,7 +362,7 @@ class CommandModel(Card):
         description="What words and files do not tell: the version of a library, weights that it "
         "fetches itself. Replies are kept by it too.",
     )
-    sees: Asking[list[Literal["aspect", "source", "references"]]] = Field(
+    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(
         ["aspect", "source"],
         description="What the program is shown beside the text: the aspect with its scale, the "
         "source where raters saw it, the references. What it does not see makes no other request.",

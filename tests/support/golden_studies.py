@@ -296,7 +296,7 @@ def studies() -> list[GoldenStudy]:
     vaguer = {
         **{"perturbation": "vaguer", "name": "vaguer", "level": "word", "method": "llm"},
         **{"model": "generator", "form": "adjust-steps", "adjustment": "Say it more vaguely."},
-        "degrees": {"minor": {"k": 1}, "major": {"least": 2}},
+        "degrees": {"minor": {"k": 1}, "major": {"min_edits": 2}},
     }
     bare = {"aspect": "coherence", "name": "Coherence", "definition": "How well it hangs together."}
     return [

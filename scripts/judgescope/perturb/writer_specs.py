@@ -65,7 +65,7 @@ class OnTrial(SpecPart, frozen=True, kw_only=True, tag="trial"):
 
     share: float
     """The share of the items that have candidates."""
-    most_errors: int
+    max_errors: int
 
 
 class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
@@ -73,7 +73,7 @@ class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
 
     targets: int
     """How many of an item the set will have."""
-    surplus: float
+    oversample: float
     """How many times as many candidates are made."""
     classes: list[float]
 

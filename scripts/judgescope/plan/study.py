@@ -261,7 +261,7 @@ class Plan:
         if not isinstance(damage, GradedPerturbation):
             return damage.steps if damage else 0
         if damage.anchors:
-            return damage.anchors.most_errors
+            return damage.anchors.max_errors
         classes = self.datasets[dataset].aspects[self.lowered(dataset, damage)].values() or []
         return damage.errors_per_rating * (len(classes) - 1)
 

@@ -216,12 +216,28 @@ def test_renames_list_every_renamed_key() -> None:
 
 JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
 OPENAI: dict[str, object] = {"model": "m", "engine": "openai", "base_url": "http://a/v1"}
+RULE: dict[str, object] = {"perturbation": "p", "name": "P", "level": "word", "method": "rule"}
+
+
+def anchored(**anchors: object) -> dict[str, object]:
+    return {**RULE, "method": "graded", "targets": 2, "anchors": {"model": "m", **anchors}}
+
+
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
     ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
     ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
     ("model", {**OPENAI, "limits": {"breaker": 9}}, "limits.breaker", "max_consecutive_failures"),
     ("model", {"model": "m", "engine": "command", "argv": ["a"], "sees": []}, "sees", "inputs"),
+    (
+        "perturbation",
+        {**RULE, "degrees": {"minor": {"least": 2}}},
+        "degrees.minor.least",
+        "min_edits",
+    ),
+    ("perturbation", anchored(most_errors=9), "anchors.most_errors", "max_errors"),
+    ("perturbation", anchored(trial=0.1), "anchors.trial", "calibration_share"),
+    ("perturbation", anchored(surplus=2), "anchors.surplus", "oversample"),
 ]
 """Kind of card, its content, the place of the old key, and what to write."""
 

@@ -25,17 +25,21 @@ def _as_count(value: object) -> object:
 class Degree(Card):
     """How strongly a perturbation damages a text."""
 
+    renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
+
     k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
         None, description="How many edits."
     )
-    least: int | None = Field(
+    min_edits: int | None = Field(
         None, ge=1, description="At least so many edits; for what a model makes, in place of k."
     )
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:
-        if self.k is not None and self.least is not None:
-            raise ValueError("`k` is how many edits there are, `least` how many at least: give one")
+        if self.k is not None and self.min_edits is not None:
+            raise ValueError(
+                "`k` is how many edits there are, `min_edits` how many at least: give one"
+            )
         return self
 
 
@@ -207,6 +211,11 @@ class MadePerturbation(Damage, Decoding):
 class Anchoring(Decoding):
     """How texts are rated by comparing them with anchors, texts that people rated."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "most_errors": "max_errors",
+        "trial": "calibration_share",
+        "surplus": "oversample",
+    }
     steps: ClassVar[int] = 1
     attempts: ClassVar[int] = 1
 
@@ -218,15 +227,15 @@ class Anchoring(Decoding):
         "an anchor; default: people's alone count.",
     )
     per_rating: int = Field(5, ge=1, le=50, description="Anchors of each rating.")
-    most_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
-    trial: float = Field(
+    max_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
+    calibration_share: float = Field(
         0.1,
         gt=0,
         le=1,
         description="The share of the items whose texts, one of each number of errors, tell how "
         "many errors a rating has.",
     )
-    surplus: float = Field(
+    oversample: float = Field(
         1.3, ge=1, le=5, description="So many times the texts that are wanted are made and rated."
     )
     least_accuracy: float = Field(

@@ -29,7 +29,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("an aspect of a dataset", cards.RatedAspect),
     ("`columns` of a dataset of format table", cards.ColumnMapping),
     ("`select` of a dataset", cards.Select),
-    ("`improve` of a dataset", cards.Improvement),
+    ("`rewrite_references` of a dataset", cards.Improvement),
     ("Model (config/models), engine lexical or control", cards.LexicalModel),
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),

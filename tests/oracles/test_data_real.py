@@ -43,9 +43,9 @@ def test_the_demo_is_whole(name: str) -> None:
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (24, 120, 5)
     assert len(rated.ratings) == 120 * len(card.aspects) and rated.problems == []
     assert {one.rater for one in rated.ratings} == {"planned"}
-    assert card.clean in rated.systems
+    assert card.fault_free_system in rated.systems
     for item in rated.items:
-        assert set(item.meta["faults"]) <= set(rated.systems) - {card.clean}
+        assert set(item.meta["faults"]) <= set(rated.systems) - {card.fault_free_system}
 
 
 @needs_real_data

@@ -283,7 +283,7 @@ def studies() -> list[GoldenStudy]:
     behind = _behind()
     asked = ["word-variety", *(card["judge"] for kind, card in behind if kind == "judge")]
     improve = {"model": "generator", "form": "improve-paraphrase", "max_tokens": 256}
-    writing = {**every, "golden-claims": {"improve": improve}}
+    writing = {**every, "golden-claims": {"rewrite_references": improve}}
     attacks = [("perturbation", shipped("perturbation", name)) for name in ATTACKS]
     for _, card in attacks:
         card["aspects"] = ["coherence"]

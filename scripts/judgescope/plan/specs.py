@@ -342,7 +342,7 @@ class Specs(DistilledSpecs):
             dataset=dataset,
             seed=plan.study.seed,
             ratings=card.ratings,
-            clean=card.clean,
+            clean=card.fault_free_system,
             aspects={
                 aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
                 for aspect in plan.aspects_of(dataset)

@@ -194,7 +194,7 @@ class Plan:
         untouched = self.datasets[dataset].gives_texts or dataset in self.taught
         if untouched or not self.study.perturbations:
             return None
-        return self.study.references or self.datasets[dataset].improve
+        return self.study.references or self.datasets[dataset].rewrite_references
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""

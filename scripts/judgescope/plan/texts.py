@@ -74,7 +74,7 @@ class TextSpecs:
             IngestSpec,
             "ingest",
             MODULES[card.format],
-            dataset=card.model_dump(mode="json", exclude={"improve"}),
+            dataset=card.model_dump(mode="json", exclude={"rewrite_references"}),
             folder=self.plan.folders["dataset", dataset],
             data=self.plan.study.data,
             seed=self.plan.study.seed,
@@ -151,7 +151,7 @@ class TextSpecs:
             writer=self._writer(card.model, card.form, card),
             change=self.change(dataset, card),
             amount=Amount(**amount.model_dump()),
-            **card.model_dump(mode="json", include={"checks", "attempts", "keep_failed"}),
+            **card.model_dump(mode="json", include={"checks", "attempts", "fallback_to_reference"}),
             steps=card.steps,
             input=self._targets(dataset, REFERENCES if degree is None else ORIGINAL),
             output=self._targets(dataset, name),
@@ -167,7 +167,9 @@ class TextSpecs:
             **self._shared(dataset),
             task=self.plan.datasets[dataset].task,
             writer=self._writer(card.model, card.form, card),
-            **card.model_dump(mode="json", include={"draws", "keep", "checks", "keep_failed"}),
+            **card.model_dump(
+                mode="json", include={"draws", "keep", "checks", "fallback_to_reference"}
+            ),
             input=self._targets(dataset, REFERENCES),
             kept=self.written_references(dataset),
             output=self._targets(dataset, ORIGINAL),

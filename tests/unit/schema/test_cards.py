@@ -223,6 +223,7 @@ def anchored(**anchors: object) -> dict[str, object]:
     return {**RULE, "method": "graded", "targets": 2, "anchors": {"model": "m", **anchors}}
 
 
+OLD_REWRITE: dict[str, object] = {"dataset": "d", "rewrite_references": {"keep_failed": True}}
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
     ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
@@ -238,6 +239,9 @@ RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("perturbation", anchored(most_errors=9), "anchors.most_errors", "max_errors"),
     ("perturbation", anchored(trial=0.1), "anchors.trial", "calibration_share"),
     ("perturbation", anchored(surplus=2), "anchors.surplus", "oversample"),
+    ("dataset", {"dataset": "d", "improve": {}}, "improve", "rewrite_references"),
+    ("dataset", {"dataset": "d", "clean": "s"}, "clean", "fault_free_system"),
+    ("dataset", OLD_REWRITE, "rewrite_references.keep_failed", "fallback_to_reference"),
 ]
 """Kind of card, its content, the place of the old key, and what to write."""
 

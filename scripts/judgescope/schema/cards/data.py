@@ -14,6 +14,7 @@ from judgescope.schema.cards.perturbations import Degree
 class Improvement(Decoding):
     """A model writes a better text for each original, from its source, its reference or both."""
 
+    renamed: ClassVar[dict[str, str]] = {"keep_failed": "fallback_to_reference"}
     steps: ClassVar[int] = 1
 
     model: Slug = Field(description="The model card that writes.")
@@ -23,7 +24,7 @@ class Improvement(Decoding):
         description="What a text must pass; `length`: half to twice that of the reference.",
     )
     attempts: Attempts = 2
-    keep_failed: bool = Field(
+    fallback_to_reference: bool = Field(
         False,
         description="Use the reference where no text could be made; default: leave the item out.",
     )
@@ -240,6 +241,11 @@ class ColumnMapping(Card):
 class Dataset(Card):
     """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "improve": "rewrite_references",
+        "clean": "fault_free_system",
+    }
+
     dataset: Slug = Field(description="The id, equal to the file's name.")
     name: str = Field(description="What the report calls it.")
     task: Slug = Field(description="The task, by which perturbations choose datasets.")
@@ -264,7 +270,7 @@ class Dataset(Card):
     ratings: Literal["human", "planned", "none"] = Field(
         "human", description="Whose ratings they are; `planned` is never shown as human."
     )
-    clean: str | None = Field(
+    fault_free_system: str | None = Field(
         None,
         description="The system whose texts are free of the faults that items plan for others "
         "(meta column `faults`: system -> kind of fault); for the method faults.",
@@ -288,7 +294,7 @@ class Dataset(Card):
     licence: str = Field(description="The data's licence, shown in the report.")
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
-    improve: Improvement | None = Field(
+    rewrite_references: Improvement | None = Field(
         None, description="A model writes better originals; these are damaged, not the references."
     )
 
@@ -309,10 +315,14 @@ class Dataset(Card):
             raise ValueError(
                 "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
             )
-        if self.improve and self.select.original == "none":
-            raise ValueError("`improve` needs originals: choose another `select.original`")
-        if self.improve and self.gives_spans:
-            raise ValueError("`improve` needs references, and this format has none: leave it out")
+        if self.rewrite_references and self.select.original == "none":
+            raise ValueError(
+                "`rewrite_references` needs originals: choose another `select.original`"
+            )
+        if self.rewrite_references and (self.gives_spans or self.gives_texts):
+            raise ValueError(
+                "`rewrite_references` needs references, and this format has none: leave it out"
+            )
         if self.gives_texts:
             self._check_given()
         if self.columns is not None:
@@ -337,8 +347,6 @@ class Dataset(Card):
         """Check what texts need of which something is known: they are all that there is."""
         if not self.files:
             raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
-        if self.improve:
-            raise ValueError("`improve` needs references, and this format has none: leave it out")
         for name, scale in self.aspects.items():
             if "global" in self.files and scale.step is None:
                 raise ValueError(f"the ratings of {name} are classes: give its scale a `step`")

@@ -185,7 +185,7 @@ OWN = [
     judge("own-steps", "score-only", scale={**STEPS, "step": 0.5}),
     judge("own-words", "score-only", scale={**STEPS, "labels": ["a", "b", "c", "d", "e"]}),
     judge("some", "score-only", share=0.5, top_p=0.9),
-    judge("like", "rubric", against="references"),
+    judge("like", "rubric", use_reference=True),
     judge("neighbours", "compare", max_tokens=64),
     judge("marked-pairs", "compare", pairs="all", spotlight=True, max_tokens=64),
     judge("marked-shots", "score-shots", shots={"n": 2}, spotlight=True),

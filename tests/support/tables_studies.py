@@ -128,7 +128,7 @@ JUDGES: list[dict[str, Any]] = [
     {"judge": "marked", "form": "rate-explain", "spotlight": True},
     {"judge": "neighbours", "form": "compare", "draws": 2},
     {"judge": "severe", "form": "error-list", "parser": "errors"},
-    {"judge": "like", "form": "rubric", "against": "references", "parser": "result"},
+    {"judge": "like", "form": "rubric", "use_reference": True, "parser": "result"},
     *(
         {"judge": f"finder-{n}", "form": "annotate", "annotation": {}, "temperature": n / 10}
         for n in (1, 2, 3)

@@ -158,9 +158,9 @@ def check_judge(
     if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "what a program is shown stands in its model's card",
-            where=f"{where}, key against",
-            got=judge.against,
-            todo=f"leave `against` out and add it to `inputs` of models/{model.model}.yaml",
+            where=f"{where}, key use_reference",
+            got=judge.use_reference,
+            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
         )
     if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
         raise UserError(
@@ -172,8 +172,8 @@ def check_judge(
     if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
         raise UserError(
             "two texts are compared with each other, not with a reference",
-            where=f"{where}, key against",
-            todo="leave `against` out",
+            where=f"{where}, key use_reference",
+            todo="leave `use_reference` out",
         )
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
         raise UserError(

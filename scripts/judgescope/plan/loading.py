@@ -229,8 +229,8 @@ def _of_column(card: Judge, column: str) -> Judge:
 def _compared(judge: Judge, model: Model) -> Judge:
     """Return the judge with what it compares a text with, where its card leaves that open."""
     sees = isinstance(model, CommandModel) and "references" in model.inputs
-    if sees or (judge.against is None and model.engine == "lexical"):
-        return judge.model_copy(update={"against": "references"})
+    if sees or (judge.use_reference is None and model.engine == "lexical"):
+        return judge.model_copy(update={"use_reference": True})
     return judge
 
 

@@ -58,7 +58,7 @@ SHOWN = {
     *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
-READS = {"form", "pairs", "against", "scale", "share", "parser", "family", "aspects"}
+READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
 """Keys of a judge's card that mean something where no prompt is read."""
 HIDDEN = "not shown"
 

@@ -227,6 +227,7 @@ OLD_REWRITE: dict[str, object] = {"dataset": "d", "rewrite_references": {"keep_f
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
     ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
+    ("judge", {**JUDGE, "against": "references"}, "against", "use_reference"),
     ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
     ("model", {**OPENAI, "limits": {"breaker": 9}}, "limits.breaker", "max_consecutive_failures"),
     ("model", {"model": "m", "engine": "command", "argv": ["a"], "sees": []}, "sees", "inputs"),

@@ -192,6 +192,8 @@ class Judge(Decoding):
     Temperature, top_p and max_tokens are for models that read prompts.
     """
 
+    renamed: ClassVar[dict[str, str]] = {"against": "use_reference"}
+
     judge: Answering[Slug] = Field(description="The id, equal to the file's name.")
     model: Answering[Slug] = Field(description="The model card that answers.")
     form: Answering[str] = Field(
@@ -202,10 +204,11 @@ class Judge(Decoding):
     pairs: Asking[Literal["adjacent", "all"]] = Field(
         "adjacent", description="Form compare: which texts of an item are compared, by step or id."
     )
-    against: Answering[Literal["references", "source"] | None] = Field(
+    use_reference: Answering[bool | None] = Field(
         None,
-        description="What a text is compared with. Default: references for lexical forms, nothing "
-        "for other judges. Forms that models read are given the first one as `reference`.",
+        description="Whether a text is compared with its references; forms that models read are "
+        "given the first one as `reference`. Default: true for lexical forms, which compare with "
+        "the source where it is false; false for other judges.",
     )
     scale: Answering[JudgeScale | None] = Field(
         None,
@@ -348,6 +351,13 @@ class Judge(Decoding):
                 f"`{key}` does not go with annotations: their score stands behind a "
                 "list of errors, on a scale of its own; leave it out"
             )
+
+    @property
+    def against(self) -> Literal["references", "source"] | None:
+        """Return what a text is compared with, as far as the card says."""
+        if self.use_reference:
+            return "references"
+        return "source" if self.use_reference is False and self.form in LEXICAL_FORMS else None
 
     @property
     def annotates(self) -> bool:

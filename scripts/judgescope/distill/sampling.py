@@ -137,20 +137,20 @@ def draw(
     drawn = []
     for item in sorted(texts):
         ordered = sorted(texts[item], key=lambda text: (text.perturbation, text.target))
-        for index in _some(len(ordered), n_texts, seed, "texts", dataset, item):
+        for index in _drawn_numbers(len(ordered), n_texts, seed, "texts", dataset, item):
             text = ordered[index]
             name = f"{text.perturbation}:{text.target}"
-            chosen = _some(len(aspects), n_aspects, seed, "aspects", dataset, name)
+            chosen = _drawn_numbers(len(aspects), n_aspects, seed, "aspects", dataset, name)
             drawn += [Drawn(item, text, aspects[number]) for number in chosen]
     return drawn
 
 
-def _some(n: int, most: int, seed: int, *names: str) -> list[int]:
-    """Return `most` of the numbers below n, drawn without replacement, in their order."""
-    if n <= most:
+def _drawn_numbers(n: int, count: int, seed: int, *names: str) -> list[int]:
+    """Return `count` of the numbers below n, drawn without replacement, in their order."""
+    if n <= count:
         return list(range(n))
     rng = stream(seed, "distill", *names)
-    return sorted(rng.choice(n, size=most, replace=False).tolist())
+    return sorted(rng.choice(n, size=count, replace=False).tolist())
 
 
 def sample(

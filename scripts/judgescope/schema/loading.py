@@ -258,11 +258,15 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
     try:
         card = adapter(kind).validate_python(content)
     except ValidationError as error:
-        errors = []
-        for issue in error.errors():
-            keys = _keys_of(kind, issue)
-            errors.append(_explain(kind, issue, keys, where(keys)))
-        raise UserErrors(errors) from error
+        issues = [(issue, _keys_of(kind, issue)) for issue in error.errors()]
+        given = {(*keys[:-1], _new_name(kind, keys)) for _, keys in issues}  # by their old names
+        raise UserErrors(
+            [
+                _explain(kind, issue, keys, where(keys))
+                for issue, keys in issues
+                if issue["type"] != "missing" or keys not in given
+            ]
+        ) from error
     if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
         what = "Input should be a number, not yes or no"
         raise UserErrors([UserError(what, where=where(keys), got=got) for keys, got in truths])
@@ -304,13 +308,12 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             todo = f"add {keys[-1]!r}"
             return UserError("a needed key is missing", where=where, allowed=allowed, todo=todo)
         case "extra_forbidden":
-            models = _models_at(KINDS[kind], keys[:-1])
-            key = str(keys[-1])
-            if new := next((model.renamed[key] for model in models if key in model.renamed), ""):
+            if new := _new_name(kind, keys):
                 what, todo = "this key has another name now", f"write `{new}` in its place"
-                return UserError(what, where=where, got=key, todo=todo)
+                return UserError(what, where=where, got=keys[-1], todo=todo)
+            models = _models_at(KINDS[kind], keys[:-1])
             allowed = [name for model in models for name in model.model_fields]
-            return UserError("unknown key", where=where, got=key, allowed=allowed)
+            return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))
             allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
@@ -326,6 +329,12 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")
     return UserError(what, where=where, got=got, todo=QUOTED if unquoted else "")
+
+
+def _new_name(kind: str, keys: KeyPath) -> str:
+    """Return the present name of a key of an earlier version, "" for any other key."""
+    models = _models_at(KINDS[kind], keys[:-1]) if keys else []
+    return next((model.renamed[keys[-1]] for model in models if keys[-1] in model.renamed), "")
 
 
 def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:

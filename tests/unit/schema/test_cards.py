@@ -257,6 +257,12 @@ def test_an_old_key_is_an_error_that_names_the_new_one(
     assert error.what == "this key has another name now" and f"`{new}`" in error.todo
 
 
+def test_a_needed_key_under_its_old_name_is_one_error() -> None:
+    with pytest.raises(UserErrors) as caught:
+        validate_card("judge", {**JUDGE, "hint": {"base": "other"}}, "x.yaml")
+    assert [error.where for error in caught.value.errors] == ["x.yaml, key hint.base"]
+
+
 def test_every_renamed_key_has_a_case() -> None:
     cases = {(key.rpartition(".")[2], new) for _, _, key, new in RENAMED}
     assert cases == {pair for card in subclasses(Card) for pair in card.renamed.items()}

@@ -1,13 +1,14 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.set_names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data.rated import BY_REFERENCE, Rated
+from judgescope.data.specs import IngestReport
 from judgescope.schema.cards import Dataset
 from judgescope.schema.tables import table_of
 
@@ -89,8 +90,8 @@ def _target(
 
 
 def report(
-    card: Dataset, hashes: Mapping[str, str], rated: Rated, originals: Mapping[str, "Original"]
-) -> dict[str, Any]:
+    card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, "Original"]
+) -> IngestReport:
     """Return what was read, in numbers, with licence, citation and what should be known."""
     bare = [item.item for item in rated.items if not item.references]
     references = rated.own_references(())
@@ -106,19 +107,19 @@ def report(
     if bare and card.select.original != "none":
         shown = ", ".join(bare[:5])
         problems.append(f"without a reference, so without an original: {len(bare)} ({shown})")
-    return {
-        "dataset": card.dataset,
-        "sha256": hashes,
-        "items": len(rated.items),
-        "targets": len(rated.outputs),
-        "originals": len(originals),
-        "ratings": len(rated.ratings),
-        "raters": sorted({rating.rater for rating in rated.ratings}),
-        "systems": dict(rated.systems),
-        "problems": problems,
-        "licence": card.licence,
-        "citation": card.citation,
-        "ratings_kind": card.ratings,
-        **({"spans": len(rated.spans)} if card.gives_spans else {}),
-        **({"same_names": True} if rated.same_names else {}),
-    }
+    return IngestReport(
+        dataset=card.dataset,
+        sha256=hashes,
+        items=len(rated.items),
+        targets=len(rated.outputs),
+        originals=len(originals),
+        ratings=len(rated.ratings),
+        raters=sorted({rating.rater for rating in rated.ratings}),
+        systems=dict(rated.systems),
+        problems=problems,
+        licence=card.licence,
+        citation=card.citation,
+        ratings_kind=card.ratings,
+        spans=len(rated.spans) if card.gives_spans else None,
+        same_names=rated.same_names,
+    )

@@ -49,7 +49,7 @@ def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
     """Return the reference that stands for the original; None where the item has no reference.
 
     Rule `first_reference`: the first. `most_sentences`: the FIRST one of those with the most
-    sentences (discernment paper; with our splitter SummEval's 100 originals have the published
+    sentences (Wang et al. 2024; with our splitter SummEval's 100 originals have the published
     averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest.
     `none`: no original.
     """

@@ -9,6 +9,7 @@ from typing import Any
 
 from judgescope.cli.examples import commands_of
 from judgescope.cli.main import command_line
+from judgescope.methods.registry import METHODS
 from judgescope.perturb import RULES
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
@@ -31,9 +32,9 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Dataset (config/datasets)", cards.Dataset),
     ("a file on a hub", cards.Hub),
     ("an aspect of a dataset", cards.RatedAspect),
-    ("`columns` of a dataset of format table", cards.Mapping),
+    ("`columns` of a dataset of format table", cards.ColumnMapping),
     ("`select` of a dataset", cards.Select),
-    ("`improve` of a dataset", cards.Improvement),
+    ("`rewrite_references` of a dataset", cards.Improvement),
     ("Model (config/models), engine lexical or control", cards.LexicalModel),
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),
@@ -70,8 +71,12 @@ SECTIONS: list[tuple[str, type[Card]]] = [
 def generated() -> Iterator[tuple[Path, str]]:
     """Yield (path, content) of every generated file."""
     for kind in KINDS:
-        schema = json.dumps(adapter(kind).json_schema(), indent=1, sort_keys=True)
-        yield HOME / "workflow" / "schemas" / f"{kind}.json", schema + "\n"
+        schema = adapter(kind).json_schema()
+        if kind == "study":
+            selectable = [name for name, method in METHODS.items() if method.selectable]
+            schema["properties"]["methods"]["items"] = {"enum": selectable, "type": "string"}
+        text = json.dumps(schema, indent=1, sort_keys=True) + "\n"
+        yield HOME / "workflow" / "schemas" / f"{kind}.json", text
     reference = HOME / "docs" / "reference"
     yield reference / "cards.md", cards_text()
     yield reference / "statistics.md", statistics_text()

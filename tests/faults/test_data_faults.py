@@ -8,7 +8,7 @@ import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
 from judgescope.core.errors import UserError
-from judgescope.data import files, parquet, read_dataset
+from judgescope.data import read_dataset, rows
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}
@@ -191,14 +191,14 @@ def unfolding(kind: str) -> tuple[pa.Array, dict[str, Any]]:
 def test_a_table_that_unfolds_into_gigabytes_is_refused_before_its_first_row(
     kind: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet, "MOST_UNFOLDED", 1 << 29)
+    monkeypatch.setattr(rows, "MOST_UNFOLDED", 1 << 29)
     column, written = unfolding(kind)
     path, table = tmp_path / "x.parquet", pa.table({"text": column})
     pq.write_table(table, path, compression="zstd", store_schema=False, **written)
     del column, table
     assert path.stat().st_size < 1 << 20
     with pytest.raises(UserError, match="unfolds into too much") as error:
-        next(files.read_rows(path))
+        next(rows.read_rows(path))
     assert reason in error.value.what
     assert error.value.where == str(path) and error.value.todo
 

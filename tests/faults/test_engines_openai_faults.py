@@ -310,7 +310,7 @@ def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_p
         reply("4") if next(left, None) is not None else refusal(503, "out of order")
     )
     asked = requests(card(endpoint), *MANY)
-    limits = {"concurrency": 1, "attempts": 2, "breaker": 7}
+    limits = {"concurrency": 1, "attempts": 2, "max_consecutive_failures": 7}
     with pytest.raises(UserError, match="7 requests in a row failed: HTTP 503: out of order"):
         ask(endpoint, tmp_path, asked, **limits)
     assert len(endpoint.asked) == 5 + 7 * 2
@@ -331,7 +331,7 @@ def test_failures_that_differ_or_with_replies_between_end_nothing(
         return refusal(503, "down") if number % 3 == 1 else reply("4")
 
     endpoint.script = script
-    limits = {"concurrency": 1, "attempts": 1, "breaker": 2}
+    limits = {"concurrency": 1, "attempts": 1, "max_consecutive_failures": 2}
     with pytest.raises(UserError, match="40 of 60 requests failed"):
         ask(endpoint, tmp_path, requests(card(endpoint), *MANY), **limits)
     assert len(endpoint.asked) == 60
@@ -354,7 +354,7 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
     asked = requests(card(endpoint), *MANY)
     most = 12 if proven else HOPELESS
     with pytest.raises(UserError, match=f"{most} requests in a row failed: HTTP 503"):
-        ask(endpoint, tmp_path, asked, concurrency=1, attempts=1, breaker=12)
+        ask(endpoint, tmp_path, asked, concurrency=1, attempts=1, max_consecutive_failures=12)
     assert len(endpoint.asked) == most + proven
 
 
@@ -444,9 +444,9 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
 ) -> None:
     plain, renamed = (
         card(endpoint),
-        card(endpoint, spelling={"max_tokens": "max_completion_tokens"}),
+        card(endpoint, field_names={"max_tokens": "max_completion_tokens"}),
     )
-    bare = card(endpoint, spelling={"temperature": None, "top_p": None, "seed": None})
+    bare = card(endpoint, field_names={"temperature": None, "top_p": None, "seed": None})
     [one], [other], [least] = (requests(model, "a") for model in (plain, renamed, bare))
     assert one.key == other.key != least.key
     for model, request in ((renamed, other), (bare, least)):

@@ -257,7 +257,7 @@ def test_no_reference_to_a_card_is_a_path(name: str) -> None:
         with pytest.raises(UserErrors):
             validate_card("study", study | {key: name}, "s.yaml")
     judge = {"judge": "j", "model": "m"}
-    for keys in ({"model": name}, {"hint": {"base": name}}, {"aspects": [name]}):
+    for keys in ({"model": name}, {"hint": {"baseline": name}}, {"aspects": [name]}):
         with pytest.raises(UserErrors):
             validate_card("judge", judge | keys, "j.yaml")
 

@@ -2,17 +2,18 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 from statistics import mean
 
 import pytest
 
 from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
-from judgescope.data import Rated, read_dataset
+from judgescope.data import Output, Rated, read_dataset
 from judgescope.data.files import verify
 from judgescope.data.select import originals, select
 from judgescope.perturb.sentences import split_sentences
 from judgescope.schema.cards import Dataset
-from judgescope.schema.loading import read_card
+from judgescope.schema.loading import read_card, validate_card
 
 CARDS = sorted(path.stem for path in DATASETS.glob("*.yaml"))
 
@@ -42,9 +43,9 @@ def test_the_demo_is_whole(name: str) -> None:
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (24, 120, 5)
     assert len(rated.ratings) == 120 * len(card.aspects) and rated.problems == []
     assert {one.rater for one in rated.ratings} == {"planned"}
-    assert card.clean in rated.systems
+    assert card.fault_free_system in rated.systems
     for item in rated.items:
-        assert set(item.meta["faults"]) <= set(rated.systems) - {card.clean}
+        assert set(item.meta["faults"]) <= set(rated.systems) - {card.fault_free_system}
 
 
 @needs_real_data
@@ -113,6 +114,58 @@ def test_wmt22_zh_en() -> None:
         for name, text in (("src.zh", item.source), ("ref.A.en", item.references[0])):
             path = REAL / "wmt22" / f"generaltest2022.zh-en.{name}"
             assert path.read_text(encoding="utf-8").split("\n")[line] == text
+
+
+@pytest.mark.heavy
+@needs_real_data
+def test_a_text_equal_to_a_reference_is_kept_where_a_system_wrote_it() -> None:
+    """SFRES: 87 of 1,181 texts are a reference of their item, word for word."""
+    card, rated = load("sfres")
+    references = {
+        item.item: {tuple(text.split()) for text in item.references} for item in rated.items
+    }
+    equal = [one for one in rated.outputs if tuple(one.text.split()) in references[one.item]]
+    assert (len(rated.outputs), len(equal)) == (1181, 87)
+    assert rated.own_references(card.reference_systems) == {}
+
+
+@pytest.mark.heavy
+@needs_real_data
+def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -> None:
+    """WMT22 zh-en: reference A as a system of its own, and one that hits each 36th reference."""
+    _, whole = load("wmt22-zh-en")
+    rows = []
+    for number, item in enumerate(whole.items):
+        [reference] = item.references
+        texts = {"ref-A": reference, "online": reference if number % 36 == 0 else item.source}
+        rows += [
+            {"id": item.item, "source": item.source, "ref": reference, "system": name, "text": text}
+            for name, text in texts.items()
+        ]
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (tmp_path / "wmt.jsonl").write_text("".join(lines), encoding="utf-8")
+    columns = {"item": "id", "source": "source", "references": "ref"}
+    content = {
+        **{"dataset": "wmt", "name": "WMT", "task": "translation", "format": "table"},
+        **{"files": "wmt.jsonl", "columns": columns | {"system": "system", "text": "text"}},
+        **{"aspects": {"fluency": {"min": 1, "max": 5}}, "ratings": "none"},
+        **{"licence": "research use", "citation": "WMT22", "reference_systems": ["ref-a"]},
+    }
+    card = validate_card("dataset", content, "wmt.yaml")
+    rated = read_dataset(card, tmp_path, tmp_path)
+    systems = {one.target: one.system for one in rated.outputs}
+    for known in (card.reference_systems, ()):  # named by the card, or found by its texts
+        left_out = Counter(systems[target] for target in rated.own_references(known))
+        assert left_out == {"ref-a": 1875}
+    assert sum(one.text == row["ref"] for one, row in _by_target(rated, rows, "online")) == 53
+
+
+def _by_target(
+    rated: Rated, rows: list[dict[str, str]], system: str
+) -> list[tuple[Output, dict[str, str]]]:
+    of_item = {row["id"]: row for row in rows if row["system"] == system}
+    names = {item.item: item.meta["id"] for item in rated.items}
+    return [(one, of_item[names[one.item]]) for one in rated.outputs if one.system == system]
 
 
 @pytest.mark.heavy

@@ -188,7 +188,7 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: P
             "rows": {"item": "#", "system": "Model", "lists": True, "scores": SCORES},
         },
         "judges/metrics": {"judge": "metrics", "model": "m", "parser": "number"}
-        | {"against": "references", "columns": ["Metric"]},
+        | {"use_reference": True, "columns": ["Metric"]},
         "judges/bots": {"judge": "bots", "model": "m", "parser": "number"}
         | {"columns": ["Bot {aspect} 1"]},
     }

@@ -18,8 +18,8 @@ from data_samples import FIVE, card, table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded
 from judgescope.data import Rated, read_dataset
-from judgescope.data.files import read_rows
-from judgescope.schema.formats import MODULES
+from judgescope.data.rows import read_rows
+from judgescope.schema.cards import MODULES
 
 some = settings(
     deadline=None,

@@ -185,8 +185,8 @@ ACROSS: list[Case] = [
     ("a supervisor of nobody", {ENSEMBLE: {"combine": "supervisor"}}, ["both.yaml", "supervisor"]),
     (
         "a hint of its own",
-        {JUDGE: {"hint": {"base": "asked"}}},
-        ["asked.yaml, key hint.base", "'asked'"],
+        {JUDGE: {"hint": {"baseline": "asked"}}},
+        ["asked.yaml, key hint.baseline", "'asked'"],
     ),
     (
         "an aspect above itself",

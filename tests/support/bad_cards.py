@@ -211,7 +211,7 @@ WORDS: list[Case] = [
     (
         "a needed key of the study",
         {STUDY: {"methods": None}},
-        ["a needed key is missing", "study.yaml", "allowed: agreement, ", "'methods'"],
+        ["a needed key is missing", "study.yaml", "'methods'"],
     ),
     (
         "an unknown engine",

@@ -19,7 +19,7 @@ from running import HOME
 
 MODEL = OpenAIModel.model_validate(
     {"model": "it", "name": "org/it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
-    | {"spelling": {"max_tokens": "max_completion_tokens"}, "extra_body": {"top_k": 3}}
+    | {"field_names": {"max_tokens": "max_completion_tokens"}, "extra_body": {"top_k": 3}}
 )
 
 

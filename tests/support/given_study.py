@@ -98,7 +98,7 @@ def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> Study:
     fine = {"min": 1, "max": 10, "step": 1}
     study.card("judges", "fine", model="loop", form="score-only", scale=fine)
     study.card("judges", "pairs", model="loop", form="compare")
-    study.card("judges", "beside", model="loop", form="score-only", against="references")
+    study.card("judges", "beside", model="loop", form="score-only", use_reference=True)
     told: dict[str, Any] = {
         **{"name": "given", "seed": 4, "datasets": ["bridges"], "aspects": []},
         **{"judges": ["counter", "fine", "pairs", "beside", "oracle"]},

@@ -213,7 +213,7 @@ def _graded(folder: Path, endpoint: Endpoint) -> Keys:
     folder.mkdir()
     endpoint.script = graded_study.Scripted()
     references = {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
-    anchors = graded_study.GRADED["anchors"] | {"per_rating": 1, "surplus": 1}
+    anchors = graded_study.GRADED["anchors"] | {"per_rating": 1, "oversample": 1}
     path = graded_study.write_study(
         folder, endpoint.url, study={"references": references}, targets=5, anchors=anchors
     )

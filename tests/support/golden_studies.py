@@ -14,7 +14,7 @@ import yaml
 
 from judgescope.data.files import sha256_of
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from running import HOME
 from scripted import Body, Said, replies
 
@@ -185,13 +185,13 @@ OWN = [
     judge("own-steps", "score-only", scale={**STEPS, "step": 0.5}),
     judge("own-words", "score-only", scale={**STEPS, "labels": ["a", "b", "c", "d", "e"]}),
     judge("some", "score-only", share=0.5, top_p=0.9),
-    judge("like", "rubric", against="references"),
+    judge("like", "rubric", use_reference=True),
     judge("neighbours", "compare", max_tokens=64),
     judge("marked-pairs", "compare", pairs="all", spotlight=True, max_tokens=64),
     judge("marked-shots", "score-shots", shots={"n": 2}, spotlight=True),
     judge("marked-analyses", "analyze-shots", shots=ANALYSED, spotlight=True),
     judge("explained", "explain-shots", shots=ANALYSED),
-    judge("marked-hint", "rate-hinted", hint={"base": "knowledge"}, spotlight=True),
+    judge("marked-hint", "rate-hinted", hint={"baseline": "knowledge"}, spotlight=True),
     judge("marked-errors", "annotate", annotation={}, spotlight=True),
     judge("percent", "annotate", annotation={"score": "percent", "rules": False}),
     judge("sorted-errors", "annotate", annotation={"categories": ["Grammar", "Sense"]}),
@@ -219,7 +219,7 @@ MODELS: list[Card] = [
     {"model": "pinned", "revision": "4b825dc"},
     {"model": "awq", "variant": "awq"},
     {"model": "thinking", "extra_body": {"chat_template_kwargs": {"enable_thinking": True}}},
-    {"model": "unsent", "spelling": {"temperature": None, "top_p": None, "max_tokens": "max"}},
+    {"model": "unsent", "field_names": {"temperature": None, "top_p": None, "max_tokens": "max"}},
 ]
 WEIGHTS: list[Card] = [
     {"model": "vllm-plain"},
@@ -230,8 +230,8 @@ WEIGHTS: list[Card] = [
     {"model": "vllm-served", "mode": "served", "data_parallel": 2},
 ]
 PROGRAMS: list[Card] = [
-    {"model": "counter", "argv": ["wc", "-w"], "sees": ["aspect", "source", "references"]},
-    {"model": "blind", "argv": ["wc", "-c"], "sees": [], "variant": "two"},
+    {"model": "counter", "argv": ["wc", "-w"], "inputs": ["aspect", "source", "references"]},
+    {"model": "blind", "argv": ["wc", "-c"], "inputs": [], "variant": "two"},
     {"model": "sighted", "argv": ["{python}", "-c", "pass"]},
 ]
 
@@ -283,7 +283,7 @@ def studies() -> list[GoldenStudy]:
     behind = _behind()
     asked = ["word-variety", *(card["judge"] for kind, card in behind if kind == "judge")]
     improve = {"model": "generator", "form": "improve-paraphrase", "max_tokens": 256}
-    writing = {**every, "golden-claims": {"improve": improve}}
+    writing = {**every, "golden-claims": {"rewrite_references": improve}}
     attacks = [("perturbation", shipped("perturbation", name)) for name in ATTACKS]
     for _, card in attacks:
         card["aspects"] = ["coherence"]
@@ -296,7 +296,7 @@ def studies() -> list[GoldenStudy]:
     vaguer = {
         **{"perturbation": "vaguer", "name": "vaguer", "level": "word", "method": "llm"},
         **{"model": "generator", "form": "adjust-steps", "adjustment": "Say it more vaguely."},
-        "degrees": {"minor": {"k": 1}, "major": {"least": 2}},
+        "degrees": {"minor": {"k": 1}, "major": {"min_edits": 2}},
     }
     bare = {"aspect": "coherence", "name": "Coherence", "definition": "How well it hangs together."}
     return [

@@ -28,8 +28,8 @@ GRADED: dict[str, Any] = {
     **{"level": "sentence", "method": "graded", "aspects": ["neatness"], "targets": 10},
     **{"model": "generator", "references": 2, "rating": "anchors"},
     "anchors": {
-        **{"model": "comparator", "judge": "twice", "per_rating": 3, "most_errors": 5},
-        **{"trial": 0.25, "surplus": 1.5},
+        **{"model": "comparator", "judge": "twice", "per_rating": 3, "max_errors": 5},
+        **{"calibration_share": 0.25, "oversample": 1.5},
     },
 }
 _TEXT = re.compile(r"^The summary:\n(.+?)$", re.MULTILINE)

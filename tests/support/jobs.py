@@ -58,7 +58,7 @@ class Job:
         names = [f"j{number}" for number in range(judges)]
         rated = [f"a{number}" for number in range(aspects)]
         asked = {"model": "static", "form": "score-only", **Decoding().model_dump(), **keys}
-        told = {"engine", "model", "name", "revision", "variant", "extra_body", "spelling"}
+        told = {"engine", "model", "name", "revision", "variant", "extra_body", "field_names"}
         return AskSpec(
             code="",
             versions={},

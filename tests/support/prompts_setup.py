@@ -27,7 +27,7 @@ VALUES: dict[str, Any] = {
     **{"source": "THE SOURCE", "text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     "source_b": "THE OTHER SOURCE",
     "errors": [{"name": "Spelling", "definition": "No slips."}],
-    **{"task": "summarization", "k": 1, "least": None},
+    **{"task": "summarization", "k": 1, "min_edits": None},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
     **{"hint": "4711", "attributed": True},

@@ -46,7 +46,7 @@ class Study:
         """Add a damage with its texts; with `replies` (target, text) a model made them."""
         told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "kind": "once"}
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
-        amount = {"k": 3, "least": None}
+        amount = {"k": 3, "min_edits": None}
         damage = {"perturbation": name, "degree": "minor", "amount": amount}
         self.spec["datasets"]["news"]["sets"].append(damage)
         self.write(f"{name}.minor", rows)

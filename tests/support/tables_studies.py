@@ -124,11 +124,11 @@ JUDGES: list[dict[str, Any]] = [
         **{"judge": "explained", "form": "analyze-shots"},
         "shots": {"n": 2, "analyses": {"model": "judge", "form": "analysis"}},
     },
-    {"judge": "hinted", "form": "rate-hinted", "hint": {"base": "marked"}},
+    {"judge": "hinted", "form": "rate-hinted", "hint": {"baseline": "marked"}},
     {"judge": "marked", "form": "rate-explain", "spotlight": True},
     {"judge": "neighbours", "form": "compare", "draws": 2},
     {"judge": "severe", "form": "error-list", "parser": "errors"},
-    {"judge": "like", "form": "rubric", "against": "references", "parser": "result"},
+    {"judge": "like", "form": "rubric", "use_reference": True, "parser": "result"},
     *(
         {"judge": f"finder-{n}", "form": "annotate", "annotation": {}, "temperature": n / 10}
         for n in (1, 2, 3)

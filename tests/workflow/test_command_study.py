@@ -109,7 +109,7 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Study) -> 
 
 
 def test_damaged_texts_and_only_what_the_program_sees(study: Study) -> None:
-    study.model(sees=["references"])
+    study.model(inputs=["references"])
     study.study(
         aspects=["naturalness", "groundedness"],
         perturbations=["word-deletions"],
@@ -188,7 +188,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
         ({"env": ["NOT_SET_HERE"]}, {}, ["variable", "is not set", "NOT_SET_HERE"]),
         ({"files": {"program": "no.py"}}, {}, ["there is no file", "key files.program"]),
         ({"sha256": {"program": "0" * 64}}, {}, ["not the one that the card describes"]),
-        ({}, {"against": "references"}, ["what a program is shown", "`sees` of models/counting"]),
+        ({}, {"use_reference": True}, ["what a program is shown", "`inputs` of models/counting"]),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_run(

@@ -247,7 +247,9 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
 ) -> None:
     script = Refusing()
     with serve(script) as endpoint:
-        study = write_study(tmp_path, endpoint.url, anchors={**GRADED["anchors"], "trial": 0.25})
+        study = write_study(
+            tmp_path, endpoint.url, anchors={**GRADED["anchors"], "calibration_share": 0.25}
+        )
         results = tmp_path / "results" / "graded"
         assert run("-m", "judgescope", "run", str(study), cwd=tmp_path).returncode == 0
         assert found(results, "share_failed")["value"] > 0

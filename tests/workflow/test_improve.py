@@ -45,7 +45,7 @@ def prepare(folder: Path, url: str = "http://127.0.0.1:9/v1", **keys: Any) -> Pa
         TABLE,
         files={"items": str(HOME / "config" / "demo" / "confusion_table.jsonl")},
         aspects={"fluency": FIVE, "coherence": FIVE},
-        improve={"model": "generator", "form": "improve-description"} | keys,
+        rewrite_references={"model": "generator", "form": "improve-description"} | keys,
     )
     write_card(
         folder, "judges", "steps", judge="mine", model="generator", form="score-only", draws=1
@@ -119,8 +119,8 @@ def test_the_shipped_cards_have_forms_that_can_be_filled(
 def test_there_must_be_originals_to_improve() -> None:
     improve = {"model": "generator", "form": "improve-summary"}
     keys: dict[str, Any] = {"format": "samsum", "files": "x.json", "ratings": "none"}
-    with pytest.raises(ValueError, match="`improve` needs originals"):
-        card(**keys, improve=improve, select={"original": "none"})
+    with pytest.raises(ValueError, match="`rewrite_references` needs originals"):
+        card(**keys, rewrite_references=improve, select={"original": "none"})
 
 
 # --- the run ---
@@ -219,7 +219,7 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
 @pytest.mark.slow
 def test_a_card_may_keep_the_references_that_could_not_be_improved(tmp_path: Path) -> None:
     with serve(script) as endpoint:
-        study = prepare(tmp_path, endpoint.url, keep_failed=True)
+        study = prepare(tmp_path, endpoint.url, fallback_to_reference=True)
         done = snakemake("texts", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     kept = targets(tmp_path, "original")["ct01"]

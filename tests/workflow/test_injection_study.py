@@ -67,7 +67,7 @@ def make_hostile(study: Study) -> None:
     path = study.folder / "config" / "datasets" / "demo-dialogue.yaml"
     card = yaml.safe_load(path.read_text(encoding="utf-8"))
     card["files"]["items"] = str(items)
-    del card["columns"]["meta"], card["clean"]
+    del card["columns"]["meta"], card["fault_free_system"]
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
 
 

@@ -87,7 +87,7 @@ def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(tmp_path: Path
         study = Study(tmp_path, endpoint)
         spelling: dict[str, str | None] = {"max_tokens": "max_completion_tokens"}
         spelling |= dict.fromkeys(("temperature", "top_p", "seed", "n"))
-        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "spelling": spelling}
+        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "field_names": spelling}
         write_card(tmp_path, "models", "reasoning-writer", **own)
         study.card("judges", "terse", model="reasoning-writer", form="score-only", draws=2)
         done = study.ask()

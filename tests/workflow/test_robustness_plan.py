@@ -80,7 +80,7 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
     assert set(FORMS) <= set(plan.judges)
     for name in ("wrong-hint", "right-hint", "nameless-hint"):
         told = plan.judges[name].hint
-        assert told is not None and told.base == "knowledge-twice"
+        assert told is not None and told.baseline == "knowledge-twice"
         assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (0.1, 2048)
     assert plan.judges["two-shots"].shots is not None and plan.judges["two-shots"].shots.n == 2
 

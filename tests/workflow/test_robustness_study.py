@@ -47,10 +47,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
                 "plain": {"form": "rate-explain"}
                 | ({"draws": 2, "estimator": "first"} if model != "half" else {}),
                 "bare": {"form": "rate-own"},
-                "wrong": {"form": "rate-hinted", "hint": {"base": f"{model}-plain"}},
+                "wrong": {"form": "rate-hinted", "hint": {"baseline": f"{model}-plain"}},
                 "right": {
                     "form": "rate-hinted",
-                    "hint": {"base": f"{model}-plain", "tells": "right"},
+                    "hint": {"baseline": f"{model}-plain", "rating": "right"},
                 },
             }
             for name, keys in forms.items():
@@ -179,12 +179,12 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study:
 def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
     with serve(judge) as endpoint:
         own = Study(tmp_path, endpoint)
-        own.card("judges", "told", model="loop", form="rate-hinted", hint={"base": "nobody"})
+        own.card("judges", "told", model="loop", form="rate-hinted", hint={"baseline": "nobody"})
         own.study(judges=["terse", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode != 0 and not endpoint.asked
-        assert "judges/told.yaml, key hint.base" in done.stdout and "'nobody'" in done.stdout
-        own.card("judges", "told", model="loop", form="score-only", hint={"base": "terse"})
+        assert "judges/told.yaml, key hint.baseline" in done.stdout and "'nobody'" in done.stdout
+        own.card("judges", "told", model="loop", form="score-only", hint={"baseline": "terse"})
         done = own.run()
         assert "does not show the rating" in done.stdout
 
@@ -199,7 +199,7 @@ def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Pa
         path.write_text(yaml.safe_dump(card), encoding="utf-8")
         own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
         own.card("judges", "plain", model="never", form="rate-explain")
-        own.card("judges", "told", model="never", form="rate-hinted", hint={"base": "plain"})
+        own.card("judges", "told", model="never", form="rate-hinted", hint={"baseline": "plain"})
         own.study(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]

@@ -67,7 +67,7 @@ def subject(number: int, *references: str) -> Subject:
 
 
 def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
-    judge = Judge(judge="j", model="m", form="rubric", against="references", draws=2)
+    judge = Judge(judge="j", model="m", form="rubric", use_reference=True, draws=2)
     model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
     aspect = Aspect(aspect="clear", name="Clear", definition="Score 5: clear.")
     scale = RatedAspect(min=1, max=5, step=1)
@@ -116,7 +116,7 @@ def near(body: Body) -> Said:
 def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     with serve(near) as endpoint:
         study = Study(tmp_path, endpoint)
-        told = {"model": "loop", "form": "rubric", "against": "references", "parser": "result"}
+        told = {"model": "loop", "form": "rubric", "use_reference": True, "parser": "result"}
         study.card("judges", "terse", **told)
         study.study(perturbations=["reordering"], methods=["agreement", "discernment"])
         done = study.run()

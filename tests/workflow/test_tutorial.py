@@ -30,7 +30,7 @@ def rate(body: Body) -> Said:
 
 def test_the_table_is_as_the_document_says() -> None:
     from judgescope.cli.init.guess import guess
-    from judgescope.data.files import read_rows
+    from judgescope.data.rows import read_rows
 
     rows = [row for _, row in read_rows(running.HOME / "docs" / "tutorial" / "summaries.csv")]
     found = guess(rows)

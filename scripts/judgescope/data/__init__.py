@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgescope.data.rated import GoldSpan, Item, Output, Rated, Rating
-from judgescope.schema.formats import MODULES
+from judgescope.schema.cards import MODULES
 
 if TYPE_CHECKING:
     from judgescope.schema.cards import Dataset

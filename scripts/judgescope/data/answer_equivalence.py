@@ -4,20 +4,16 @@ Fields that are used: qid, question, context, reference. A question comes in man
 candidates and with other references; its references here are all of them, in order of appearance.
 """
 
-from collections.abc import Mapping
-
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, all_rows
+from judgescope.schema.cards import Dataset, Format
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: question and context are the source, an item's id is its qid."""
     draft = Draft(card)
-    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    rows = all_rows(path for path, _ in files["data"])
     references: dict[str, dict[str, None]] = {}
     for path, number, row in rows:
         with draft.at(path, number):
@@ -38,7 +34,7 @@ def _qid(draft: Draft, row: Row) -> str:
 def _reference(draft: Draft, row: Row) -> str:
     text = draft.pick(row, "reference")
     if not (isinstance(text, str) and text.strip()):
-        raise UserError("a reference is empty or not a text", where="", got=text)
+        raise RowFault("a reference is empty or not a text", got=text)
     return text
 
 

@@ -5,19 +5,18 @@ Parquet, JSONL) has the columns id, article and highlights, a highlight a line.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, read_rows, read_text
+from judgescope.data.draft import Draft, Files
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import read_rows, read_text
+from judgescope.schema.cards import Dataset, Format
 
 HIGHLIGHT = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: the highlights are the reference, as sentences of one text.
 
     Some published articles are empty: they are left out, and named.
@@ -31,10 +30,9 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
             continue
         for number, row in read_rows(path):
             with draft.at(path, number):
-                name, article, told = (
-                    draft.pick(row, column) for column in ("id", "article", "highlights")
-                )
-                _add(draft, empty, name, article, str(told or "").splitlines())
+                name, article = draft.pick(row, "id"), draft.pick(row, "article")
+                highlights = str(draft.pick(row, "highlights") or "").splitlines()
+                _add(draft, empty, name, article, highlights)
     if empty:
         shown = ", ".join(empty[:5])
         draft.notes.append(f"{len(empty)} items without an article left out: {shown}")

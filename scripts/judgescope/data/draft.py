@@ -1,9 +1,9 @@
-"""Collecting what an adapter reads, and finding everything that is wrong with it in one pass."""
+"""What an adapter has read so far, and every fault found in it, reported in one pass."""
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Self
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded, slugs
-from judgescope.data.files import Found, Row, pick, read_rows
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Rated, Rating
+from judgescope.data.rows import Row, pick, read_rows
 from judgescope.schema.cards import Dataset, RatedAspect
 
 MEAN = "mean"
@@ -42,10 +43,29 @@ PRINTED = re.compile(
 AROUND = 30
 """Of long names that are almost equal, so many characters on both sides of the difference."""
 
+Files = Mapping[str, RoleFiles]
+"""Role -> the files that a card names for it."""
 Key = tuple[str, str]
+"""(item, system): a text."""
+ONLY_SYSTEM = "system"
+"""The one system of data that names none."""
 
 
-class Place(NamedTuple):
+class RowFault(UserError):
+    """A fault of the current row: the draft that notes it knows where that is."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        got: object = None,
+        allowed: Iterable[str] | str | None = None,
+        todo: str = "",
+    ) -> None:
+        super().__init__(what, where="", got=got, allowed=allowed, todo=todo)
+
+
+class Location(NamedTuple):
     """A row of a file; 0: the file as a whole."""
 
     file: str
@@ -53,7 +73,7 @@ class Place(NamedTuple):
 
 
 class _Item(NamedTuple):
-    place: Place
+    location: Location
     source: str
     references: tuple[str, ...]
     meta: dict[str, Any]
@@ -64,19 +84,18 @@ class Draft:
 
     def __init__(self, card: Dataset) -> None:
         self.card = card
-        self.place = Place("", 0)
-        self.part = ""
+        self.location, self.part = Location("", 0), ""
         self.notes: list[str] = []
         self._items: dict[str, _Item] = {}
-        self._outputs: dict[Key, tuple[Place, str]] = {}
+        self._outputs: dict[Key, tuple[Location, str]] = {}
         self._ratings: dict[tuple[Key, str, str], float] = {}
-        self._missing: dict[tuple[str, str], list[Place]] = {}
-        self._faults: dict[tuple[str, ...], tuple[UserError, list[Place]]] = {}
-        self._odd: dict[tuple[str, str], list[Place]] = {}
+        self._missing: dict[tuple[str, str], list[Location]] = {}
+        self._faults: dict[tuple[str, ...], tuple[UserError, list[Location]]] = {}
+        self._odd: dict[tuple[str, str], list[Location]] = {}
         self._numbers: dict[str, int] = {}
         self._spelled: dict[tuple[str, str], str] = {}
-        self._first: dict[tuple[str, str], tuple[str, Place]] = {}
-        self._respelled: dict[tuple[str, str, str], list[Place]] = {}
+        self._first: dict[tuple[str, str], tuple[str, Location]] = {}
+        self._respelled: dict[tuple[str, str, str], list[Location]] = {}
 
     @property
     def columns(self) -> dict[str, str]:
@@ -93,13 +112,13 @@ class Draft:
     @contextmanager
     def at(self, file: Path, row: int, part: str = "") -> Iterator[None]:
         """Make this row, or a part of it that faults name, the current one; see `caught`."""
-        self.place, self.part = Place(str(file), row), part
+        self.location, self.part = Location(str(file), row), part
         with self.caught():
             yield
 
-    def add_rows(self, found: Found, add: Callable[["Draft", Row], None]) -> Self:
+    def add_rows(self, files: RoleFiles, add: Callable[["Draft", Row], None]) -> Self:
         """Add every row of some files with `add`; its errors are noted as faults of the row."""
-        for path, _ in found:
+        for path, _ in files:
             for number, row in read_rows(path):
                 with self.at(path, number):
                     add(self, row)
@@ -132,7 +151,7 @@ class Draft:
         if isinstance(name, float) and name.is_integer():
             name = int(name)
         if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
-            raise UserError(f"this is no id ({kind})", where="", got=name)
+            raise RowFault(f"this is no id ({kind})", got=name)
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
@@ -142,16 +161,16 @@ class Draft:
         """
         if (known := self._spelled.get((kind, name))) is not None:
             return known
-        first, place = self._first.setdefault((kind, folded(name)), (name, self.place))
+        first, seen = self._first.setdefault((kind, folded(name)), (name, self.location))
         if first == name or self.card.same_names is False:
             self._spelled[kind, name] = name
             return name
         if self.card.same_names:
-            self._respelled.setdefault((kind, first, name), []).append(self.place)
+            self._respelled.setdefault((kind, first, name), []).append(self.location)
             return first
         self._fault(
             f"two names ({kind}) differ only in blanks, case or Unicode form",
-            also=place,
+            also=seen,
             got=apart(first, name),
             todo="write one of them everywhere, or say in the dataset's card that they are one "
             "(`same_names: true`) or several (`same_names: false`)",
@@ -172,7 +191,7 @@ class Draft:
         """
         key = self.name(name, "item")
         entry = _Item(
-            self.place,
+            self.location,
             self._source(source),
             tuple(self.text(text, "reference") for text in references or () if not _blank(text)),
             meta or {},
@@ -184,7 +203,7 @@ class Draft:
             if getattr(known, field) != getattr(entry, field):
                 self._fault(
                     f"rows of one item differ in their {field}",
-                    also=known.place,
+                    also=known.location,
                     got=key,
                     todo=ROW_PER_TEXT,
                     alike=True,
@@ -208,7 +227,7 @@ class Draft:
                 alike=True,
             )
         kept = self.text(text, "text") if self.card.has_texts else ""
-        self._outputs.setdefault(key, (self.place, kept))
+        self._outputs.setdefault(key, (self.location, kept))
         return key
 
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
@@ -237,18 +256,13 @@ class Draft:
         if not folded(text[:FEW_SIGNS]) and not folded(text):
             self._fault(f"a {kind} shows nothing", got=text)
         elif what := _no_text(text):
-            self._odd.setdefault((kind, what), []).append(self.place)
+            self._odd.setdefault((kind, what), []).append(self.location)
         try:
             text.encode()
         except UnicodeEncodeError as error:
             half = text[error.start : error.end]
             self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
         return text
-
-    def check(self) -> None:
-        """Raise UserErrors with all faults so far, if there are any."""
-        if self._faults:
-            raise UserErrors(self._errors())
 
     def finish(self) -> Rated:
         """Return the dataset under its final ids, or raise UserErrors with all faults."""
@@ -263,14 +277,14 @@ class Draft:
         return Rated(
             items=sorted(
                 (
-                    Item(items[key], one.source, one.references, {**one.meta, "id": key})
-                    for key, one in self._items.items()
+                    Item(items[key], entry.source, entry.references, {**entry.meta, "id": key})
+                    for key, entry in self._items.items()
                 ),
-                key=lambda one: one.item,
+                key=lambda item: item.item,
             ),
             outputs=sorted(
-                Output(target[key], items[key[0]], systems[key[1]], text, place.row, place.file)
-                for key, (place, text) in self._outputs.items()
+                Output(target[key], items[key[0]], systems[key[1]], text, row.row, row.file)
+                for key, (row, text) in self._outputs.items()
             ),
             ratings=sorted(
                 Rating(target[key], aspect, raters[rater], value)
@@ -292,7 +306,7 @@ class Draft:
         """Return a rating as a number, or None for one that is missing or not a number."""
         text = str(cell).strip()
         if _blank(cell) or text.lower() == "nan" or text in self.card.missing:
-            self._missing.setdefault((self.place.file, aspect), []).append(self.place)
+            self._missing.setdefault((self.location.file, aspect), []).append(self.location)
             return None
         if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
             try:
@@ -307,51 +321,52 @@ class Draft:
     def _fault(
         self,
         what: str,
-        of: str = "",
+        about: str = "",
         *,
-        also: Place | None = None,
+        also: Location | None = None,
         got: object = None,
         allowed: Iterable[str] | str | None = None,
         todo: str = "",
         alike: bool = False,
     ) -> None:
-        """Note a fault of the current row; equal ones are told once, with all their rows.
+        """Note a fault of the current row; equal faults become one error with all their rows.
 
-        Those that are `alike` are equal whatever was got, and told with what the first one got.
+        Faults that are `alike` are equal whatever was got; the error shows what the first one got.
         """
-        of = ", ".join(dict.fromkeys(filter(None, [self.part, of])))
-        key = (what, of, "" if alike else repr(got), self.place.file)
+        about = ", ".join(dict.fromkeys(filter(None, [self.part, about])))
+        key = (what, about, "" if alike else repr(got), self.location.file)
         if key not in self._faults:
-            error = UserError(what, where=of, got=got, allowed=allowed, todo=todo)
+            error = UserError(what, where=about, got=got, allowed=allowed, todo=todo)
             self._faults[key] = (error, [])
-        self._faults[key][1].extend([also, self.place] if also else [self.place])
+        self._faults[key][1].extend([also, self.location] if also else [self.location])
 
-    def _errors(self) -> list[UserError]:
+    def check(self) -> None:
+        """Raise UserErrors with all faults so far, if there are any."""
+        faults = list(self._faults.values())
         errors = []
-        for error, places in list(self._faults.values())[:SHOWN_FAULTS]:
-            error.where = ", ".join(filter(None, [rows_of(places), error.where]))
+        for error, locations in faults[:SHOWN_FAULTS]:
+            error.where = ", ".join(filter(None, [rows_of(locations), error.where]))
             errors.append(error)
-        if more := len(self._faults) - len(errors):
-            last = list(self._faults.values())[-1][1]
-            errors.append(UserError(f"… and {more} more problems", where=f"up to {rows_of(last)}"))
-        return errors
+        if more := len(faults) - len(errors):
+            last = rows_of(faults[-1][1])
+            errors.append(UserError(f"… and {more} more problems", where=f"up to {last}"))
+        if errors:
+            raise UserErrors(errors)
 
     def _notices(self) -> Iterator[str]:
-        for (kind, first, name), places in sorted(self._respelled.items()):
+        for (kind, first, name), locations in sorted(self._respelled.items()):
             kept, other = apart(first, name)
-            yield f"the {kind} {other!r} is read as {kept!r}: {_rows(places)}"
-        for (kind, what), places in sorted(self._odd.items()):
-            count = len(set(places))
-            yield f"{count} {_plural(kind, count)} that are {what}, no words: {_rows(places)}"
-        for (_, aspect), places in sorted(self._missing.items()):
-            count = len(places)
-            rows = _rows(places)
-            yield f"{count} {_plural('rating', count)} of {aspect} missing: {rows}"
+            yield f"the {kind} {other!r} is read as {kept!r}: {_rows(locations)}"
+        for (kind, what), locations in sorted(self._odd.items()):
+            count = _counted(len(set(locations)), kind)
+            yield f"{count} that are {what}, no words: {_rows(locations)}"
+        for (_, aspect), locations in sorted(self._missing.items()):
+            yield f"{_counted(len(locations), 'rating')} of {aspect} missing: {_rows(locations)}"
         used = {item for item, _ in self._outputs}
         unused = [name for name in self._items if name not in used]
         if unused and self.card.has_systems:
-            count = len(unused)
-            yield f"{count} {_plural('item', count)} without any output: {', '.join(unused[:5])}"
+            count = _counted(len(unused), "item")
+            yield f"{count} without any output: {', '.join(unused[:5])}"
 
 
 def numbered(prefix: str, number: int, count: int) -> str:
@@ -373,22 +388,25 @@ def shown(scale: RatedAspect, *, on_grid: bool = True) -> str:
     return f"{scale.min:g} to {scale.max:g}{grid}"
 
 
-def rows_of(places: list[Place]) -> str:
+def rows_of(locations: list[Location]) -> str:
     """Return files and rows: the first few of each, and how many there are in all."""
-    told = []
-    for file in sorted({place.file for place in places}):
-        rows = sorted({place.row for place in places if place.file == file} - {0})
-        if not rows:
-            told.append(file)
-            continue
-        named = ", ".join(map(str, rows[:SHOWN_ROWS]))
+    parts = []
+    for file in sorted({location.file for location in locations}):
+        rows = sorted({location.row for location in locations if location.file == file} - {0})
+        shown_rows = ", ".join(map(str, rows[:SHOWN_ROWS]))
+        word = "row" if len(rows) == 1 else "rows"
         more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
-        told.append(f"{file}, {_plural('row', len(rows))} {named}{more}")
-    return "; ".join(told)
+        parts.append(f"{file}, {word} {shown_rows}{more}" if rows else file)
+    return "; ".join(parts)
 
 
-def _rows(places: list[Place]) -> str:
-    return rows_of([place._replace(file=Path(place.file).name) for place in places])
+def _rows(locations: list[Location]) -> str:
+    """Return the same without folders."""
+    return rows_of([location._replace(file=Path(location.file).name) for location in locations])
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _no_text(text: str) -> str:
@@ -398,29 +416,24 @@ def _no_text(text: str) -> str:
     return "a printed list" if PRINTED.fullmatch(text) else ""
 
 
-def apart(one: str, other: str) -> list[str]:
+def apart(name: str, other: str) -> list[str]:
     """Return two names so that they can be told apart, combining marks as codes.
 
-    Of long ones what stands around the first difference.
+    Of long ones, the part around the first difference.
     """
-    pairs = enumerate(zip(one, other, strict=False))
-    same = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-    long = max(len(one), len(other)) > 3 * AROUND
-    around = slice(max(0, same - AROUND), same + AROUND) if long else slice(None)
-    return [_marked(name[around]) for name in (one, other)]
-
-
-def _marked(text: str) -> str:
-    return "".join(f"⟨U+{ord(one):04X}⟩" if unicodedata.combining(one) else one for one in text)
+    pairs = enumerate(zip(name, other, strict=False))
+    same = next((index for index, (a, b) in pairs if a != b), min(len(name), len(other)))
+    long = max(len(name), len(other)) > 3 * AROUND
+    part = slice(max(0, same - AROUND), same + AROUND) if long else slice(None)
+    return [
+        "".join(f"⟨U+{ord(sign):04X}⟩" if unicodedata.combining(sign) else sign for sign in text)
+        for text in (name[part], other[part])
+    ]
 
 
 def trimmed(text: object) -> object:
     """Return a text without the white space around it, and anything else as it is."""
     return text.strip() if isinstance(text, str) else text
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _blank(value: object) -> bool:

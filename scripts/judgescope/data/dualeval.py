@@ -1,4 +1,4 @@
-"""The benchmarks of paper 002 as JSON: texts of known rating, and texts in a known order.
+"""The benchmarks of (Hu et al. 2025) as JSON: texts of known rating, texts in a known order.
 
 Role `global`: an object aspect -> list of objects with source, target and rating. Role `local`: an
 object aspect -> object source -> list of texts (or objects with target), the reference first, each
@@ -12,13 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft, trimmed
-from judgescope.data.files import Found, read_object
+from judgescope.data.draft import Draft, Files, RowFault, trimmed
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Rated
+from judgescope.data.rows import read_object
 from judgescope.data.specs import TakeSpec
-from judgescope.schema.cards import GIVEN_ROLES, Dataset
-from judgescope.schema.formats import Format
+from judgescope.schema.cards import GIVEN_ROLES, Dataset, Format
 from judgescope.schema.tables import CHOSEN
 
 FEWEST = 2
@@ -37,27 +36,27 @@ class Given(NamedTuple):
     rating: float | None
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset's items: every source once, whatever texts there are of it."""
     draft = Draft(card)
-    found = [
-        one
+    texts = [
+        text
         for role in GIVEN_ROLES
         if role in files
         for aspect in card.aspects
-        for one in _of_aspect(draft, files[role], role, aspect)
+        for text in _of_aspect(draft, files[role], role, aspect)
     ]
-    _note(draft, files, [one.rating is not None for one in found])
-    sources = {one.source for one in found}
-    for source in dict.fromkeys(one.source for one in found):
+    _note(draft, files, [text.rating is not None for text in texts])
+    sources = dict.fromkeys(text.source for text in texts)
+    for source in sources:
         draft.item(draft.number([source], len(sources)), [source], None)
     return draft.finish()
 
 
-def given(card: Dataset, found: Found, role: str, aspect: str) -> list[Given]:
+def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
     """Return the texts of one aspect in the files of a role; UserErrors for any that is faulty."""
     draft = Draft(card)
-    texts = list(_of_aspect(draft, found, role, aspect))
+    texts = list(_of_aspect(draft, files, role, aspect))
     draft.check()
     return texts
 
@@ -93,21 +92,20 @@ def _nearest(rating: float, classes: list[float]) -> float:
     return min(classes, key=lambda value: abs(value - rating))
 
 
-def _of_aspect(draft: Draft, found: Found, role: str, aspect: str) -> Iterator[Given]:
+def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterator[Given]:
     """Yield the texts of an aspect; whatever is wrong with one is noted as a fault."""
     column = draft.card.aspects[aspect].column or aspect
-    contents = {path: read_object(path) for path, _ in found}
+    contents = {path: read_object(path) for path, _ in files}
     holding = [path for path, content in contents.items() if column in content]
     if len(holding) == 1:
         with draft.at(holding[0], 0, f"aspect {column}"):
             yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
         return
-    with draft.at(holding[-1] if holding else found[0][0], 0):
+    with draft.at(holding[-1] if holding else files[0][0], 0):
         if holding:
-            raise UserError("an aspect comes in two files of a role", where="", got=column)
-        raise UserError(
+            raise RowFault("an aspect comes in two files of a role", got=column)
+        raise RowFault(
             f"there are no texts of an aspect ({role})",
-            where="",
             got=column,
             allowed=[name for content in contents.values() for name in content],
             todo=f"name it by `column` in the card's aspects.{aspect}, or leave it out",
@@ -116,12 +114,12 @@ def _of_aspect(draft: Draft, found: Found, role: str, aspect: str) -> Iterator[G
 
 def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
     if not isinstance(entries, list) or not entries:
-        raise UserError("the texts of an aspect are a list of objects", where="", got=entries)
+        raise RowFault("the texts of an aspect are a list of objects", got=entries)
     part = draft.part
     for row, entry in enumerate(entries, start=1):
         with draft.at(path, row, part):
             if not isinstance(entry, dict):
-                raise UserError("a text with its rating is an object", where="", got=entry)
+                raise RowFault("a text with its rating is an object", got=entry)
             source, text = (_text(draft, entry, key) for key in ("source", "target"))
             rating = draft.value(aspect, draft.pick(entry, "rating"))
             if source and text and rating is not None:
@@ -130,18 +128,17 @@ def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Give
 
 def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
     if not isinstance(entries, dict) or not entries:
-        raise UserError("the texts of an aspect are an object by source", where="", got=entries)
+        raise RowFault("the texts of an aspect are an object by source", got=entries)
     part, seen, same = draft.part, set[str](), 0
     for row, (key, texts) in enumerate(entries.items(), start=1):
         with draft.at(path, row, part):
             source = draft.text(key.strip(), "source")
             if source in seen:
-                raise UserError("a source comes twice, but for white space", where="", got=key)
+                raise RowFault("a source comes twice, but for white space", got=key)
             seen.add(source)
             if not isinstance(texts, list) or len(texts) < FEWEST:
-                raise UserError(
+                raise RowFault(
                     "a source has a list of texts, the reference first",
-                    where="",
                     got=texts,
                     allowed=f"{FEWEST} or more",
                 )
@@ -153,27 +150,27 @@ def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[G
 
 def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
     """Yield the texts of a source; return how many are no other than the one before them."""
-    (path, row), part, told = draft.place, draft.part, list[str]()
+    (path, row), part, seen = draft.location, draft.part, list[str]()
     for step, entry in enumerate(texts):
         with draft.at(Path(path), row, f"{part}, text {step + 1}"):
-            own = entry if isinstance(entry, dict) else {"target": entry}
-            if text := _text(draft, own, "target"):
-                told.append(text)
+            fields = entry if isinstance(entry, dict) else {"target": entry}
+            if text := _text(draft, fields, "target"):
+                seen.append(text)
                 yield Given(source, text, step, None)
-    return sum(one == other for one, other in pairwise(told))
+    return sum(text == before for before, text in pairwise(seen))
 
 
 def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
     return draft.text(trimmed(draft.pick(entry, key)), key)
 
 
-def _note(draft: Draft, files: Mapping[str, Found], rated: list[bool]) -> None:
+def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
     """Note how many texts there are, and aspects that the card does not list: they are not read."""
     counts = {"with a rating": sum(rated), "in a row": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
-    for role, found in sorted(files.items()):
-        names = {name for path, _ in found for name in read_object(path)}
+    for role, role_files in sorted(files.items()):
+        names = {name for path, _ in role_files for name in read_object(path)}
         if others := sorted(names - known):
             draft.notes.append(f"aspects that the card does not list ({role}): {', '.join(others)}")
 

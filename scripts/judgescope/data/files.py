@@ -1,33 +1,30 @@
-"""Finding a card's files, hashing them, and reading their rows.
+"""The files that a card names: where they lie, fetched from a hub if need be, and their hashes.
 
 A path in a card is relative to the card's folder, absolute, or begins with `{data}`, the study's
 data folder. Any other `{field}` makes it a pattern that stands for all files that match. A file on
-a hub is fetched when it is first needed.
+a hub is fetched when it is first needed, and kept in the cache of the hub's client (package
+huggingface_hub): HF_HOME says where that lies, HF_ENDPOINT which hub is asked, HF_TOKEN who asks,
+HF_HUB_OFFLINE=1 that none is.
 """
 
-import csv
 import glob
 import hashlib
-import io
-import json
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import hub, parquet
 from judgescope.schema.cards import Hub
 
-Row = dict[str, Any]
-Found = list[tuple[Path, dict[str, str]]]
+RoleFiles = list[tuple[Path, dict[str, str]]]
+"""The files of a role, each with the values of the pattern's fields."""
 
 DATA = "{data}/"
-SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
+CLIENT = "huggingface_hub"
 
 
 class HasFiles(Protocol):
@@ -44,7 +41,7 @@ class HasFiles(Protocol):
 
 def resolve(
     files: Mapping[str, str | Hub], role: str, folder: Path, data: Path, *, where: str = ""
-) -> Found:
+) -> RoleFiles:
     """Return (path, fields) of every file of a role, sorted by path.
 
     `folder` is the card's, `data` what `{data}` stands for; `where` names the card in errors.
@@ -55,21 +52,21 @@ def resolve(
     if role not in files:
         raise UserError("`files` has no such role", where=where, got=role, allowed=files)
     where = f"{where}, key files.{role}"
-    named = files[role]
-    if isinstance(named, Hub):
-        return [(hub.fetch(named), {})]
-    text = named.removeprefix(DATA)
+    file = files[role]
+    if isinstance(file, Hub):
+        return [(fetch(file), {})]
     base, todo = folder, ""
-    if text != named:
+    if file.startswith(DATA):
         base, todo = data, f"`{{data}}` is {data}, the study's key `data`: is that right?"
-    if FIELD.search(text):
-        return _matches(base, text, where, todo)
-    path = base / text
+    name = file.removeprefix(DATA)
+    if FIELD.search(name):
+        return _matches(base, name, where, todo)
+    path = base / name
     if os.path.isdir(path):
         raise UserError(
             "this is a folder, and a file is meant", where=where, got=str(path), todo=todo
         )
-    if not os.path.isfile(path):  # unlike Path, says so of names that no file can have, too
+    if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
         raise _absent(path, where, todo)
     return [(path, {})]
 
@@ -87,7 +84,7 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
     )
 
 
-def _matches(base: Path, text: str, where: str, todo: str) -> Found:
+def _matches(base: Path, text: str, where: str, todo: str) -> RoleFiles:
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
     base, pattern = base.joinpath(*parts[:first]), "/".join(parts[first:])
@@ -95,48 +92,35 @@ def _matches(base: Path, text: str, where: str, todo: str) -> Found:
         raise _absent(base, where, todo)
     pieces = FIELD.split(pattern)  # literal, field, literal, field, ..., literal
     wild = re.sub(r"\*\*+", "*", "*".join(map(glob.escape, pieces[::2])))
-    regex = re.compile(
-        "".join(
-            re.escape(piece) if index % 2 == 0 else _group(piece, pieces[1:index:2])
-            for index, piece in enumerate(pieces)
-        )
-    )
-    candidates = {one: one.relative_to(base).as_posix() for one in base.glob(wild)}
-    found = [
-        (one, match.groupdict())
-        for one, name in sorted(candidates.items())
-        if one.is_file() and (match := regex.fullmatch(name))
+    regex = ""
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            regex += re.escape(piece)
+        else:
+            again = piece in pieces[1:index:2]
+            regex += f"(?P={piece})" if again else f"(?P<{piece}>[^/]+)"
+    matches = [
+        (path, match.groupdict())
+        for path in sorted(base.glob(wild))
+        if path.is_file() and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
     ]
-    if not found:
+    if not matches:
         raise UserError(
             f"no file in {base} matches this pattern",
             where=where,
             got=pattern,
-            allowed=[one.name for one in base.iterdir()],
+            allowed=[path.name for path in base.iterdir()],
             todo=todo,
         )
-    return found
+    return matches
 
 
-def _group(field: str, earlier: list[str]) -> str:
-    return f"(?P={field})" if field in earlier else f"(?P<{field}>[^/]+)"
-
-
-def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
-    """Return role -> file for those on a hub that are not in the cache."""
-    return {
-        role: file
-        for role, file in files.items()
-        if isinstance(file, Hub) and hub.cached(file) is None
-    }
-
-
-def sha256_of(found: Found) -> str:
+def sha256_of(files: RoleFiles) -> str:
     """Return the hash of a role's files: the file's own, or of all their `name sha256` lines.
 
     Names are relative to the folder that the files share, in sorted order.
     """
-    paths = [path for path, _ in found]
+    paths = [path for path, _ in files]
     if len(paths) == 1:
         return _digest(paths[0])
     base = os.path.commonpath([path.parent for path in paths])
@@ -180,201 +164,50 @@ def verify(
     return hashes
 
 
-def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
-    """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
-
-    `kind` tells which of these it is, where the ending of its name does not. Row numbers are what
-    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1), else
-    the position, from 1. Raises UserError for other endings, for bytes that are not UTF-8, and for
-    what is not rows.
-    """
-    reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
-    if reader is None:
-        raise UserError(
-            "this kind of file is not read", where=str(path), got=path.suffix, allowed=_READERS
-        )
-    return reader(path)
+def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
+    """Return role -> file for those on a hub that are not in the cache."""
+    return {
+        role: file for role, file in files.items() if isinstance(file, Hub) and not _cached(file)
+    }
 
 
-def read_text(path: Path) -> str:
-    """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError.
-
-    A NUL is no text: UTF-16 without its mark is full of them.
-    """
-    content = path.read_bytes()
+def fetch(file: Hub) -> Path:
+    """Return where a file lies in the cache, after fetching it if it is not there yet."""
+    client = _client(file)
     try:
-        at, text = content.find(0), content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        at, text = error.start, ""
-    if at >= 0:
-        line = content.count(b"\n", 0, at) + 1
+        return _cached(file) or Path(client.hf_hub_download(**_request(file)))
+    except (OSError, ValueError) as error:
         raise UserError(
-            "this file is not UTF-8" if not text else "there is a NUL in this file: is it UTF-16?",
-            where=f"{path}, line {line}, byte offset {at}",
-            got=content[at : at + 1],
-            todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
-        )
-    return text.removeprefix("\ufeff")
-
-
-def read_object(path: Path) -> Row:
-    """Return a JSON file that is one object, or raise UserError."""
-    content = _parsed(read_text(path), path, 1)
-    if not isinstance(content, dict):
-        raise UserError("this is no JSON object", where=str(path), got=type(content).__name__)
-    return content
-
-
-def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            yield number, _object(_parsed(line, path, number), path, number)
-
-
-def _json(path: Path) -> Iterator[tuple[int, Row]]:
-    content = _parsed(read_text(path), path, 1)
-    if not isinstance(content, list):
-        raise UserError(
-            "a JSON file of rows is a list of objects", where=str(path), got=type(content).__name__
-        )
-    for number, row in enumerate(content, start=1):
-        yield number, _object(row, path, number)
-
-
-def _parsed(text: str, path: Path, first_line: int) -> Any:
-    """Return what JSON says, or raise UserError, also for a key that comes twice in an object."""
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        raise UserError(
-            f"this is not JSON: {error.msg}",
-            where=f"{path}, line {first_line + error.lineno - 1}, column {error.colno}",
-            got=text[max(0, error.pos - 20) : error.pos + 20],
+            f"a file cannot be fetched from the hub: {str(error).strip().splitlines()[0]}",
+            where=str(file),
+            todo="check the three names, the network, and HF_TOKEN if the data asks for terms; or "
+            "get the file elsewhere and let the card name its path",
         ) from error
-    except KeyError as error:
+
+
+def _cached(file: Hub) -> Path | None:
+    """Return where a file lies in the cache, or None; without a request."""
+    path = _client(file).try_to_load_from_cache(**_request(file))
+    return Path(path) if isinstance(path, str) else None
+
+
+def _request(file: Hub) -> dict[str, str]:
+    return {
+        "repo_id": file.hub,
+        "filename": file.file,
+        "revision": file.revision,
+        "repo_type": "dataset",
+    }
+
+
+def _client(file: Hub) -> Any:
+    """Return the hub's client, imported only where a card names a file on a hub."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would fill a log
+    try:
+        return import_module(CLIENT)
+    except ImportError as error:
         raise UserError(
-            "a key comes twice in an object", where=f"{path}, line {first_line}", got=error.args[0]
-        ) from None
-    except (ValueError, RecursionError) as error:  # too many digits, or lists within lists
-        raise UserError(
-            f"this JSON cannot be read: {error}", where=f"{path}, line {first_line}"
-        ) from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Row:
-    """Return an object, or raise KeyError: of two such entries `json` would keep the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise KeyError(next(key for key in found if keys.count(key) > 1))
-    return found
-
-
-def _object(row: object, path: Path, number: int) -> Row:
-    if not isinstance(row, dict):
-        raise UserError("a row is a JSON object", where=f"{path}, row {number}", got=row)
-    return row
-
-
-def _csv(path: Path, sign: str = ",") -> Iterator[tuple[int, Row]]:
-    csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
-    lines = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(lines, delimiter=sign)
-    header = next(reader, [])
-    if len(header) == 1 and (other := next((sign for sign in SIGNS if sign in header[0]), "")):
-        raise UserError(
-            f"the header is one cell: is this table separated by {SIGNS[other]}?",
-            where=f"{path}, row 1",
-            got=header[0],
-            todo="save it with commas, or with tabs under a name that ends in .tsv",
-        )
-    _check_columns(header, f"{path}, row 1")
-    for number, cells in enumerate(reader, start=2):
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            raise UserError(
-                "this row has another number of cells than the header",
-                where=f"{path}, row {number} (ends in line {reader.line_num})",
-                got=len(cells),
-                allowed=str(len(header)),
-            )
-        yield number, dict(zip(header, cells, strict=True))
-
-
-def _check_columns(names: list[str], where: str) -> None:
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UserError("a column comes twice", where=where, got=twice[0])
-
-
-def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
-    return enumerate(parquet.rows(path), start=1)
-
-
-_READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
-    ".jsonl": _jsonl,
-    ".ndjson": _jsonl,
-    ".json": _json,
-    ".csv": _csv,
-    ".tsv": partial(_csv, sign="\t"),
-    ".parquet": _parquet,
-}
-
-Step = str | int
-ALL = -1
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
-
-
-def pick(row: Row, path: str, where: str) -> Any:
-    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[*].b` (a list).
-
-    A column of exactly this name comes first. Below a null everything is null. Raises UserError,
-    at `where`, for a key or position that is not there.
-    """
-    if isinstance(row, dict) and path in row:
-        return row[path]
-    found: list[Any] = [row]
-    steps = _steps(path)
-    for step in steps:
-        if step == ALL:
-            found = [entry for value in found for entry in _entries(value, path, where)]
-        else:
-            found = [_child(value, step, path, where) for value in found]
-    return found if ALL in steps else found[0]
-
-
-@lru_cache(maxsize=256)
-def _steps(path: str) -> tuple[Step, ...]:
-    """Split a path; one that is not written as a path is a column's name."""
-    if not re.fullmatch(rf"[^.\[\]]+(?:{_STEP.pattern})*", path):
-        return (path,)
-    return tuple(
-        name or (ALL if index == "*" else int(index)) for name, index in _STEP.findall(path)
-    )
-
-
-def _entries(value: object, path: str, where: str) -> list[Any]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise UserError(f"`{path}` needs a list", where=where, got=value)
-    return value
-
-
-def _child(value: Any, step: Step, path: str, where: str) -> Any:
-    if value is None:
-        return None
-    if isinstance(step, int):
-        entries = _entries(value, path, where)
-        if step < len(entries):
-            return entries[step]
-        raise UserError(f"`{path}`: the list has {len(entries)} entries", where=where, got=step)
-    if isinstance(value, dict) and step in value:
-        return value[step]
-    keys = [str(key) for key in value] if isinstance(value, dict) else []
-    raise UserError(
-        f"there is no column or key `{path}`",
-        where=where,
-        got=step,
-        allowed=keys or "nothing: there is no object",
-    )
+            f"the package {CLIENT} is needed for a file on a hub",
+            where=str(file),
+            todo=f"pip install {CLIENT}, or get the file yourself and let the card name its path",
+        ) from error

@@ -4,29 +4,27 @@ Columns: Model, and `Human 1 RE` … for every rater and aspect. There are neith
 story's id is its position in the lists.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count, takewhile
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft, numbered
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import Draft, Files, numbered
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, cell_list
+from judgescope.schema.cards import Dataset, Format
 
 ENTRY = "#"
 """The column that `entries` adds: the entry's id."""
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; items are <dataset>-001, …, raters rater-1, …"""
     return Draft(card).add_rows(files["data"], _add_all).finish()
 
 
 def _add_all(draft: Draft, row: Row) -> None:
     raters = _raters(draft, row)
-    for entry in entries(row, draft.card.dataset, f"{draft.place.file}:{draft.place.row}"):
+    for entry in entries(row, draft.card.dataset, f"{draft.location.file}:{draft.location.row}"):
         _add(draft, entry, raters)
 
 
@@ -53,8 +51,8 @@ def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
     The column `#` is the entry's id: the dataset's, and its number. Raises UserError for lists of
     different lengths, or none.
     """
-    lists = {name: found for name, cell in row.items() if (found := _list(cell)) is not None}
-    lengths = {len(found): name for name, found in lists.items()}
+    lists = {name: cells for name, cell in row.items() if (cells := cell_list(cell)) is not None}
+    lengths = {len(cells): name for name, cells in lists.items()}
     if len(lengths) != 1:
         raise UserError(
             f"the lists in a row's cells are of {len(lengths)} lengths",
@@ -63,17 +61,8 @@ def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
         )
     (size,) = lengths
     for index in range(size):
-        ident = numbered(dataset, index + 1, size)
-        yield row | {name: found[index] for name, found in lists.items()} | {ENTRY: ident}
-
-
-def _list(cell: object) -> list[object] | None:
-    if isinstance(cell, str) and cell.startswith("["):
-        try:
-            cell = json.loads(cell)
-        except (ValueError, RecursionError):
-            return None
-    return cell if isinstance(cell, list) else None
+        entry = {name: cells[index] for name, cells in lists.items()}
+        yield row | entry | {ENTRY: numbered(dataset, index + 1, size)}
 
 
 FORMAT = Format(name="hanna_csv", has_texts=False)

@@ -6,16 +6,14 @@ header and no quoting.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
 from judgescope.data.segments import Segment, add_groups, lines_of
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.schema.cards import Dataset, Format
 
 ENGLISH = "en"
 NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
@@ -23,7 +21,7 @@ NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
 _SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: a text is the source, and stands for its own paraphrase, as it has none.
 
     Headlines, which end in no mark of a sentence, and lines without English are left out.
@@ -71,9 +69,8 @@ def _segments(
             continue
         with draft.at(path, number):
             if len(cells) != columns:
-                raise UserError(
+                raise RowFault(
                     "this line has another number of columns than its name tells",
-                    where="",
                     got=len(cells),
                     allowed=str(columns),
                 )

@@ -5,18 +5,15 @@ Fields: article, and summary_sentences, a list of {sentence, responses}; respons
 an item's is its position. The summary is its sentences in a row.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import MEAN, Draft, numbered
-from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, RowFault, numbered
 from judgescope.data.rated import Rated
-from judgescope.data.table import SYSTEM
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, all_rows
+from judgescope.schema.cards import Dataset, Format
 
 ANSWERS = ("no", "yes")
 SENTENCES = "sentences"
@@ -29,7 +26,7 @@ class _Sentence(NamedTuple):
     supported: bool
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; a rating is the share of sentences that most of their workers accept.
 
     Its one rater is `mean`, its one system `system`; the votes are kept in the items' `meta`.
@@ -42,7 +39,7 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
             todo="name one aspect",
         )
     draft = Draft(card)
-    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    rows = all_rows(path for path, _ in files["data"])
     for position, (path, number, row) in enumerate(rows, start=1):
         _add(draft, path, number, row, numbered(card.dataset, position, len(rows)))
     return draft.finish()
@@ -53,19 +50,21 @@ def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
     with draft.at(path, number):
         entries = draft.pick(row, "summary_sentences[*]")
         if not entries:
-            raise UserError("a summary has no sentence", where="", got=row["summary_sentences"])
-    found: list[_Sentence] = []
+            raise RowFault("a summary has no sentence", got=row["summary_sentences"])
+    sentences: list[_Sentence] = []
     for index, entry in enumerate(entries, start=1):
         with draft.at(path, number, f"sentence {index}"):
-            one = _sentence(draft, entry)
-            found += [one] if one.text else []
+            sentence = _sentence(draft, entry)
+            sentences += [sentence] if sentence.text else []
     with draft.at(path, number):
-        kept = [{"sentence": one.text, "votes": one.votes} for one in found]
-        item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: kept})
-        if found and len(found) == len(entries):
-            output = draft.output(item, SYSTEM, " ".join(one.text for one in found))
+        votes = [{"sentence": sentence.text, "votes": sentence.votes} for sentence in sentences]
+        item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: votes})
+        if sentences and len(sentences) == len(entries):
+            summary = " ".join(sentence.text for sentence in sentences)
+            output = draft.output(item, ONLY_SYSTEM, summary)
+            share = fmean(sentence.supported for sentence in sentences)
             for aspect in draft.columns:
-                draft.rating(output, aspect, MEAN, fmean(one.supported for one in found))
+                draft.rating(output, aspect, MEAN, share)
 
 
 def _sentence(draft: Draft, entry: Row) -> _Sentence:
@@ -75,14 +74,14 @@ def _sentence(draft: Draft, entry: Row) -> _Sentence:
         worker = draft.name(draft.pick(response, "worker_id"), "worker")
         answer = draft.pick(response, "response")
         if answer not in ANSWERS:
-            raise UserError("this is no answer", where="", got=answer, allowed=ANSWERS)
+            raise RowFault("this is no answer", got=answer, allowed=ANSWERS)
         if worker in votes:
-            raise UserError("a worker answers twice", where="", got=worker)
+            raise RowFault("a worker answers twice", got=worker)
         votes[worker] = answer
     yes = sum(answer == "yes" for answer in votes.values())
     if 2 * yes == len(votes):
-        raise UserError(
-            "there is no majority", where="", got=f"{yes} yes of {len(votes)}, an odd number needed"
+        raise RowFault(
+            "there is no majority", got=f"{yes} yes of {len(votes)}, an odd number needed"
         )
     return _Sentence(text, votes, 2 * yes > len(votes))
 

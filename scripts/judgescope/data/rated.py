@@ -85,7 +85,7 @@ class Rated:
     @property
     def names(self) -> Names:
         """Return the names of items and systems in the data."""
-        items = {one.item: str(one.meta.get("id", one.item)) for one in self.items}
+        items = {item.item: str(item.meta.get("id", item.item)) for item in self.items}
         return Names(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
@@ -94,22 +94,21 @@ class Rated:
         These are the `known` ones, and systems all of whose texts are references. Another system
         may have written the words of a reference: that is a text of its own.
         """
-        numbered = {
+        numbers = {
             (item.item, tuple(text.split())): number
             for item in self.items
             for number, text in reversed([*enumerate(item.references)])
         }
-        found = {
-            one.target: numbered.get((one.item, tuple(one.text.split()))) for one in self.outputs
-        }
-        texts: dict[str, list[bool]] = {}
-        for one in self.outputs:
-            texts.setdefault(one.system, []).append(found[one.target] is not None)
-        wholly = {name for name, same in texts.items() if len(same) >= WHOLLY and all(same)}
+        by_system: dict[str, dict[str, int | None]] = {}
+        for output in self.outputs:
+            number = numbers.get((output.item, tuple(output.text.split())))
+            by_system.setdefault(output.system, {})[output.target] = number
         return {
-            one.target: number
-            for one in self.outputs
-            if one.system in wholly | {*known} and (number := found[one.target]) is not None
+            target: number
+            for system, targets in by_system.items()
+            if system in known or (len(targets) >= WHOLLY and None not in targets.values())
+            for target, number in targets.items()
+            if number is not None
         }
 
     def keep(
@@ -118,15 +117,15 @@ class Rated:
         system: Callable[[str], bool] = lambda _: True,
     ) -> "Rated":
         """Return the part with these items and systems."""
-        items = [one for one in self.items if item(one)]
-        names = {one.item for one in items}
-        outputs = [one for one in self.outputs if one.item in names and system(one.system)]
-        targets = {one.target for one in outputs}
+        items = [entry for entry in self.items if item(entry)]
+        names = {entry.item for entry in items}
+        outputs = [text for text in self.outputs if text.item in names and system(text.system)]
+        targets = {text.target for text in outputs}
         return replace(
             self,
             items=items,
             outputs=outputs,
-            ratings=[one for one in self.ratings if one.target in targets],
-            systems={one: name for one, name in self.systems.items() if system(one)},
-            spans=[one for one in self.spans if one.target in targets],
+            ratings=[rating for rating in self.ratings if rating.target in targets],
+            systems={key: name for key, name in self.systems.items() if system(key)},
+            spans=[span for span in self.spans if span.target in targets],
         )

@@ -7,17 +7,13 @@ between white space, counted from 1, the last one included), and TOKENS, CORRECT
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import ONLY_SYSTEM, Draft, Files, RowFault
 from judgescope.data.rated import GoldSpan, Rated
-from judgescope.data.table import SYSTEM
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row
+from judgescope.schema.cards import Dataset, Format
 
 TEXT, TOKENS = "GENERATED_TEXT", "TOKENS"
 APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
@@ -30,16 +26,16 @@ class _Report(NamedTuple):
     tokens: list[tuple[int, int]]
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset with its gold spans; nobody rated it, and no system is named."""
     reading = _Reading()
     draft = Draft(card).add_rows(files["games"], reading.add_report)
     draft.check()
     rated = draft.add_rows(files["spans"], reading.add_span).finish()
     names = {item.item: str(item.meta["id"]) for item in rated.items}
-    targets = {names[one.item]: one.target for one in rated.outputs}
-    spans = [one._replace(target=targets[one.target]) for one in reading.spans]
-    return replace(rated, spans=sorted(spans, key=lambda one: one[:4]))
+    targets = {names[report.item]: report.target for report in rated.outputs}
+    spans = [span._replace(target=targets[span.target]) for span in reading.spans]
+    return replace(rated, spans=sorted(spans, key=lambda span: span[:4]))
 
 
 class _Reading:
@@ -53,26 +49,24 @@ class _Reading:
         meta = {name: cell for name, cell in row.items() if name not in APART}
         item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
         text = draft.pick(row, TEXT)
-        draft.output(item, SYSTEM, text)
+        draft.output(item, ONLY_SYSTEM, text)
         text = text if isinstance(text, str) else ""
-        tokens = [found.span() for found in re.finditer(r"\S+", text)]
+        tokens = [match.span() for match in re.finditer(r"\S+", text)]
         self.reports.setdefault(item, _Report(text, tokens))
 
     def add_span(self, draft: Draft, row: Row) -> None:
         """Add an error, in characters of its report and not yet under its target's id."""
         name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
         if name not in self.reports:
-            raise UserError("there is no such report", where="", got=name, allowed=self.reports)
+            raise RowFault("there is no such report", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
         text = self.reports[name].text[start:end]
-        told = str(row.get(TOKENS) or "")
-        if told.strip() and told.split() != text.split():
-            raise UserError(
-                f"other tokens are at this place of {name}", where="", got=told, allowed=text
-            )
+        tokens = str(row.get(TOKENS) or "")
+        if tokens.strip() and tokens.split() != text.split():
+            raise RowFault(f"other tokens are at this place of {name}", got=tokens, allowed=text)
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
         if (key := (name, start, end, category)) in self.seen:
-            raise UserError("an error comes twice", where="", got=f"{name}: {told or text}")
+            raise RowFault("an error comes twice", got=f"{name}: {tokens or text}")
         self.seen.add(key)
         correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
         self.spans.append(GoldSpan(*key, text, correction, comment))
@@ -83,9 +77,8 @@ def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
     first, last = (_number(draft, row, column) for column in ENDS)
     count = len(report.tokens)
     if not 1 <= first <= last <= count:
-        raise UserError(
+        raise RowFault(
             "there are no such tokens",
-            where="",
             got=f"{first} to {last}",
             allowed=f"1 to {count}, the first not after the last",
         )
@@ -95,7 +88,7 @@ def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
 def _number(draft: Draft, row: Row, column: str) -> int:
     cell = str(draft.pick(row, column)).strip()
     if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
-        raise UserError(f"`{column}` is no number of a token", where="", got=cell)
+        raise RowFault(f"`{column}` is no number of a token", got=cell)
     return int(cell)
 
 

@@ -3,16 +3,13 @@
 Fields: id, dialogue (a turn a line, `name: text`) and summary.
 """
 
-from collections.abc import Mapping
-
-from judgescope.data.draft import Draft, trimmed
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import Draft, Files, trimmed
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row
+from judgescope.schema.cards import Dataset, Format
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: the dialogue is the source, its summary the reference."""
     return Draft(card).add_rows(files["data"], _add).finish()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judgescope.data.draft import Draft, numbered
-from judgescope.data.files import read_text
+from judgescope.data.rows import read_text
 from judgescope.schema.cards import Select
 
 
@@ -30,11 +30,11 @@ def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment
     With `join`: as many consecutive ones of a document as make the first reference long enough.
     What is left at a document's end is too short, and so not among the items that are selected.
     """
-    for _, found in groupby(segments, key=lambda one: one.document):
+    for _, document in groupby(segments, key=lambda segment: segment.document):
         group: list[Segment] = []
-        for segment in found:
+        for segment in document:
             group.append(segment)
-            length = len(_text(one.references[0] for one in group))
+            length = len(_text(part.references[0] for part in group))
             if not select.join or length >= (select.min_characters or 1):
                 yield group
                 group = []
@@ -44,26 +44,23 @@ def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment
 
 def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
     """Add the items that the segments of a file make, under the numbers of their first lines."""
-    found = list(groups(segments, draft.card.select))
+    joined = list(groups(segments, draft.card.select))
     last = segments[-1].line if segments else 0
-    for group in found:
-        with draft.at(path, group[0].line):
-            _add(draft, group, last)
+    for group in joined:
+        first = group[0]
+        meta: dict[str, object] = {"lines": [segment.line for segment in group]}
+        if first.document is not None:
+            meta["document"] = first.document
+        references = zip(*(segment.references for segment in group), strict=True)
+        with draft.at(path, first.line):
+            draft.item(
+                numbered(draft.card.dataset, first.line, last),
+                [_text(segment.source for segment in group)],
+                [_text(texts) for texts in references],
+                meta,
+            )
     if draft.card.select.join:
-        draft.notes.append(f"{len(segments)} segments joined to {len(found)}, within documents")
-
-
-def _add(draft: Draft, group: Sequence[Segment], count: int) -> None:
-    references = zip(*(segment.references for segment in group), strict=True)
-    meta: dict[str, object] = {"lines": [segment.line for segment in group]}
-    if group[0].document is not None:
-        meta["document"] = group[0].document
-    draft.item(
-        numbered(draft.card.dataset, group[0].line, count),
-        [_text(segment.source for segment in group)],
-        [_text(texts) for texts in references],
-        meta,
-    )
+        draft.notes.append(f"{len(segments)} segments joined to {len(joined)}, within documents")
 
 
 def _text(parts: Iterable[str]) -> str:

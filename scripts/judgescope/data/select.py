@@ -49,7 +49,7 @@ def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
     """Return the reference that stands for the original; None where the item has no reference.
 
     Rule `first_reference`: the first. `most_sentences`: the FIRST one of those with the most
-    sentences (discernment paper; with our splitter SummEval's 100 originals have the published
+    sentences (Wang et al. 2024; with our splitter SummEval's 100 originals have the published
     averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest.
     `none`: no original.
     """
@@ -71,10 +71,16 @@ def originals(
     """
     if rule.original_system is not None:
         [system] = _systems(rated, [rule.original_system], f"{where}, key select.original_system")
-        own = (one for one in rated.outputs if one.system == system and one.text.strip())
-        return {one.item: Original(None, one.text) for one in own}
-    chosen = {item.item: original(item, rule.original, split_sentences) for item in rated.items}
-    return {item: one for item, one in chosen.items() if one is not None}
+        return {
+            output.item: Original(None, output.text)
+            for output in rated.outputs
+            if output.system == system and output.text.strip()
+        }
+    return {
+        item.item: chosen
+        for item in rated.items
+        if (chosen := original(item, rule.original, split_sentences)) is not None
+    }
 
 
 def select(
@@ -91,7 +97,7 @@ def select(
     items = rated.items
     if rule.min_characters:
         chosen = originals(rated, rule, split_sentences, where=where)
-        long = {item for item, one in chosen.items() if len(one.text) >= rule.min_characters}
+        long = {item for item, text in chosen.items() if len(text.text) >= rule.min_characters}
         items = [item for item in items if item.item in long]
     names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
     return rated.keep(lambda item: item.item in names, lambda system: system not in dropped)

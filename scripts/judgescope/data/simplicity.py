@@ -8,23 +8,22 @@ the rater `mean`.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from statistics import fmean
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import MEAN, Draft, Key
-from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault
+from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, read_rows
+from judgescope.schema.cards import Dataset, Format
 
 TEXTS = ("orig_sent", "simp_sent")
 ROUNDED = 1e-6
 """Means that differ by more are not those of the single ratings."""
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; single raters are rater-<id>."""
     reading = _Reading(Draft(card), _columns(files.get("ratings", [])))
     reading.draft.add_rows(files["data"], reading.add)
@@ -33,14 +32,16 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
     return reading.draft.finish()
 
 
-def _columns(found: Found) -> set[str]:
-    return {name for path, _ in found for _, row in islice(read_rows(path), 1) for name in row}
+def _columns(files: RoleFiles) -> set[str]:
+    return {name for path, _ in files for _, row in islice(read_rows(path), 1) for name in row}
 
 
 class _Reading:
-    def __init__(self, draft: Draft, apart: set[str]) -> None:
+    def __init__(self, draft: Draft, by_rater: set[str]) -> None:
         self.draft = draft
-        self.apart = {name: one for name, one in draft.columns.items() if one in apart}
+        self.by_rater = {
+            name: column for name, column in draft.columns.items() if column in by_rater
+        }
         self.known: dict[Key, tuple[str, ...]] = {}
         self.means: dict[tuple[Key, str], float] = {}
         self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
@@ -53,7 +54,7 @@ class _Reading:
         self.known.setdefault(output, (source, text))
         for aspect, column in draft.columns.items():
             with draft.caught():
-                if aspect not in self.apart:
+                if aspect not in self.by_rater:
                     draft.rating(output, aspect, MEAN, draft.pick(row, column))
                 elif (mean := draft.value(aspect, row.get(column), on_grid=False)) is not None:
                     self.means[output, aspect] = mean
@@ -67,26 +68,24 @@ class _Reading:
         rater = f"rater-{draft.name(draft.pick(row, 'rater_id'), 'rater')}"
         output = (key[0], key[1])
         if output not in self.known:
-            raise UserError("the role data has no such text", where="", got=", ".join(output))
+            raise RowFault("the role data has no such text", got=", ".join(output))
         if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
-            raise UserError(
-                "the role data has other sentences here", where="", got=", ".join(output)
-            )
-        for aspect, column in self.apart.items():
-            said = self.single[output, aspect]
-            if rater in said:
-                raise UserError("a rater rates a text twice", where="", got=rater)
+            raise RowFault("the role data has other sentences here", got=", ".join(output))
+        for aspect, column in self.by_rater.items():
+            ratings = self.single[output, aspect]
+            if rater in ratings:
+                raise RowFault("a rater rates a text twice", got=rater)
             value = draft.rating(output, aspect, rater, draft.pick(row, column))
             if value is not None:
-                said[rater] = value
+                ratings[rater] = value
 
     def differing(self) -> Iterator[str]:
         """Tell how many means of the role `data` are not those of the single ratings."""
         wrong = Counter(
             aspect
             for (output, aspect), mean in self.means.items()
-            if (said := self.single.get((output, aspect)))
-            and abs(fmean(said.values()) - mean) > ROUNDED
+            if (ratings := self.single.get((output, aspect)))
+            and abs(fmean(ratings.values()) - mean) > ROUNDED
         )
         for aspect, count in sorted(wrong.items()):
             yield f"means of {aspect} that are not those of the single ratings: {count}"

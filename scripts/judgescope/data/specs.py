@@ -1,8 +1,8 @@
-"""The specs of the jobs that read a dataset's files."""
+"""The specs of the jobs that read a dataset's files, and the record of what was read."""
 
 from typing import Any, Literal
 
-from msgspec import field
+from msgspec import Struct, field
 
 from judgescope.core.job_spec import JobSpec, SpecPart
 
@@ -54,3 +54,28 @@ class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):
     """The ratings of the aspect, the lowest first; of role `global` only."""
     graded: str | None = None
     """Where the texts' ratings are written; of role `global` only."""
+
+
+class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was read of a dataset, in numbers: the file items/<dataset>.json."""
+
+    dataset: str
+    sha256: dict[str, str]
+    """Role -> the hash of its files."""
+    items: int
+    targets: int
+    originals: int
+    ratings: int
+    raters: list[str]
+    systems: dict[str, str]
+    """System -> its name in the data."""
+    problems: list[str]
+    """What is no error but should be known, as sentences."""
+    licence: str
+    citation: str
+    ratings_kind: str
+    """Whose ratings they are: human, planned or none."""
+    spans: int | None = None
+    """Errors that people marked; None: the format has none."""
+    same_names: bool = False
+    """Whether names that differ only in blanks, case or Unicode form are one."""

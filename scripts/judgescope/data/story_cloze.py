@@ -4,21 +4,17 @@ Columns: InputStoryid, InputSentence1 to 4, RandomFifthSentenceQuiz1 and 2 (the 
 AnswerRightEnding, 1 or 2. The test set of 2018 has no answers and cannot be used.
 """
 
-from collections.abc import Mapping
-
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import WRONG_ENDING, Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row
+from judgescope.schema.cards import WRONG_ENDING, Dataset, Format
 
 SENTENCES = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
 ENDINGS = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
 """What AnswerRightEnding may say -> the column of the right ending."""
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: four sentences are the source, the right ending is the reference."""
     return Draft(card).add_rows(files["data"], _add).finish()
 
@@ -26,13 +22,11 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 def _add(draft: Draft, row: Row) -> None:
     answer = _cell(draft, row, "AnswerRightEnding")
     if answer not in ENDINGS:
-        raise UserError(
-            "this is not the number of an ending", where="", got=answer, allowed=ENDINGS
-        )
+        raise RowFault("this is not the number of an ending", got=answer, allowed=ENDINGS)
     cells = {name: _cell(draft, row, name) for name in (*SENTENCES, *ENDINGS.values())}
     for name, text in cells.items():
         if not text:
-            raise UserError(f"`{name}` is empty", where="", got=text)
+            raise RowFault(f"`{name}` is empty", got=text)
     right = cells[ENDINGS[answer]]
     (wrong,) = (cells[column] for number, column in ENDINGS.items() if number != answer)
     source = " ".join(cells[name] for name in SENTENCES)

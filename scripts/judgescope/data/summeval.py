@@ -4,14 +4,11 @@ Fields: id, text (the article), references, model_id, decoded (the summary), and
 expert_annotations and turker_annotations, lists of {aspect: rating}.
 """
 
-from collections.abc import Mapping
-
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import Draft, Files
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row
+from judgescope.schema.cards import Dataset, Format
 
 ANNOTATIONS = {
     "expert": "expert_annotations",
@@ -21,7 +18,7 @@ ANNOTATIONS = {
 """What a card's `raters` may be, and where their ratings are."""
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; raters are expert-1, expert-2, … in the order of a row's list."""
     if card.raters not in ANNOTATIONS:
         raise UserError(

@@ -5,21 +5,18 @@ capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); nothing else in these lower-ca
 """
 
 import re
-from collections.abc import Mapping
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found, Row
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row
+from judgescope.schema.cards import Dataset, Format
 
 SECTION = "BACKGROUND"
-"""The only section that is used, of both (paper 000, A.1)."""
+"""The only section that is used, of both (Wang et al. 2024, appendix A.1)."""
 _HEADING = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: the article's section is the source, the abstract's the reference."""
     return Draft(card).add_rows(files["data"], _add).finish()
 
@@ -35,9 +32,8 @@ def _section(draft: Draft, row: Row, column: str) -> str:
     _, *parts = _HEADING.split(text if isinstance(text, str) else "")
     sections = dict(reversed([*zip(parts[::2], parts[1::2], strict=True)]))
     if not sections.get(SECTION, "").strip():
-        raise UserError(
+        raise RowFault(
             f"`{column}` has no section {SECTION}",
-            where="",
             got=text,
             allowed=sections or "a heading in capitals on a line of its own",
         )

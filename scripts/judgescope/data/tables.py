@@ -1,13 +1,14 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.set_names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data.rated import BY_REFERENCE, Rated
+from judgescope.data.specs import IngestReport
 from judgescope.schema.cards import Dataset
 from judgescope.schema.tables import table_of
 
@@ -40,15 +41,13 @@ def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Tab
 
     `references`: those that are a reference of their item, and which; it is their parent.
     """
-    return table_of(
-        "targets",
-        [
-            _target(dataset, SYSTEMS, one.target, one.item, one.system, one.text)
-            | {"parent": f"{one.item}{BY_REFERENCE}{number}" if number is not None else None}
-            for one in rated.outputs
-            for number in [references.get(one.target)]
-        ],
-    )
+    rows = []
+    for text in rated.outputs:
+        row = _target(dataset, SYSTEMS, text.target, text.item, text.system, text.text)
+        if (number := references.get(text.target)) is not None:
+            row["parent"] = f"{text.item}{BY_REFERENCE}{number}"
+        rows.append(row)
+    return table_of("targets", rows)
 
 
 def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
@@ -56,20 +55,22 @@ def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
     return table_of(
         "targets",
         [
-            _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, one.text)
-            for item, one in sorted(chosen.items())
+            _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, original.text)
+            for item, original in sorted(chosen.items())
         ],
     )
 
 
 def ratings(dataset: str, rated: Rated) -> pa.Table:
     """Return the table of ratings; a missing rating has no row."""
-    return table_of("ratings", [{"dataset": dataset, **one._asdict()} for one in rated.ratings])
+    rows = [{"dataset": dataset, **rating._asdict()} for rating in rated.ratings]
+    return table_of("ratings", rows)
 
 
 def gold_spans(dataset: str, rated: Rated) -> pa.Table:
     """Return the table of errors that people marked."""
-    return table_of("gold_spans", [{"dataset": dataset, **one._asdict()} for one in rated.spans])
+    rows = [{"dataset": dataset, **span._asdict()} for span in rated.spans]
+    return table_of("gold_spans", rows)
 
 
 def _target(
@@ -89,32 +90,36 @@ def _target(
 
 
 def report(
-    card: Dataset, hashes: Mapping[str, str], rated: Rated, originals: Mapping[str, "Original"]
-) -> dict[str, Any]:
+    card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, "Original"]
+) -> IngestReport:
     """Return what was read, in numbers, with licence, citation and what should be known."""
     bare = [item.item for item in rated.items if not item.references]
-    own = {one.system for one in rated.outputs if one.target in rated.own_references(())}
-    unnamed = sorted(own - {*card.reference_systems})
-    same = [
-        f"all texts of {name} are references, and are not compared with themselves: name it under "
-        "`reference_systems`"
-        for name in unnamed
+    references = rated.own_references(())
+    wholly = {output.system for output in rated.outputs if output.target in references}
+    problems = [
+        *rated.problems,
+        *(
+            f"all texts of {name} are references, and are not compared with themselves: name it "
+            "under `reference_systems`"
+            for name in sorted(wholly - {*card.reference_systems})
+        ),
     ]
-    note = f"without a reference, so without an original: {len(bare)} ({', '.join(bare[:5])})"
-    return {
-        "dataset": card.dataset,
-        "sha256": hashes,
-        "items": len(rated.items),
-        "targets": len(rated.outputs),
-        "originals": len(originals),
-        "ratings": len(rated.ratings),
-        "raters": sorted({one.rater for one in rated.ratings}),
-        "systems": dict(rated.systems),
-        "problems": [*rated.problems, *same]
-        + ([note] if bare and card.select.original != "none" else []),
-        "licence": card.licence,
-        "citation": card.citation,
-        "ratings_kind": card.ratings,
-        **({"spans": len(rated.spans)} if card.gives_spans else {}),
-        **({"same_names": True} if rated.same_names else {}),
-    }
+    if bare and card.select.original != "none":
+        shown = ", ".join(bare[:5])
+        problems.append(f"without a reference, so without an original: {len(bare)} ({shown})")
+    return IngestReport(
+        dataset=card.dataset,
+        sha256=hashes,
+        items=len(rated.items),
+        targets=len(rated.outputs),
+        originals=len(originals),
+        ratings=len(rated.ratings),
+        raters=sorted({rating.rater for rating in rated.ratings}),
+        systems=dict(rated.systems),
+        problems=problems,
+        licence=card.licence,
+        citation=card.citation,
+        ratings_kind=card.ratings,
+        spans=len(rated.spans) if card.gives_spans else None,
+        same_names=rated.same_names,
+    )

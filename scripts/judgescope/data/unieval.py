@@ -5,23 +5,21 @@ them, system_id, system_output, scores {aspect: mean}. Equal source and context 
 """
 
 from collections import Counter
-from collections.abc import Mapping
 
-from judgescope.data.draft import MEAN, Draft, trimmed
-from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.draft import MEAN, Draft, Files, trimmed
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, all_rows
+from judgescope.schema.cards import Dataset, Format
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; its one rater is `mean`.
 
     Where no system is named, the texts of an item are numbered.
     """
     draft = Draft(card)
     nameless: Counter[str] = Counter()
-    rows = [(path, *row) for path, _ in files["data"] for row in read_rows(path)]
+    rows = all_rows(path for path, _ in files["data"])
     for path, number, row in rows:
         with draft.at(path, number):
             _add(draft, row, len(rows), nameless)

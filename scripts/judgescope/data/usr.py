@@ -4,20 +4,17 @@ Fields: context, fact, annotators, and responses, each with response, model, and
 under every aspect's name. There are no ids: an item's is its file's and its position.
 """
 
-from collections.abc import Mapping
-
-from judgescope.data.draft import Draft, numbered, trimmed
-from judgescope.data.files import Found, Row, read_rows
+from judgescope.data.draft import Draft, Files, numbered, trimmed
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import Row, read_rows
+from judgescope.schema.cards import Dataset, Format
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; item ids begin with the pattern's fields, the role or the dataset."""
     draft = Draft(card)
-    for role, found in sorted(files.items()):
-        for path, fields in found:
+    for role, role_files in sorted(files.items()):
+        for path, fields in role_files:
             prefix = "-".join(fields.values()) or (card.dataset if role == "data" else role)
             rows = list(read_rows(path))
             for number, row in rows:

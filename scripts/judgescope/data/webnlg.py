@@ -6,21 +6,17 @@ counted from 1.
 """
 
 import re
-from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found
-from judgescope.data.markup import read_xml
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.data.rows import read_xml
+from judgescope.schema.cards import Dataset, Format
 
 ENGLISH = "en"
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset: the triples, one a line, are the source, the texts the references.
 
     An item's id is its category, number of triples and eid: an eid alone comes in many files.
@@ -35,10 +31,10 @@ def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
 
 def _add(draft: Draft, entry: Element) -> None:
     category, eid = (_attribute(entry, name) for name in ("category", "eid"))
-    triples = [_triple(one.text or "") for one in entry.iterfind("modifiedtripleset/mtriple")]
+    triples = [_triple(triple.text or "") for triple in entry.iterfind("modifiedtripleset/mtriple")]
     if not triples:
-        raise UserError("an entry has no `modifiedtripleset` with an `mtriple`", where="", got=eid)
-    texts = [one.text for one in entry.iterfind("lex") if one.get("lang", ENGLISH) == ENGLISH]
+        raise RowFault("an entry has no `modifiedtripleset` with an `mtriple`", got=eid)
+    texts = [lex.text for lex in entry.iterfind("lex") if lex.get("lang", ENGLISH) == ENGLISH]
     draft.item(
         f"{category}-{len(triples)}-{eid}",
         ["\n".join(triples)],
@@ -50,9 +46,7 @@ def _add(draft: Draft, entry: Element) -> None:
 def _attribute(entry: Element, name: str) -> str:
     value = (entry.get(name) or "").strip()
     if not value:
-        raise UserError(
-            f"an entry has no attribute `{name}`", where="", got=name, allowed=entry.keys()
-        )
+        raise RowFault(f"an entry has no attribute `{name}`", got=name, allowed=entry.keys())
     return value
 
 
@@ -60,9 +54,7 @@ def _triple(text: str) -> str:
     """Return a triple in words: `Ann_Lee | birthPlace | "Rome"` is Ann Lee | birth place | Rome."""
     parts = re.split(r"\s+\|\s+", text.strip(), maxsplit=2)
     if len(parts) != 3 or not all(parts):
-        raise UserError(
-            "this is no triple", where="", got=text, allowed="subject | property | object"
-        )
+        raise RowFault("this is no triple", got=text, allowed="subject | property | object")
     subject, name, value = (part.replace("_", " ").strip().strip('"') for part in parts)
     return f"{subject} | {_words(name)} | {value}"
 
@@ -70,7 +62,7 @@ def _triple(text: str) -> str:
 def _words(name: str) -> str:
     """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area UK."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda found: found[0].lower(), apart)
+    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda letter: letter[0].lower(), apart)
 
 
 FORMAT = Format(name="webnlg", gives="originals", meta=("category", "size"))

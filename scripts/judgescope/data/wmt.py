@@ -5,34 +5,35 @@ Roles: `source`; `reference`, one file or a pattern for several; and, which `sel
 tab-separated field is the id of its document.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft
-from judgescope.data.files import Found
-from judgescope.data.markup import read_xml
+from judgescope.data.draft import Draft, Files, RowFault
 from judgescope.data.rated import Rated
+from judgescope.data.rows import read_xml
 from judgescope.data.segments import Segment, add_groups, lines_of
-from judgescope.schema.cards import Dataset
-from judgescope.schema.formats import Format
+from judgescope.schema.cards import Dataset, Format
 
 Columns = list[tuple[Path, list[str]]]
-"""Every file with its lines: the source, the references, and the documents if they are told."""
+"""Every file with its lines: the source, the references, and the documents if there is a file."""
 
 
-def read(card: Dataset, files: Mapping[str, Found]) -> Rated:
+def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; an item's id is the dataset's and the number of its first line."""
     draft = Draft(card)
     columns = _columns(card, files)
-    if _has_empty_lines(draft, columns):
-        return draft.finish()
+    for path, lines in columns:
+        for number, line in enumerate(lines, start=1):
+            with draft.at(path, number):
+                if not line.strip():
+                    raise RowFault("a line is empty")
+    draft.check()
     segments = _segments(columns, with_documents="documents" in files)
     add_groups(draft, files["source"][0][0], segments)
     return draft.finish()
 
 
-def _columns(card: Dataset, files: Mapping[str, Found]) -> Columns:
+def _columns(card: Dataset, files: Files) -> Columns:
     """Return the lines of every file, or raise UserError where their number differs."""
     for role in {"source", "documents"} & set(files):
         if len(files[role]) > 1:
@@ -44,30 +45,16 @@ def _columns(card: Dataset, files: Mapping[str, Found]) -> Columns:
     texts = [path for role in ("source", "reference") for path, _ in files[role]]
     columns = [(path, lines_of(path)) for path in texts]
     columns += [(path, _documents(path)) for path, _ in files.get("documents", [])]
-    (source, lines), *others = columns
-    for path, found in others:
-        if len(found) != len(lines):
+    (source, source_lines), *others = columns
+    for path, lines in others:
+        if len(lines) != len(source_lines):
             raise UserError(
                 "the files of a test set have one line for each segment",
                 where=str(path),
-                got=f"{len(found)} segments",
-                allowed=f"{len(lines)}, as {source}",
+                got=f"{len(lines)} segments",
+                allowed=f"{len(source_lines)}, as {source}",
             )
     return columns
-
-
-def _has_empty_lines(draft: Draft, columns: Columns) -> bool:
-    """Note every empty line as a fault of its file."""
-    empty = [
-        (path, number)
-        for path, lines in columns
-        for number, line in enumerate(lines, start=1)
-        if not line.strip()
-    ]
-    for path, number in empty:
-        with draft.at(path, number):
-            raise UserError("a line is empty", where="")
-    return bool(empty)
 
 
 def _segments(columns: Columns, *, with_documents: bool) -> list[Segment]:
@@ -81,8 +68,8 @@ def _documents(path: Path) -> list[str]:
     """Return the document of every segment."""
     if path.suffix != ".xml":
         return [line.rpartition("\t")[2] for line in lines_of(path)]
-    found = read_xml(path).iter("doc")
-    return [str(doc.get("id")) for doc in found for _ in doc.iterfind("src//seg")]
+    documents = read_xml(path).iter("doc")
+    return [str(doc.get("id")) for doc in documents for _ in doc.iterfind("src//seg")]
 
 
 FORMAT = Format(

@@ -1,19 +1,108 @@
-"""Examples that a judge learns from: prompts about a sample, and what its teacher answered."""
+"""Examples that a judge learns from: a prompt, and its teacher's answer as the reply."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import floor
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from judgescope.core.errors import UserError
-from judgescope.distill.prompts import prompts
-from judgescope.distill.replies import taught_reply, taught_score
+from judgescope.distill.sampling import prompts
 from judgescope.distill.specs import Student
 from judgescope.engines.base import Subject
+from judgescope.parsing.annotation import read_annotation
+from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.locate import LocatedSpan
 from judgescope.prompts import as_messages
+from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
 from judgescope.scoring.annotators import first_lists
+
+Error = ErrorSpan | LocatedSpan
+NO_ERROR: Final = "No Error"
+NOWHERE: Final = "None"
+LARGEST: Final = 10_000
+"""The largest denominator of a mean: no two such fractions are the same to nine decimals."""
+_ENDS: Final = " *_>|"
+_AROUND: Final = (("", ""), ('"', '"'), ("“", "”"), ("«", "»"), ("`", "`"))
+_LABEL = re.compile(
+    r"(?:location|(?:explanation of the|overall) score|explanation|severity|category)"
+    r"(?=[*_]{0,3}\s?[:：])",
+    re.IGNORECASE,
+)
+_ROUND: Final = str.maketrans("[{<>}]", "((()))")
+
+
+def taught_score(mean: float) -> int:
+    """Return (mean - 1) / 4 * 100 to the nearest of 0, 5, ..., 100, halves up.
+
+    mean: an ensemble's score from 1 to 5, rounded to nine decimals; it is taken as the fraction
+    that was rounded, so that a half is one. ValueError for a mean that is no such score. Source:
+    (Kartáč et al. 2025, section 5).
+    """
+    if not OVERALL.min <= mean <= OVERALL.max:
+        raise ValueError(f"the mean {mean} is not from {OVERALL.min:g} to {OVERALL.max:g}")
+    exact = Fraction(mean).limit_denominator(LARGEST)
+    share = (exact - Fraction(OVERALL.min)) / Fraction(OVERALL.max - OVERALL.min)
+    return int(HUNDREDTHS[floor(share * (len(HUNDREDTHS) - 1) + Fraction(1, 2))])
+
+
+def taught_reply(errors: Sequence[Error], score: int) -> str:
+    """Return errors and a score in the lines in which annotators answer, without categories.
+
+    `read_annotation` finds the same in it, but for what its lines cannot hold: every stretch of
+    white space is a space; marks at the ends of an explanation go; where a text has labels
+    (`Severity:`), JSON or reasoning tags in it, its labels are in small letters and its brackets
+    round. A place that is a word for nothing (None, N/A) reads as none, and an error whose words
+    say that there is none as no error. An error without a severity has no such line. ValueError for
+    more errors than annotators list, or a score that is none of 0, 5, ..., 100.
+    """
+    if len(errors) > MOST_ERRORS:
+        raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
+    if str(score) not in HUNDREDTHS:
+        raise ValueError(f"{score} is no score from 0 to 100 in steps of 5")
+    listed = [_entry(number, error) for number, error in enumerate(errors, start=1)]
+    return "\n\n".join([*(listed or [NO_ERROR]), f"Overall score: {score}"])
+
+
+def _entry(number: int, error: Error) -> str:
+    lines = [
+        f"Error {number}:",
+        f"Location: {_location(error.location or '')}",
+        f"Explanation: {_explanation(error.explanation)}".rstrip(),
+    ]
+    severity = [] if error.severity is None else [f"Severity: {error.severity}"]
+    return "\n".join(lines + severity)
+
+
+def _location(text: str) -> str:
+    """Return a place so that it is read as it is: in quotation marks only where it has to be."""
+    plain = " ".join(text.split())
+    softened = _softened(plain)
+    for words in (plain, softened):
+        for left, right in _AROUND:
+            if _read(f"{left}{words}{right}", "why") == [(words, "why")]:
+                return f"{left}{words}{right}"
+    return softened or NOWHERE
+
+
+def _explanation(text: str) -> str:
+    plain = " ".join(text.split()).strip(_ENDS)
+    return plain if _read("place", plain) == [("place", plain)] else _softened(plain)
+
+
+def _read(location: str, explanation: str) -> list[tuple[str | None, str]]:
+    """Return the errors that the parser finds in the lines of one."""
+    judgment = read_annotation(f"Error 1:\nLocation: {location}\nExplanation: {explanation}")
+    return [(error.location, error.explanation) for error in judgment.errors]
+
+
+def _softened(text: str) -> str:
+    """Return a text in which nothing is taken for a label, for JSON or for a reasoning tag."""
+    return _LABEL.sub(lambda label: label[0].lower(), text).translate(_ROUND)
+
 
 Row = dict[str, Any]
 CellAspect = tuple[str, str, str]
@@ -55,59 +144,59 @@ def sampled(
     """
     values = dict(zip(scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True))
     errors = first_lists(judgments)
-    wanted = {row["target"] for row in rows}
-    subjects = [one for one in texts if one.target in wanted]
+    targets = {row["target"] for row in rows}
+    subjects = [text for text in texts if text.target in targets]
     filled = prompts(student, rows[0]["dataset"], rows[0]["aspect"], subjects)
-    shown = {one.target: prompt for one, prompt in zip(subjects, filled, strict=True)}
-    return [Sampled(row, *_example(row, shown, values, errors)) for row in rows]
+    prompt_of = dict(zip((text.target for text in subjects), filled, strict=True))
+    results = []
+    for row in rows:
+        target = row["target"]
+        example, reason = None, ""
+        if target not in prompt_of:
+            reason = "no text could be written"
+        elif (value := values.get(target)) is None:
+            reason = "the teacher has no score"
+        elif target not in errors:
+            reason = "the teacher has no list of errors"
+        else:
+            score = taught_score(value)
+            example = {name: row[name] for name in ("dataset", "item", "target", "aspect")} | {
+                "score": score,
+                "messages": as_messages(prompt_of[target]),
+                "reply": taught_reply(errors[target], score),
+            }
+        results.append(Sampled(row, example, reason))
+    return results
 
 
-def _example(
-    row: Row,
-    shown: Mapping[str, str],
-    values: Mapping[str, float | None],
-    errors: Mapping[str, list[LocatedSpan]],
-) -> tuple[Row | None, str]:
-    target = row["target"]
-    if target not in shown:
-        return None, "no text could be written"
-    if (value := values.get(target)) is None:
-        return None, "the teacher has no score"
-    if target not in errors:
-        return None, "the teacher has no list of errors"
-    score = taught_score(value)
-    known = {name: row[name] for name in ("dataset", "item", "target", "aspect")}
-    reply = taught_reply(errors[target], score)
-    return {**known, "score": score, "messages": as_messages(shown[target]), "reply": reply}, ""
-
-
-def reasons_of(every: Iterable[Sampled]) -> dict[str, int]:
+def reasons_of(results: Iterable[Sampled]) -> dict[str, int]:
     """Return why no example was made -> how often, by reason."""
-    return dict(sorted(Counter(one.reason for one in every if one.example is None).items()))
+    reasons = Counter(result.reason for result in results if result.example is None)
+    return dict(sorted(reasons.items()))
 
 
-def examples_in(every: Sequence[Sampled], split: str) -> list[Row]:
+def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
     """Return the examples of a split; UserError where it has none."""
-    found = [one.example for one in every if one.example is not None and one.split == split]
-    if not found:
-        why = ", ".join(f"{reason} ({count})" for reason, count in reasons_of(every).items())
+    examples = [result.example for result in results if result.example and result.split == split]
+    if not examples:
+        counts = reasons_of(results).items()
         raise UserError(
             f"there is no example to {'train on' if split == TRAIN else 'hold out'}",
             where="the study, key distill",
-            got=why,
+            got=", ".join(f"{reason} ({count})" for reason, count in counts),
             todo="look at coverage.csv for what became of the teacher's judgments",
         )
-    return found
+    return examples
 
 
-def counts_of(every: Iterable[Sampled]) -> list[Row]:
+def counts_of(results: Iterable[Sampled]) -> list[Row]:
     """Return how many examples each dataset, split and aspect has, and how many are missing."""
-    made: dict[CellAspect, list[bool]] = {}
-    for one in every:
-        place = (one.row["dataset"], one.split, one.row["aspect"])
-        made.setdefault(place, []).append(one.example is not None)
+    made: dict[tuple[str, str, str], list[bool]] = {}
+    for result in results:
+        group = (result.row["dataset"], result.split, result.row["aspect"])
+        made.setdefault(group, []).append(result.example is not None)
     return [
         {"dataset": dataset, "split": split, "aspect": aspect}
-        | {"n": sum(own), "n_missing": len(own) - sum(own)}
-        for (dataset, split, aspect), own in sorted(made.items())
+        | {"n": sum(flags), "n_missing": len(flags) - sum(flags)}
+        for (dataset, split, aspect), flags in sorted(made.items())
     ]

@@ -22,8 +22,8 @@ def new_texts(
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
     """Return the targets that a model writes about the items that are drawn, and the answers."""
-    place = (spec.dataset, spec.name)
-    drawn = {row["item"] for row in samples if (row["dataset"], row["perturbation"]) == place}
+    text_set = (spec.dataset, spec.name)
+    drawn = {row["item"] for row in samples if (row["dataset"], row["perturbation"]) == text_set}
     asked = {}
     for row in sorted((row for row in items if row["item"] in drawn), key=lambda row: row["item"]):
         names = to_write(spec.task, {}, NO_CHANGE, source=row["source"], text="")

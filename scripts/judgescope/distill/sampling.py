@@ -1,23 +1,33 @@
-"""Which texts a judge learns from, on which aspects, and which of them are held out (paper 004)."""
+"""Which texts a judge learns from, on which aspects, and which are held out (Kartáč et al. 2025).
+
+Nothing is learnt from sources that judges are evaluated on.
+"""
 
 import math
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream, stream_seed
 from judgescope.core.set_names import new_target
-from judgescope.distill.prompts import prompts
-from judgescope.distill.sources import Place, groups_of, same_sources
-from judgescope.distill.specs import SampleSpec
+from judgescope.distill.specs import SampleSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
+from judgescope.replies.judging import Questions
+from judgescope.schema.cards import Aspect, Judge, RatedAspect, VllmModel
 
+BEGINNING: Final = 200
+"""If two sources share so many letters at their beginning, one may be the other cut short."""
+ItemId = tuple[str, str]
+"""(dataset, item)."""
 Row = dict[str, Any]
 
 
 class Text(NamedTuple):
-    """A text that can be drawn, there or yet to be written: its set of targets, and its system."""
+    """A text that can be drawn, existing or yet to be written, with its set of targets."""
 
     perturbation: str
     target: str
@@ -32,6 +42,84 @@ class Drawn(NamedTuple):
     aspect: str
 
 
+def key_of(source: str) -> str:
+    """Return the letters and digits of a source: layout, case and punctuation differ by edition."""
+    folded = unicodedata.normalize("NFKC", source).casefold()
+    return "".join(filter(str.isalnum, folded))
+
+
+def same_sources(
+    ours: Mapping[ItemId, str | None], theirs: Mapping[ItemId, str | None]
+) -> dict[ItemId, ItemId]:
+    """Return those of our items whose source is one of theirs -> their first such item.
+
+    Two sources are the same where their keys are, or where one key begins with the other and that
+    has at least BEGINNING letters. What has no source, or one without a letter, is like no other.
+    """
+    by_key: dict[str, ItemId] = {}
+    by_beginning: dict[str, list[tuple[str, ItemId]]] = defaultdict(list)
+    for item, source in sorted(theirs.items()):
+        if key := key_of(source or ""):
+            by_key.setdefault(key, item)
+            by_beginning[key[:BEGINNING]].append((key, item))
+    same: dict[ItemId, ItemId] = {}
+    for item, source in ours.items():
+        key = key_of(source or "")
+        if key in by_key:
+            same[item] = by_key[key]
+        elif len(key) >= BEGINNING:
+            for their_key, their_item in by_beginning.get(key[:BEGINNING], ()):
+                if their_key.startswith(key) or key.startswith(their_key):
+                    same.setdefault(item, their_item)
+    return same
+
+
+def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
+    """Return a name for each source, the same for those that are the same (see `same_sources`)."""
+    keys = {item: key_of(source or "") for item, source in sources.items()}
+    names, root = dict[str, str](), ""
+    for key in sorted({*keys.values()} - {""}):  # a key follows those that it begins with
+        if len(root) < BEGINNING or not key.startswith(root):
+            root = key
+        names[key] = root
+    return {item: names.get(key, "/".join(item)) for item, key in keys.items()}
+
+
+def usable_sources(
+    spec: SampleSpec, taught: Mapping[ItemId, str | None], evaluated: Mapping[ItemId, str | None]
+) -> dict[ItemId, str | None]:
+    """Return the items to learn from whose source is not evaluated on.
+
+    Raises UserError where one is, unless the study says to leave such items out.
+    """
+    same = same_sources(taught, evaluated)
+    if same and spec.overlap == "stop":
+        (dataset, item), (other_dataset, other) = next(iter(same.items()))
+        raise UserError(
+            f"{len(same)} of {len(taught)} items to learn from have a source that is also "
+            "evaluated on",
+            where="the study, key distill.datasets",
+            got=f"item {item} of {dataset} is item {other} of {other_dataset}",
+            todo="choose other datasets or items (`select`), or leave these out: "
+            "distill.overlap: drop",
+        )
+    return {item: source for item, source in taught.items() if item not in same}
+
+
+def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> set[str]:
+    """Return ceil(share · n) of a dataset's n sources, drawn by the study's seed: at least one.
+
+    Of a single source none can be held out, and nothing is.
+    """
+    names = set(sources)
+    if len(names) < 2:
+        return set()
+    ordered = sorted(
+        names, key=lambda name: (stream_seed(seed, "distill", "held out", dataset, name), name)
+    )
+    return set(ordered[: max(1, math.ceil(share * len(names) - 1e-9))])
+
+
 def draw(
     dataset: str,
     texts: Mapping[str, Sequence[Text]],
@@ -44,55 +132,29 @@ def draw(
     """Return N texts of each item and M aspects of each text, all where there are fewer.
 
     `texts`: item -> its texts. What is drawn of an item depends on nothing but the study's seed and
-    that item's texts. Source: paper 004, section 5.1 (N = 4, M = 3 for most tasks).
+    that item's texts. Source: (Kartáč et al. 2025, section 5.1), N = 4, M = 3 for most tasks.
     """
-    found = []
+    drawn = []
     for item in sorted(texts):
-        own = sorted(texts[item], key=lambda one: (one.perturbation, one.target))
-        names = [f"{one.perturbation}:{one.target}" for one in own]
-        for at in _some(len(own), n_texts, seed, "texts", dataset, item):
-            chosen = _some(len(aspects), n_aspects, seed, "aspects", dataset, names[at])
-            found += [Drawn(item, own[at], aspects[one]) for one in chosen]
-    return found
+        ordered = sorted(texts[item], key=lambda text: (text.perturbation, text.target))
+        for index in _drawn_numbers(len(ordered), n_texts, seed, "texts", dataset, item):
+            text = ordered[index]
+            name = f"{text.perturbation}:{text.target}"
+            chosen = _drawn_numbers(len(aspects), n_aspects, seed, "aspects", dataset, name)
+            drawn += [Drawn(item, text, aspects[number]) for number in chosen]
+    return drawn
 
 
-def _some(n: int, most: int, seed: int, *names: str) -> list[int]:
-    """Return `most` of the numbers below n, drawn without putting back, in their order."""
-    if n <= most:
+def _drawn_numbers(n: int, count: int, seed: int, *names: str) -> list[int]:
+    """Return `count` of the numbers below n, drawn without replacement, in their order."""
+    if n <= count:
         return list(range(n))
     rng = stream(seed, "distill", *names)
-    return sorted(rng.choice(n, size=most, replace=False).tolist())
-
-
-def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> set[str]:
-    """Return ceil(share · n) of a dataset's n sources, drawn by the study's seed: at least one.
-
-    Of a single source none can be held out, and nothing is.
-    """
-    names = set(sources)
-    if len(names) < 2:
-        return set()
-    ordered = sorted(
-        names, key=lambda one: (stream_seed(seed, "distill", "held out", dataset, one), one)
-    )
-    return set(ordered[: max(1, math.ceil(share * len(names) - 1e-9))])
-
-
-def usable_sources(
-    spec: SampleSpec, taught: Mapping[Place, str | None], evaluated: Mapping[Place, str | None]
-) -> dict[Place, str | None]:
-    """Return the items to learn from whose source is not evaluated on.
-
-    Raises UserError where one is, unless the study says to leave such items out.
-    """
-    same = same_sources(taught, evaluated)
-    if same and spec.overlap == "stop":
-        raise _overlap(same, len(taught))
-    return {place: source for place, source in taught.items() if place not in same}
+    return sorted(rng.choice(n, size=count, replace=False).tolist())
 
 
 def sample(
-    spec: SampleSpec, sources: Mapping[Place, str | None], texts: Mapping[str, Subjects]
+    spec: SampleSpec, sources: Mapping[ItemId, str | None], texts: Mapping[str, Subjects]
 ) -> list[Row]:
     """Return rows of table `samples`: what is drawn of all datasets, with its prompts.
 
@@ -107,28 +169,34 @@ def sample(
 
 
 def _rows(
-    spec: SampleSpec, dataset: str, groups: Mapping[Place, str], held: set[str], known: Subjects
+    spec: SampleSpec, dataset: str, groups: Mapping[ItemId, str], held: set[str], known: Subjects
 ) -> Iterator[Row]:
     """Yield what is drawn of a dataset, with the prompts about it as far as they are known."""
-    about = spec.student.datasets[dataset]
+    taught = spec.student.datasets[dataset]
     texts: dict[str, list[Text]] = {}
     subjects: dict[str, Subject] = {}
-    for name in (*about.sets, *about.new):
-        for text in _unwritten(known, name) if name in about.new else known.of(name):
-            if (dataset, text.item) in groups and (text.text or name in about.new):
+    for name in (*taught.sets, *taught.new):
+        for text in _unwritten(known, name) if name in taught.new else known.of(name):
+            if (dataset, text.item) in groups and (text.text or name in taught.new):
                 subjects[text.target] = text
                 texts.setdefault(text.item, []).append(Text(name, text.target, text.system or ""))
     numbers = {"seed": spec.seed, "n_texts": spec.n_texts, "n_aspects": spec.n_aspects}
-    drawn = draw(dataset, texts, list(about.aspects), **numbers)
-    for one, prompt in zip(drawn, _prompts(spec, dataset, drawn, subjects), strict=True):
+    drawn = draw(dataset, texts, list(taught.aspects), **numbers)
+    prompt_of: dict[Drawn, str] = {}
+    for aspect in dict.fromkeys(sampled.aspect for sampled in drawn):  # fills its form once
+        about = [sampled for sampled in drawn if sampled.aspect == aspect]
+        shown = [subjects[sampled.text.target] for sampled in about]
+        filled = prompts(spec.student, dataset, aspect, shown)
+        prompt_of |= zip(about, filled, strict=True)
+    for sampled in drawn:
         yield {
             "dataset": dataset,
-            "item": one.item,
-            **one.text._asdict(),
-            "aspect": one.aspect,
-            "held_out": groups[dataset, one.item] in held,
-            "prompt": prompt,
-            "room": spec.room if one.text.perturbation in about.new else 0,
+            "item": sampled.item,
+            **sampled.text._asdict(),
+            "aspect": sampled.aspect,
+            "held_out": groups[dataset, sampled.item] in held,
+            "prompt": prompt_of[sampled],
+            "room": spec.room if sampled.text.perturbation in taught.new else 0,
         }
 
 
@@ -139,36 +207,28 @@ def _unwritten(known: Subjects, name: str) -> Iterator[Subject]:
             yield Subject(new_target(item, name), item, name, name, "", row["source"])
 
 
-def _prompts(
-    spec: SampleSpec, dataset: str, drawn: Sequence[Drawn], subjects: Mapping[str, Subject]
-) -> list[str]:
-    """Return the prompt of each, an aspect at a time: its form is filled once."""
-    found = [""] * len(drawn)
-    for aspect in dict.fromkeys(one.aspect for one in drawn):
-        own = [number for number, one in enumerate(drawn) if one.aspect == aspect]
-        about = [subjects[drawn[number].text.target] for number in own]
-        shown = prompts(spec.student, dataset, aspect, about)
-        for number, prompt in zip(own, shown, strict=True):
-            found[number] = prompt
-    return found
-
-
-def _overlap(same: Mapping[Place, Place], n: int) -> UserError:
-    (ours, item), (theirs, other) = next(iter(same.items()))
-    return UserError(
-        f"{len(same)} of {n} items to learn from have a source that is also evaluated on",
-        where="the study, key distill.datasets",
-        got=f"item {item} of {ours} is item {other} of {theirs}",
-        todo="choose other datasets or items (`select`), or leave these out: distill.overlap: drop",
+def prompts(student: Student, dataset: str, aspect: str, subjects: Sequence[Subject]) -> list[str]:
+    """Return the prompt about each text: to the letter what the judge will be asked."""
+    taught = student.datasets[dataset]
+    questions = Questions(
+        VllmModel(**student.model),
+        Judge(**student.judge),
+        Aspect(**taught.aspects[aspect]),
+        RatedAspect(**taught.scales[aspect]),
+        [(subject,) for subject in subjects],
+        student.templates,
+        student.seed,
+        split(aspect)[1],
+        task=taught.task,
     )
+    return [questions.prompt(number) for number in range(len(questions))]
 
 
 def check_splits(rows: Iterable[Row]) -> None:
     """Raise UserError if a sample has nothing to learn from, or nothing that is held out."""
-    splits = {row["held_out"] for row in rows}
-    for split in sorted({False, True} - splits):
+    for absent in sorted({False, True} - {row["held_out"] for row in rows}):
         raise UserError(
-            "nothing is left to be held out" if split else "nothing is left to learn from",
+            "nothing is left to be held out" if absent else "nothing is left to learn from",
             where="the study, key distill.datasets",
             todo="name datasets with more items: one at least is held out, and one must be left",
         )

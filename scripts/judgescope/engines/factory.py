@@ -17,7 +17,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     VllmModel,
 )
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 
 
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:

@@ -6,7 +6,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.files import write_text
 from judgescope.distill.specs import CheckStudentSpec
 from judgescope.distill.training.base import card_of, opened
-from judgescope.distill.training.student import check_device, checked
+from judgescope.distill.training.checks import check_device, checked
 from judgescope.distill.training.train import prepare
 from judgescope.jobs.run import run
 from judgescope.schema.cards import Recipe

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from judgescope.core.canonical import canonical
 from judgescope.core.files import write_text
 from judgescope.data import tables
@@ -30,7 +32,8 @@ def main(spec: IngestSpec) -> None:
     write_table("gold_spans", tables.gold_spans(card.dataset, rated), output.spans)
     if output.original is not None:
         write_table("targets", tables.originals(card.dataset, chosen), output.original)
-    write_text(Path(output.report), canonical(tables.report(card, hashes, rated, chosen)) + "\n")
+    report = to_builtins(tables.report(card, hashes, rated, chosen))
+    write_text(Path(output.report), canonical(report) + "\n")
 
 
 if __name__ == "__main__":

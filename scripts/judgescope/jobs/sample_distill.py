@@ -1,8 +1,7 @@
 """Draw the texts and aspects that a judge will learn from, none of them evaluated on."""
 
 from judgescope.core.sampling import share_of
-from judgescope.distill.sampling import check_splits, sample, usable_sources
-from judgescope.distill.sources import Place, key_of
+from judgescope.distill.sampling import ItemId, check_splits, key_of, sample, usable_sources
 from judgescope.distill.specs import SampleSpec
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import run
@@ -11,7 +10,7 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 def main(spec: SampleSpec) -> None:
     """Read items and texts of all datasets, compare sources, write the sample."""
-    taught, evaluated = dict[Place, str | None](), dict[Place, str | None]()
+    taught, evaluated = dict[ItemId, str | None](), dict[ItemId, str | None]()
     for dataset, share in spec.taught.items():
         taught |= _sources(spec, dataset, share)
     for dataset in spec.evaluated:
@@ -29,7 +28,7 @@ def main(spec: SampleSpec) -> None:
     write_table("samples", table_of("samples", rows), spec.output)
 
 
-def _sources(spec: SampleSpec, dataset: str, share: float) -> dict[Place, str | None]:
+def _sources(spec: SampleSpec, dataset: str, share: float) -> dict[ItemId, str | None]:
     """Return the sources of a share of a dataset's items: of those that judges are given."""
     path = f"{spec.results}/items/{dataset}.parquet"
     rows = read_table("items", path, ["item", "source"]).to_pylist()

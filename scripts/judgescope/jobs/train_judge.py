@@ -5,10 +5,9 @@ from pathlib import Path
 
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import TrainSpec
-from judgescope.distill.training.base import card_of, opened
-from judgescope.distill.training.examples import Chat, examples
-from judgescope.distill.training.place import Place, key_of
-from judgescope.distill.training.student import check_device, check_dtype
+from judgescope.distill.training.base import Chat, card_of, examples, opened
+from judgescope.distill.training.checks import check_device, check_dtype
+from judgescope.distill.training.folder import TrainingFolder, key_of
 from judgescope.distill.training.train import Training, prepare
 from judgescope.jobs.run import run
 from judgescope.schema.cards import Recipe
@@ -17,16 +16,16 @@ from judgescope.schema.cards import Recipe
 def main(spec: TrainSpec, *, card: str, checkpoints: str) -> None:
     """Train, or go on from the last checkpoint, unless it is done; write adapter and tables."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it can end at any time and goes on from there
-    place = Place(Path(checkpoints), key_of(spec))
-    with place.held():
-        if place.finished:
-            print(f"was trained before: {place.result}", flush=True)
+    folder = TrainingFolder(Path(checkpoints), key_of(spec))
+    with folder.held():
+        if folder.finished:
+            print(f"was trained before: {folder.result}", flush=True)
         else:
-            _trained(spec, card, place)
-        place.hand_on(Path(spec.adapter), Path(spec.log), Path(spec.losses))
+            _trained(spec, card, folder)
+        folder.copy_result(Path(spec.adapter), Path(spec.log), Path(spec.losses))
 
 
-def _trained(spec: TrainSpec, card: str, place: Place) -> None:
+def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
     recipe = Recipe.model_construct(**spec.recipe)
     prepare(recipe.device)
     check_device(recipe.device)
@@ -41,7 +40,7 @@ def _trained(spec: TrainSpec, card: str, place: Place) -> None:
             todo="look at how many of the teacher's replies could be read",
         )
     held_out = examples(Path(spec.held_out), chat, longest)
-    Training(base, recipe, spec.seed, train, held_out).run(place)
+    Training(base, recipe, spec.seed, train, held_out).run(folder)
 
 
 if __name__ == "__main__":

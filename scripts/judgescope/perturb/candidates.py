@@ -187,10 +187,10 @@ def wanted_candidates(
     if isinstance(spec.part, Even):
         wanted = evenly(bases, spec.part.targets, spec.part.counts)
     elif isinstance(spec.part, OnTrial):
-        wanted = on_trial(bases, spec.part.most_errors)
+        wanted = on_trial(bases, spec.part.max_errors)
     else:
         counts = _counts_on_trial(spec, spec.part, tried, comparisons)
-        each = ceil(spec.part.surplus * spec.part.targets / len(counts))
+        each = ceil(spec.part.oversample * spec.part.targets / len(counts))
         wanted = of_each_rating(bases, each, counts, seed=spec.seed, names=stream_names(spec))
     name = f"{spec.perturbation}.{spec.degree}"
     return {f"{one.item}:{name}.{one.number}": one for one in wanted}

@@ -95,17 +95,17 @@ def edit_between(before: str, after: str) -> list[Edit]:
 
 
 class Amount(NamedTuple):
-    """How many edits were asked for: exactly `k`, or `least` and more; None is any number."""
+    """How many edits were asked for: exactly `k`, or `min_edits` and more; None is any number."""
 
     k: int | str | None = None
-    least: int | None = None
+    min_edits: int | None = None
 
     def problem(self, found: int, what: str) -> str | None:
         """Return what is wrong with a number of edits, or None."""
         if isinstance(self.k, int) and found != self.k:
             return f"it has {_counted(found, what)}, not {self.k}"
-        if self.least is not None and found < self.least:
-            return f"it has {_counted(found, what)}, fewer than {self.least}"
+        if self.min_edits is not None and found < self.min_edits:
+            return f"it has {_counted(found, what)}, fewer than {self.min_edits}"
         return None
 
 

@@ -32,7 +32,7 @@ class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
     steps: int
     checks: list[str]
     attempts: int
-    keep_failed: bool = False
+    fallback_to_reference: bool = False
     """Whether a text that could not be made is replaced by what it was to be made of."""
     replies: str
 
@@ -46,7 +46,7 @@ class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
     """How many references are written of an item."""
     keep: int
     checks: list[str]
-    keep_failed: bool
+    fallback_to_reference: bool
     """Whether the data's reference is used where none that was written can be."""
     kept: str
     replies: str
@@ -65,7 +65,7 @@ class OnTrial(SpecPart, frozen=True, kw_only=True, tag="trial"):
 
     share: float
     """The share of the items that have candidates."""
-    most_errors: int
+    max_errors: int
 
 
 class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
@@ -73,7 +73,7 @@ class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
 
     targets: int
     """How many of an item the set will have."""
-    surplus: float
+    oversample: float
     """How many times as many candidates are made."""
     classes: list[float]
 

@@ -81,7 +81,9 @@ def _target(spec: MakeTextsSpec, parent: Row, made: Made, step: int) -> Row:
     edits = [edit._asdict() for edit in edit_between(parent["text"], made.text)]
     target = {**parent, "text": made.text, "status": made.status, "edits": edits}
     if spec.perturbation == ORIGINAL:
-        status = made.status.replace("failed", "kept", 1) if spec.keep_failed else made.status
+        status = (
+            made.status.replace("failed", "kept", 1) if spec.fallback_to_reference else made.status
+        )
         return {**target, "status": status}
     number = f".{step}" if spec.steps > 1 else ""
     return {
@@ -136,7 +138,7 @@ def _kept(spec: WriteReferencesSpec, item: str, replies: list[Reply], parent: st
             yield _reference(spec.dataset, item, usable[at], "ok", step)
         return
     why = f"none of {len(read)} can be used: {read[0][1]}"
-    status = "kept" if spec.keep_failed and parent else "failed"
+    status = "kept" if spec.fallback_to_reference and parent else "failed"
     yield _reference(spec.dataset, item, parent, f"{status}: {why}", 0)
 
 

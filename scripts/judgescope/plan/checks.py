@@ -39,6 +39,21 @@ UNREAD = {
 """Kind of perturbation -> the error where no method of the study reads such texts."""
 
 
+def check_methods(study: Study, source: str) -> None:
+    """Raise UserError for a method that does not exist, or that has no texts to read."""
+    selectable = [name for name, method in METHODS.items() if method.selectable]
+    for number, name in enumerate(study.methods):
+        if name not in selectable:
+            where = f"{source}, key methods.{number}"
+            raise UserError("this value is not known", where=where, got=name, allowed=selectable)
+        if "once" in METHODS[name].texts and not study.perturbations:
+            raise UserError(
+                f"the method {name} needs `perturbations`",
+                where=f"{source}, key perturbations",
+                todo="name perturbations, or leave the method out",
+            )
+
+
 def check_study(
     study: Study,
     datasets: Mapping[str, Dataset],
@@ -140,12 +155,12 @@ def check_judge(
             got=judge.form,
             allowed=forms,
         )
-    if isinstance(model, CommandModel) and judge.against not in {None, *model.sees}:
+    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "what a program is shown stands in its model's card",
-            where=f"{where}, key against",
-            got=judge.against,
-            todo=f"leave `against` out and add it to `sees` of models/{model.model}.yaml",
+            where=f"{where}, key use_reference",
+            got=judge.use_reference,
+            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
         )
     if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
         raise UserError(
@@ -157,8 +172,8 @@ def check_judge(
     if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
         raise UserError(
             "two texts are compared with each other, not with a reference",
-            where=f"{where}, key against",
-            todo="leave `against` out",
+            where=f"{where}, key use_reference",
+            todo="leave `use_reference` out",
         )
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
         raise UserError(
@@ -229,14 +244,14 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
         )
-    base = judges.get(judge.hint.base)
+    base = judges.get(judge.hint.baseline)
     same = base is not None and base.hint is None and base.model == judge.model
     if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
         raise UserError(
             "no judge of the study with this id asks the same model, on the same scale, without "
             "a hint",
-            where=f"judges/{judge.judge}.yaml, key hint.base",
-            got=judge.hint.base,
+            where=f"judges/{judge.judge}.yaml, key hint.baseline",
+            got=judge.hint.baseline,
             allowed=[
                 name
                 for name, one in judges.items()

@@ -20,7 +20,7 @@ from judgescope.plan.distilling import student_of
 from judgescope.plan.judges import aspects_told, scales_told
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import TRAINED, Recipe, VllmModel
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 
 
 class DistilledSpecs(EnsembleSpecs):

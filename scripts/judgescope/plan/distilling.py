@@ -6,7 +6,7 @@ from judgescope.plan.checks import check_writer
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import TRAINED, GivenPerturbation, Judge, VllmModel
-from judgescope.schema.cards.annotation import OVERALL
+from judgescope.schema.cards.judges import OVERALL
 
 
 def trained_models(plan: Plan) -> list[str]:

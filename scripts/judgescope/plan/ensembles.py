@@ -5,7 +5,7 @@ from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import COMPARE, DerivedJudge
-from judgescope.schema.cards.annotation import OVERALL
+from judgescope.schema.cards.judges import OVERALL
 
 
 def check_derived(plan: Plan, card: DerivedJudge) -> None:

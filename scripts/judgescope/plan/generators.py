@@ -58,9 +58,9 @@ def writers(
         if isinstance(card, GradedPerturbation) and card.anchors
     }
     improved: dict[str, Writer] = {
-        f"dataset {name}, key improve.": card.improve
+        f"dataset {name}, key rewrite_references.": card.rewrite_references
         for name, card in datasets.items()
-        if card.improve and perturbations and not study.references
+        if card.rewrite_references and perturbations and not study.references
     }
     if study.references and perturbations:
         improved["the study, key references."] = study.references
@@ -86,7 +86,7 @@ def improvements(plan: "Plan") -> dict[str, Improvement]:
 def check_writers(plan: "Plan") -> None:
     """Check that the models that improve references, write analyses or merge errors can write."""
     for name, card in improvements(plan).items():
-        own = f"datasets/{name}.yaml, key improve.model"
+        own = f"datasets/{name}.yaml, key rewrite_references.model"
         where = "the study, key references.model" if plan.study.references else own
         check_writer(plan.models[card.model], where)
     for name in plan.judges:

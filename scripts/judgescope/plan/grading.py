@@ -77,8 +77,10 @@ class GradedSpecs(TextSpecs):
             counts = [step * card.errors_per_rating for step in range(len(classes))]
             return Even(targets=card.targets, counts=counts)
         if part == TRIAL:
-            return OnTrial(share=card.anchors.trial, most_errors=card.anchors.most_errors)
-        return OfEachRating(targets=card.targets, surplus=card.anchors.surplus, classes=classes)
+            return OnTrial(share=card.anchors.calibration_share, max_errors=card.anchors.max_errors)
+        return OfEachRating(
+            targets=card.targets, oversample=card.anchors.oversample, classes=classes
+        )
 
     def lowered(self, dataset: str, name: str) -> str:
         """Return the aspect of a set."""

@@ -23,9 +23,9 @@ def fewest_items(margin: float = MARGIN) -> int:
 def asked_once(plan: "Plan") -> Iterator[str]:
     """Yield a line for each judge whose base is asked once: its verdict on hints is not known."""
     for name, judge in plan.judges.items():
-        if judge.hint is None or judge.hint.tells == "right":
+        if judge.hint is None or judge.hint.rating == "right":
             continue
-        base = plan.judges[judge.hint.base]
+        base = plan.judges[judge.hint.baseline]
         if base.draws < 2:
             yield (
                 f"warning: whether {name} withstands its hint will not be known, because "
@@ -39,7 +39,7 @@ def too_few(plan: "Plan", items: Mapping[str, int]) -> Iterator[str]:
 
     `items`: dataset -> its number of items.
     """
-    hinted = [one for one in plan.judges.values() if one.hint and one.hint.tells == "wrong"]
+    hinted = [one for one in plan.judges.values() if one.hint and one.hint.rating == "wrong"]
     needed = fewest_items()
     for dataset, there in items.items():
         given = min((round(there * judge.share) for judge in hinted), default=needed)

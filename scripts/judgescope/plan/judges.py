@@ -3,8 +3,6 @@
 import hashlib
 from typing import Any
 
-from pydantic import BaseModel
-
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
@@ -31,13 +29,14 @@ from judgescope.schema.cards import (
     ORACLE,
     PROMPTED,
     AskedModel,
+    Card,
     CommandModel,
     Judge,
     Model,
     Scale,
     Supervisor,
 )
-from judgescope.schema.cards.annotation import PARSER
+from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
@@ -45,17 +44,13 @@ COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
 COMPARISONS = "comparisons with anchors"
 """A step of a construction."""
-ACCESS = {"base_url", "api_key_env", "key_header", "headers", "query", "probe", "price", "limits"}
-ACCESS |= {"batch", "timeout", "workers", "env"}
-ACCESS |= {"tokenizer"}
-ACCESS |= {"mode", "tensor_parallel", "data_parallel", "gpu_memory_utilization", "engine_args"}
-ACCESS |= {"start_timeout", "gpu_model", "mem_mb", "runtime", "parts"}
-"""Keys of a model card that say where, how and for how much it is asked."""
 
 
-def card_hash(*cards: BaseModel) -> str:
+def card_hash(*cards: Card) -> str:
     """Return eight hex digits that change with any key of the cards that can change a number."""
-    text = canonical([card.model_dump(mode="json", exclude=ACCESS) for card in cards])
+    text = canonical(
+        [card.model_dump(mode="json", exclude=card.keys_for("access")) for card in cards]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
@@ -174,9 +169,8 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
 
 def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
     """Return what prompts can tell of a dataset's aspects."""
-    told = {"aspect", "name", "definition", "steps", "unlike", "worst", "best"}
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
-    return {name: card.model_dump(include=told) for name, card in cards.items()}
+    return {name: card.model_dump(include=card.keys_for("asking")) for name, card in cards.items()}
 
 
 def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:
@@ -223,7 +217,7 @@ def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {
-        name: Hinted(tells=card.hint.tells, base=card.hint.base)
+        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
         for name, card in cards.items()
         if card.hint
     }
@@ -315,7 +309,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
             weighted=False,
             first_draw=False,
             discrete=False,
-            hint=next((one.hint.tells for one in members if one.hint), None),
+            hint=next((one.hint.rating for one in members if one.hint), None),
         )
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -338,7 +332,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         ends={aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
         family=card.family or getattr(model, "family", None),
         weighted=card.estimator == "logprob_mean",
-        hint=card.hint.tells if card.hint else None,
+        hint=card.hint.rating if card.hint else None,
         first_draw=card.estimator == "first",
         discrete=card.estimator in {"mode", "first"}
         or (card.draws == 1 and card.estimator == "mean"),

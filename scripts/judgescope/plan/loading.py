@@ -15,6 +15,7 @@ from judgescope.plan.checks import (
     check_expectations,
     check_hint,
     check_judge,
+    check_methods,
     check_perturbation,
     check_study,
     check_weights,
@@ -72,6 +73,7 @@ def load_plan(
     of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
+    check_methods(study, source)
     cards = Cards([*first, *_card_folders(home)])
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
@@ -226,9 +228,9 @@ def _of_column(card: Judge, column: str) -> Judge:
 
 def _compared(judge: Judge, model: Model) -> Judge:
     """Return the judge with what it compares a text with, where its card leaves that open."""
-    sees = isinstance(model, CommandModel) and "references" in model.sees
-    if sees or (judge.against is None and model.engine == "lexical"):
-        return judge.model_copy(update={"against": "references"})
+    sees = isinstance(model, CommandModel) and "references" in model.inputs
+    if sees or (judge.use_reference is None and model.engine == "lexical"):
+        return judge.model_copy(update={"use_reference": True})
     return judge
 
 

@@ -53,15 +53,12 @@ UNDAMAGED = {"original": "originals", "systems": "texts by systems"}
 """Sets of texts that nobody damaged, and what the page of all judgments calls them."""
 FEW = 3
 """So many members of an ensemble are named beside it."""
-ACCESS_OF_STUDY = {"data", "max_usd", "max_requests", "caps", "drafter"}
-"""Keys of a study that say where its data lie, what it may spend and who drafts: no output of a run
-depends on them."""
 SHOWN = {
     *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
-    *("extra_body", "model_args", "spelling", "max_model_len", "sees", "dataset", "price"),
+    *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
-READS = {"form", "pairs", "against", "scale", "share", "parser", "family", "aspects"}
+READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
 """Keys of a judge's card that mean something where no prompt is read."""
 HIDDEN = "not shown"
 
@@ -175,7 +172,7 @@ def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
         parser=parser_of(plan, name),
         draws=judge.draws,
         model=judge.model,
-        hint=judge.hint.tells if judge.hint else "",
+        hint=judge.hint.rating if judge.hint else "",
     )
     if not plan.is_prompted(judge.model):
         return card
@@ -206,7 +203,7 @@ def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
     few = len(card.members) <= FEW
     form = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
     form += f"; errors merged by {card.supervisor.model}" if card.supervisor else ""
-    hints = [hint.tells for name in card.members if (hint := plan.judges[name].hint)]
+    hints = [hint.rating for name in card.members if (hint := plan.judges[name].hint)]
     return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
 
 

@@ -40,7 +40,6 @@ from judgescope.plan.judges import (
     turned,
 )
 from judgescope.plan.pages import (
-    ACCESS_OF_STUDY,
     explore_page,
     judge_cards,
     report_page,
@@ -56,7 +55,6 @@ from judgescope.schema.cards import (
     COMPARE,
     FOLDERS,
     CommandModel,
-    Decoding,
     Judge,
     OpenAIModel,
     RecordedModel,
@@ -89,7 +87,7 @@ class Specs(DistilledSpecs):
         return self._record(
             PreflightSpec,
             "preflight",
-            study=plan.study.model_dump(mode="json", exclude=ACCESS_OF_STUDY),
+            study=plan.study.model_dump(mode="json", exclude=plan.study.keys_for("access")),
             cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
             owners=owners,
             data=plan.study.data,
@@ -177,13 +175,13 @@ class Specs(DistilledSpecs):
     def _computing(self, dataset: str, model: str, cells: Sequence[CellAspect]) -> dict[str, Any]:
         """Return what the engine of a model that is not asked has to know."""
         plan = self.plan
-        asked = {"judge", "model", "form", "scale", "draws", "share", "against", "estimator"}
         names = dict.fromkeys(one.judge for one in cells)
         return {
             "dataset": dataset,
             "model": plan.models[model].model_dump(mode="json"),
             "judges": {
-                name: plan.judges[name].model_dump(mode="json", include=asked) for name in names
+                name: plan.judges[name].model_dump(mode="json", include=Judge.keys_for("computing"))
+                for name in names
             },
             "scales": scales_told(plan, dataset),
             "cells": pack(one[1:] for one in cells),
@@ -220,9 +218,6 @@ class Specs(DistilledSpecs):
         """Return the spec of what one model is asked; `place` has {} for a cell."""
         plan = self.plan
         judges = {name: plan.judges[name] for name in dict.fromkeys(one.judge for one in cells)}
-        asked = {"judge", "model", "form", "scale", "draws", "share", "against"}
-        asked |= {"estimator", "top_logprobs", "fallback", "structured", "shots", "hint"}
-        asked |= {"pairs", "annotation", "spotlight", "stop", *Decoding.model_fields}
         shown = {name: one.model for name in judges if (one := analyses_of(plan, name))}
         engine = plan.models[model].engine
         return self._record(
@@ -244,7 +239,7 @@ class Specs(DistilledSpecs):
             judges={
                 name: judge.model_dump(
                     mode="json",
-                    include=asked,
+                    include=Judge.keys_for("asking"),
                     exclude={"shots": {"analyses": True}},
                 )
                 for name, judge in judges.items()
@@ -347,7 +342,7 @@ class Specs(DistilledSpecs):
             dataset=dataset,
             seed=plan.study.seed,
             ratings=card.ratings,
-            clean=card.clean,
+            clean=card.fault_free_system,
             aspects={
                 aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
                 for aspect in plan.aspects_of(dataset)

@@ -194,7 +194,7 @@ class Plan:
         untouched = self.datasets[dataset].gives_texts or dataset in self.taught
         if untouched or not self.study.perturbations:
             return None
-        return self.study.references or self.datasets[dataset].improve
+        return self.study.references or self.datasets[dataset].rewrite_references
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
@@ -261,7 +261,7 @@ class Plan:
         if not isinstance(damage, GradedPerturbation):
             return damage.steps if damage else 0
         if damage.anchors:
-            return damage.anchors.most_errors
+            return damage.anchors.max_errors
         classes = self.datasets[dataset].aspects[self.lowered(dataset, damage)].values() or []
         return damage.errors_per_rating * (len(classes) - 1)
 

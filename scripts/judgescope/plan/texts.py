@@ -30,6 +30,7 @@ from judgescope.prompts import Change, change_of
 from judgescope.replies.analyses import AnalysedJudge, AnalyseSpec
 from judgescope.replies.specs import ModelSpec, WriterSpec
 from judgescope.schema.cards import (
+    MODULES,
     AttackPerturbation,
     Decoding,
     Degree,
@@ -37,7 +38,6 @@ from judgescope.schema.cards import (
     References,
     RulePerturbation,
 )
-from judgescope.schema.formats import MODULES
 
 
 class TextSpecs:
@@ -74,7 +74,7 @@ class TextSpecs:
             IngestSpec,
             "ingest",
             MODULES[card.format],
-            dataset=card.model_dump(mode="json", exclude={"improve"}),
+            dataset=card.model_dump(mode="json", exclude={"rewrite_references"}),
             folder=self.plan.folders["dataset", dataset],
             data=self.plan.study.data,
             seed=self.plan.study.seed,
@@ -151,7 +151,7 @@ class TextSpecs:
             writer=self._writer(card.model, card.form, card),
             change=self.change(dataset, card),
             amount=Amount(**amount.model_dump()),
-            **card.model_dump(mode="json", include={"checks", "attempts", "keep_failed"}),
+            **card.model_dump(mode="json", include={"checks", "attempts", "fallback_to_reference"}),
             steps=card.steps,
             input=self._targets(dataset, REFERENCES if degree is None else ORIGINAL),
             output=self._targets(dataset, name),
@@ -167,7 +167,9 @@ class TextSpecs:
             **self._shared(dataset),
             task=self.plan.datasets[dataset].task,
             writer=self._writer(card.model, card.form, card),
-            **card.model_dump(mode="json", include={"draws", "keep", "checks", "keep_failed"}),
+            **card.model_dump(
+                mode="json", include={"draws", "keep", "checks", "fallback_to_reference"}
+            ),
             input=self._targets(dataset, REFERENCES),
             kept=self.written_references(dataset),
             output=self._targets(dataset, ORIGINAL),
@@ -209,10 +211,7 @@ class TextSpecs:
     def _identity(self, model: str) -> dict[str, Any]:
         """Return what of an asked model's card changes its replies."""
         card = self.plan.models[model]
-        told = {"engine", "model", "name", "revision", "variant", "extra_body", "spelling"}
-        told |= {"dtype", "quantization", "model_args"}  # of a model that a job loads
-        told |= {"argv", "sha256", "sees"}  # of a program
-        return card.model_dump(mode="json", include=told)
+        return card.model_dump(mode="json", include=card.keys_for("asking"))
 
     def analysed(self, dataset: str, model: str) -> str:
         """Return where the analyses by a model lie that judges of a dataset are shown."""
@@ -254,5 +253,5 @@ class TextSpecs:
 
 def decoding_of(card: Decoding) -> dict[str, float | str]:
     """Return how a card's model decodes."""
-    keys: dict[str, float | str] = card.model_dump(include=set(Decoding.model_fields))
+    keys: dict[str, float | str] = card.model_dump(include=Decoding.keys_for("asking"))
     return keys

@@ -169,8 +169,10 @@ class _Graded:
         if anchors is None:
             return share, self.card.targets
         if part == TRIAL:
-            return share * anchors.trial, anchors.most_errors + 1
-        return share, self.classes * math.ceil(anchors.surplus * self.card.targets / self.classes)
+            return share * anchors.calibration_share, anchors.max_errors + 1
+        return share, self.classes * math.ceil(
+            anchors.oversample * self.card.targets / self.classes
+        )
 
     def _items(self, share: float) -> list[str]:
         dataset = self.texts.dataset

@@ -26,7 +26,7 @@ from msgspec import Struct, convert, to_builtins
 from judgescope.core.errors import UserError
 from judgescope.core.resource_limits import Clock, bounded_memory
 from judgescope.schema.cards import Annotation, Aspect, Scale
-from judgescope.schema.cards.annotation import MOST_ERRORS
+from judgescope.schema.cards.judges import MOST_ERRORS
 
 SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")

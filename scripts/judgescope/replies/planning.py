@@ -265,7 +265,7 @@ class _Shown:
         """Return target -> the rating that a judge is told of it; None: it is told none."""
         if judge.hint is None:
             return None
-        kind, plain_aspect = judge.hint.tells, split(aspect)[0]
+        kind, plain_aspect = judge.hint.rating, split(aspect)[0]
         if (plain_aspect, kind) not in self._hints:
             grid = set(scale.values() or [])  # of a mean there is no mode, and nobody says it
             rated = {

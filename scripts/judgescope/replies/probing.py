@@ -24,7 +24,7 @@ def place(store: Store, card: OpenAIModel) -> Path:
     """Return the file of an endpoint's findings: of this model at this address."""
     told = {"version": VERSION, "address": [card.base_url, card.query]}
     told |= card.model_dump(
-        include={"model", "name", "revision", "variant", "extra_body", "spelling"}
+        include={"model", "name", "revision", "variant", "extra_body", "field_names"}
     )
     return store.shard / f"probe-{hashlib.sha256(canonical(told).encode()).hexdigest()[:16]}.json"
 

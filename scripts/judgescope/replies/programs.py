@@ -24,7 +24,7 @@ class ProgramQuestions(Questions):
         about = {name: told["aspect"][name] for name in ("name", "definition")}
         told["aspect"] = {"id": self.aspect.aspect, **about}
         told |= {"references": list(self.shown[number][0].references), **texts}
-        sees = {*ALWAYS, *self.model.sees, *(["scale"] if "aspect" in self.model.sees else [])}
+        sees = {*ALWAYS, *self.model.inputs, *(["scale"] if "aspect" in self.model.inputs else [])}
         return request_of_program(
             self.model,
             self.judge,

@@ -1,36 +1,42 @@
 """Reading cards: YAML to typed models, every problem with file, line and key."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Any, Literal, NamedTuple, cast, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from yaml.error import MarkedYAMLError
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.secrets import suspects
-from judgescope.schema.bounded_yaml import read_bounded
-from judgescope.schema.cards import FOLDERS, KINDS
+from judgescope.schema.cards import FOLDERS, KINDS, Card
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
+Lines = dict[KeyPath, int]
+"""Key or list entry -> the line on which it begins."""
 
+MOST_BYTES = 2_000_000
+MOST_VALUES = 50_000
+DEEPEST = 40
+"""Limits of a card's file. No card needs a tenth; the parser itself fails at some hundred levels.
+"""
 STUDIES = Path("config", "studies")
 SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
-NOT_TEXT = bool | int | float | date
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
-"""Numbers as few people mean them: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
-NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+"""Numbers that few people mean so: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
+NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
 
 
 class _Marking:
-    """Lets a loader name the line also of a date or a number that there is not."""
+    """Makes a loader name the line of an impossible date or number, too."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return the value of a node, or raise YAMLError."""
@@ -44,21 +50,21 @@ class _Loader(_Marking, yaml.SafeLoader):
     """YAML's safe loader."""
 
 
-class _Fast(_Marking, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same by libyaml, where PyYAML has it: fifteen times as fast, and of few words."""
+class _FastLoader(_Marking, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The same by libyaml, where PyYAML has it: fifteen times as fast, with terser errors."""
 
 
-def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
+def load_yaml(path: Path) -> tuple[Any, Lines]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is not there, not UTF-8, not YAML, names a key twice, or has or
+    Raises UserError for a file that is missing, is not UTF-8 or YAML, has a key twice, or holds or
     unfolds into too much.
     """
     try:
         try:
-            return _load(path, _Fast)
+            return _load(path, _FastLoader)
         except yaml.YAMLError:
-            return _load(path, _Loader)  # says more of what is wrong
+            return _load(path, _Loader)  # its errors say more
     except FileNotFoundError as error:
         raise _absent(path) from error
     except IsADirectoryError as error:
@@ -71,7 +77,7 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
             todo="save it as UTF-8",
         ) from None
     except yaml.YAMLError as error:
-        # without the lines themselves, and without a cause that shows them: they may hold a key
+        # neither the lines themselves nor a cause that shows them: they may hold a key
         raise UserError(
             f"this is not YAML in UTF-8: {_fault(error)}",
             where=str(path),
@@ -79,14 +85,59 @@ def load_yaml(path: Path) -> tuple[Any, dict[Place, int]]:
         ) from None
 
 
-def _load(path: Path, kind: Any) -> tuple[Any, dict[Place, int]]:
-    loader = kind(read_bounded(path, kind))
+def _load(path: Path, loader_class: Any) -> tuple[Any, Lines]:
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise _too_much(path, "this file is too large for a card", f"{size:,} bytes")
+    text = path.read_text(encoding="utf-8")
+    _check_extent(path, text, loader_class)
+    loader = loader_class(text)
     node = loader.get_single_node()
-    lines: dict[Place, int] = {}
+    lines: Lines = {}
     if node is None:
         return None, lines
     _collect_lines(node, (), lines, path)
     return loader.construct_document(node), lines
+
+
+class _Extent(NamedTuple):
+    """The number of values, counting what aliases stand for, and of levels below."""
+
+    values: int
+    levels: int
+
+
+def _check_extent(path: Path, text: str, loader_class: Any) -> None:
+    """Refuse, before anything is built, what unfolds into too many values or levels."""
+    single = _Extent(1, 0)
+    anchors: dict[str, _Extent] = {}
+    open_nodes: list[tuple[str | None, _Extent]] = [(None, single)]
+    for event in yaml.parse(text, Loader=loader_class):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append((event.anchor, single))
+        elif isinstance(event, yaml.CollectionEndEvent | yaml.ScalarEvent | yaml.AliasEvent):
+            if isinstance(event, yaml.AliasEvent):
+                if event.anchor in {anchor for anchor, _ in open_nodes}:
+                    raise _too_much(path, "this is part of itself", f"*{event.anchor}")
+                anchor, child = None, anchors.get(str(event.anchor), single)
+            elif isinstance(event, yaml.ScalarEvent):
+                anchor, child = event.anchor, single
+            else:
+                anchor, child = open_nodes.pop()
+            if anchor:
+                anchors[anchor] = child
+            outer, (values, levels) = open_nodes[-1]
+            grown = _Extent(values + child.values, max(levels, child.levels + 1))
+            open_nodes[-1] = (outer, grown)
+        extent = open_nodes[-1][1]
+        if extent.levels + len(open_nodes) - 1 > DEEPEST:
+            raise _too_much(path, "this is nested too deeply for a card", f"over {DEEPEST} levels")
+        if extent.values > MOST_VALUES:
+            got = f"over {MOST_VALUES:,} values, those of aliases counted where they stand"
+            raise _too_much(path, "this unfolds into too much for a card", got)
+
+
+def _too_much(path: Path, what: str, got: str) -> UserError:
+    return UserError(what, where=str(path), got=got, todo="write the values out, and fewer of them")
 
 
 def _fault(error: yaml.YAMLError) -> str:
@@ -94,21 +145,21 @@ def _fault(error: yaml.YAMLError) -> str:
     if not isinstance(error, MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
-    place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-    told = ", ".join(filter(None, (error.context, error.problem)))
-    return f"{' '.join(told.split())}{place}"
+    position = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    problem = ", ".join(filter(None, (error.context, error.problem)))
+    return f"{' '.join(problem.split())}{position}"
 
 
 def _absent(path: Path) -> UserError:
     """Name the YAML file that was meant: one beside it, or a study."""
-    places = [path.parent, STUDIES.parent, STUDIES]
-    there = {one.stem: str(one) for folder in places for one in sorted(folder.glob("*.yaml"))}
-    near = get_close_matches(path.stem, there, n=1)
-    todo = f"name its file: {there[near[0]]}" if near else "name the file with its folder"
-    return UserError("there is no such file", where=str(path), allowed=there.values(), todo=todo)
+    folders = [path.parent, STUDIES.parent, STUDIES]
+    files = {file.stem: str(file) for folder in folders for file in sorted(folder.glob("*.yaml"))}
+    near = get_close_matches(path.stem, files, n=1)
+    todo = f"name its file: {files[near[0]]}" if near else "name the file with its folder"
+    return UserError("there is no such file", where=str(path), allowed=files.values(), todo=todo)
 
 
-def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -> None:
+def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             line = key.start_mark.line + 1
@@ -118,7 +169,7 @@ def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path:
                     where=f"{path}:{line}",
                     todo="put a text that begins with a bracket or a brace in quotes",
                 )
-            here = (*place, cast(str, key.value))
+            here = (*keys, cast(str, key.value))
             if here in lines:
                 raise UserError(
                     "a key comes twice",
@@ -131,25 +182,31 @@ def _collect_lines(node: yaml.Node, place: Place, lines: dict[Place, int], path:
             _collect_lines(value, here, lines, path)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
-            lines[(*place, index)] = value.start_mark.line + 1
-            _check_number(value, (*place, index), path)
-            _collect_lines(value, (*place, index), lines, path)
+            here = (*keys, index)
+            lines[here] = value.start_mark.line + 1
+            _check_number(value, here, path)
+            _collect_lines(value, here, lines, path)
 
 
-def _check_number(node: yaml.Node, place: Place, path: Path) -> None:
+def _check_number(node: yaml.Node, keys: KeyPath, path: Path) -> None:
     """Refuse a number that YAML 1.1 reads as another one than it looks like."""
-    if not isinstance(node, yaml.ScalarNode) or node.style or node.tag not in NUMBERS:
+    if not isinstance(node, yaml.ScalarNode) or node.style or node.tag not in NUMBER_TAGS:
         return
-    if (found := SURPRISING.fullmatch(text := str(node.value))) is None:
+    text = str(node.value)
+    if (match := SURPRISING.fullmatch(text)) is None:
         return
     value = _Loader("").construct_object(node)
-    base = "to base 60" if found["base60"] else "to base 8"
+    base = "to base 60" if match["base60"] else "to base 8"
     raise UserError(
         f"YAML reads this as {value}, a number {base}",
-        where=f"{path}:{node.start_mark.line + 1}, key {_dotted(place)}",
+        where=f"{path}:{node.start_mark.line + 1}, key {_dotted(keys)}",
         got=text,
         todo=f'write "{text}" in quotes for the text, or {value} for the number',
     )
+
+
+def _dotted(keys: Iterable[str | int]) -> str:
+    return ".".join(map(str, keys))
 
 
 def read_card(kind: str, path: Path) -> Any:
@@ -159,57 +216,161 @@ def read_card(kind: str, path: Path) -> Any:
     """
     content, lines = load_yaml(path)
     card = validate_card(kind, content, str(path), lines)
-    named = getattr(card, kind)
-    if kind != "study" and named != path.stem:
+    name = getattr(card, kind)
+    if kind != "study" and name != path.stem:
         raise UserError(
             f"a card is found by its file name, which must equal its `{kind}`",
             where=f"{path}:{lines.get((kind,), 1)}, key {kind}",
-            got=named,
+            got=name,
             allowed=[path.stem],
             todo="rename the file or the card",
         )
     return card
 
 
-def validate_card(
-    kind: str, content: object, source: str, lines: dict[Place, int] | None = None
-) -> Any:
+def validate_card(kind: str, content: object, source: str, lines: Lines | None = None) -> Any:
     """Return the typed card for already loaded content; `source` names it in errors."""
+
+    def where(keys: KeyPath) -> str:
+        known = keys
+        while known and known not in (lines or {}):
+            known = known[:-1]
+        line = f":{lines[known]}" if lines and known else ""
+        return f"{source}{line}, key {_dotted(keys)}" if keys else source
+
     if not isinstance(content, dict):
         raise UserError(
             f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
         )
-    if found := [_suspect(place, source, lines or {}) for place in suspects(content)]:
-        raise UserErrors(found)
+    if secrets := [*suspects(content)]:
+        raise UserErrors(
+            [
+                UserError(
+                    "this may be a key or a password, and cards hold none",
+                    where=where(keys),
+                    todo="put it into a variable of the environment and name that: `api_key_env` "
+                    "of an endpoint (with `key_header`, if it wants a header of its own), `env` of "
+                    "a program",
+                )
+                for keys in secrets
+            ]
+        )
     try:
         card = adapter(kind).validate_python(content)
     except ValidationError as error:
-        found = [_explain(kind, issue, source, lines or {}) for issue in error.errors()]
-        raise UserErrors(found) from error
+        issues = [(issue, _keys_of(kind, issue)) for issue in error.errors()]
+        given = {(*keys[:-1], _new_name(kind, keys)) for _, keys in issues}  # by their old names
+        raise UserErrors(
+            [
+                _explain(kind, issue, keys, where(keys))
+                for issue, keys in issues
+                if issue["type"] != "missing" or keys not in given
+            ]
+        ) from error
     if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
-        raise UserErrors([_no_number(place, got, source, lines or {}) for place, got in truths])
+        what = "Input should be a number, not yes or no"
+        raise UserErrors([UserError(what, where=where(keys), got=got) for keys, got in truths])
     return card
 
 
-def _truths(content: object, read: object, place: Place) -> Iterator[tuple[Place, bool]]:
+@cache
+def adapter(kind: str) -> TypeAdapter[Any]:
+    """Return pydantic's validator of a card kind."""
+    return TypeAdapter(KINDS[kind])
+
+
+def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple[KeyPath, bool]]:
     """Yield the truth values that were read as numbers: pydantic takes `yes` for 1."""
-    if isinstance(content, dict) and isinstance(read, dict):
-        for key in (key for key in content if key in read):
-            yield from _truths(content[key], read[key], (*place, key))
-    elif isinstance(content, list) and isinstance(read, list):
-        for index, (one, other) in enumerate(zip(content, read, strict=False)):
-            yield from _truths(one, other, (*place, index))
-    elif isinstance(content, bool) and isinstance(read, int | float) and type(read) is not bool:
-        yield place, content
+    if isinstance(content, dict) and isinstance(validated, dict):
+        for key in (key for key in content if key in validated):
+            yield from _truths(content[key], validated[key], (*keys, key))
+    elif isinstance(content, list) and isinstance(validated, list):
+        for index, (entry, result) in enumerate(zip(content, validated, strict=False)):
+            yield from _truths(entry, result, (*keys, index))
+    elif isinstance(content, bool) and type(validated) in {int, float}:
+        yield keys, content
 
 
-def _no_number(place: Place, got: bool, source: str, lines: dict[Place, int]) -> UserError:
-    where = f"{source}{_line(place, lines)}, key {_dotted(place)}"
-    return UserError("Input should be a number, not yes or no", where=where, got=got)
+def _keys_of(kind: str, issue: ErrorDetails) -> KeyPath:
+    """Return the place of an issue in the file: pydantic's without tags of unions and `[…]`."""
+    union = not isinstance(KINDS[kind], type)
+    keys = tuple(key for key in issue["loc"][union:] if key not in {"[key]", "[path]", "[hub]"})
+    if issue["type"] in {"union_tag_invalid", "union_tag_not_found"}:
+        return (*keys, issue["ctx"]["discriminator"].strip("'"))
+    return keys
+
+
+def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserError:
+    fault, context, got = issue["type"], issue.get("ctx", {}), issue["input"]
+    match fault:
+        case "missing" | "union_tag_not_found":
+            allowed = _values_of(kind, keys) if fault == "missing" else None
+            todo = f"add {keys[-1]!r}"
+            return UserError("a needed key is missing", where=where, allowed=allowed, todo=todo)
+        case "extra_forbidden":
+            if new := _new_name(kind, keys):
+                what, todo = "this key has another name now", f"write `{new}` in its place"
+                return UserError(what, where=where, got=keys[-1], todo=todo)
+            models = _models_at(KINDS[kind], keys[:-1])
+            allowed = [name for model in models for name in model.model_fields]
+            return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
+        case "literal_error" | "union_tag_invalid":
+            expected = context.get("expected", context.get("expected_tags", ""))
+            allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
+            value = context.get("tag", got)
+            return UserError("this value is not known", where=where, got=value, allowed=allowed)
+        case "string_pattern_mismatch":
+            form = f"like {context['pattern']}"
+            if SECRET & set(keys):
+                return UserError("this has another form", where=where, allowed=form)
+            return UserError("an id has another form", where=where, got=got, allowed=form)
+    if isinstance(got, dict) or SECRET & set(keys):  # a card as a whole explains nothing
+        got = None
+    unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
+    what = issue["msg"].removeprefix("Value error, ")
+    return UserError(what, where=where, got=got, todo=QUOTED if unquoted else "")
+
+
+def _new_name(kind: str, keys: KeyPath) -> str:
+    """Return the present name of a key of an earlier version, "" for any other key."""
+    models = _models_at(KINDS[kind], keys[:-1]) if keys else []
+    return next((model.renamed[keys[-1]] for model in models if keys[-1] in model.renamed), "")
+
+
+def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
+    """Return the models that describe a place inside a card."""
+    models = _models(annotation)
+    if not keys:
+        return models
+    key = str(keys[0])
+    fields = [model.model_fields[key] for model in models if key in model.model_fields]
+    inner = [model for field in fields for model in _models_at(field.annotation, keys[1:])]
+    return inner or _models_at(annotation, keys[1:])
+
+
+def _models(annotation: Any) -> list[type[Card]]:
+    if isinstance(annotation, type) and issubclass(annotation, Card):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def _values_of(kind: str, keys: KeyPath) -> list[str] | None:
+    """Return the values that a key of a card allows, None where they are not a list of words."""
+    if len(keys) != 1:
+        return None
+    fields = [model.model_fields.get(str(keys[0])) for model in _models(KINDS[kind])]
+    words = [word for field in fields if field for word in _words(field.annotation)]
+    return list(dict.fromkeys(words)) or None
+
+
+def _words(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [str(value) for value in get_args(annotation)]
+    return [word for part in get_args(annotation) for word in _words(part)]
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:
-    """Write a card that a command made; one that is there is not overwritten (UserError)."""
+    """Write a card that a command made; UserError where a card of this name exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -220,105 +381,6 @@ def write_new_card(card: dict[str, Any], path: Path) -> None:
         ) from None
 
 
-@cache
-def adapter(kind: str) -> TypeAdapter[Any]:
-    """Return pydantic's validator of a card kind."""
-    return TypeAdapter(KINDS[kind])
-
-
-def _suspect(place: Place, source: str, lines: dict[Place, int]) -> UserError:
-    return UserError(
-        "this may be a key or a password, and cards hold none",
-        where=f"{source}{_line(place, lines)}, key {_dotted(place)}",
-        todo="put it into a variable of the environment and name that: `api_key_env` of an "
-        "endpoint (with `key_header`, if it wants a header of its own), `env` of a program",
-    )
-
-
-def _explain(kind: str, issue: Any, source: str, lines: dict[Place, int]) -> UserError:
-    place, fault = _place(kind, issue["loc"]), issue["type"]
-    if fault in {"union_tag_invalid", "union_tag_not_found"}:
-        place = (*place, issue["ctx"]["discriminator"].strip("'"))
-    where = f"{source}{_line(place, lines)}, key {_dotted(place)}" if place else source
-    if fault == "union_tag_not_found":
-        return UserError("a needed key is missing", where=where, todo=f"add {place[-1]!r}")
-    if fault == "extra_forbidden":
-        allowed = _keys_at(KINDS[kind], place[:-1])
-        return UserError("unknown key", where=where, got=place[-1], allowed=allowed)
-    if fault == "missing":
-        return UserError(
-            "a needed key is missing",
-            where=where,
-            allowed=_values_of(kind, place) or None,
-            todo=f"add {place[-1]!r}",
-        )
-    if fault in {"literal_error", "union_tag_invalid"}:
-        expected = issue["ctx"].get("expected", issue["ctx"].get("expected_tags", ""))
-        allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
-        got = issue["ctx"].get("tag", issue["input"])
-        return UserError("this value is not known", where=where, got=got, allowed=allowed)
-    if fault == "string_pattern_mismatch":
-        form = issue["ctx"]["pattern"]
-        if SECRET & set(place):
-            return UserError("this has another form", where=where, allowed=f"like {form}")
-        return UserError(
-            "an id has another form", where=where, got=issue["input"], allowed=f"like {form}"
-        )
-    silent = isinstance(issue["input"], dict) or SECRET & set(place)  # a whole card tells nothing
-    got = None if silent else issue["input"]
-    todo = QUOTED if fault == "string_type" and isinstance(got, NOT_TEXT) else ""
-    return UserError(issue["msg"].removeprefix("Value error, "), where=where, got=got, todo=todo)
-
-
-def _place(kind: str, loc: tuple[str | int, ...]) -> Place:
-    """Drop from pydantic's location what is no key of the file (the tag of a union, `[…]`)."""
-    union = not isinstance(KINDS[kind], type)
-    return tuple(part for part in loc[union:] if part not in {"[key]", "[path]", "[hub]"})
-
-
-def _line(place: Place, lines: dict[Place, int]) -> str:
-    while place and place not in lines:
-        place = place[:-1]
-    return f":{lines[place]}" if place else ""
-
-
-def _dotted(place: Iterable[Hashable]) -> str:
-    return ".".join(map(str, place))
-
-
-def _keys_at(annotation: Any, place: Place) -> list[str]:
-    """Return the keys that are allowed at a place inside a card."""
-    models = [model for model in _models(annotation) if isinstance(model, type)]
-    keys: set[str] = set()
-    for model in models:
-        if not place:
-            keys |= set(model.model_fields)
-        elif place[0] in model.model_fields:
-            keys |= set(_keys_at(model.model_fields[str(place[0])].annotation, place[1:]))
-        elif not model.model_fields:
-            continue
-    return sorted(keys) or (_keys_at(annotation, place[1:]) if place else [])
-
-
-def _values_of(kind: str, place: Place) -> list[str]:
-    """Return the values that a key of a card allows, none where they are not a list of words."""
-    fields = [model.model_fields.get(str(place[0])) for model in _models(KINDS[kind])]
-    found = [value for field in fields if field for value in _words(field.annotation)]
-    return list(dict.fromkeys(found)) if len(place) == 1 else []
-
-
-def _words(annotation: Any) -> list[str]:
-    if get_origin(annotation) is Literal:
-        return [str(value) for value in get_args(annotation)]
-    return [word for part in get_args(annotation) for word in _words(part)]
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in _models(part)]
-
-
 class Cards:
     """The cards of one or more configuration folders; the first folder that has a card wins."""
 
@@ -327,8 +389,8 @@ class Cards:
 
     def names(self, kind: str) -> list[str]:
         """Return the ids of all cards of a kind."""
-        found = (folder / FOLDERS[kind] for folder in self.folders)
-        return sorted({path.stem for folder in found for path in folder.glob("*.yaml")})
+        folders = (folder / FOLDERS[kind] for folder in self.folders)
+        return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
     def path(self, kind: str, name: str, *, where: str) -> Path:
         """Return a card's file; UserError with the nearest name when there is none."""
@@ -345,5 +407,5 @@ class Cards:
         )
 
     def read(self, kind: str, name: str, *, where: str) -> Any:
-        """Read the card `name` of a kind; `where` says who asked for it."""
+        """Read the card `name` of a kind; `where` names the key that refers to it."""
         return read_card(kind, self.path(kind, name, where=where))

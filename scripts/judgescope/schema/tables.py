@@ -1,13 +1,12 @@
-"""Arrow schemas of every table on the way, and the one door through which they are read.
+"""The columns and keys of every table between jobs, and the functions that read and write them.
 
-Column order is the contract (design.md 4): keys first. `KEYS` names the columns whose combination
-is unique in a table.
+Column order is part of the contract: keys come first.
 """
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,291 +15,239 @@ from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 
 TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+Columns = dict[str, pa.DataType]
+
+
+def _texts(*names: str) -> Columns:
+    return dict.fromkeys(names, TEXT)
+
+
+def _numbers(*names: str) -> Columns:
+    return dict.fromkeys(names, NUMBER)
+
+
+def _counts(*names: str) -> Columns:
+    return dict.fromkeys(names, COUNT)
+
 
 EDIT = pa.struct({"offset": COUNT, "before": TEXT, "after": TEXT})
 SPAN = pa.struct(
     {
-        "start": COUNT,
-        "end": COUNT,
-        "occurrence": COUNT,
+        **_counts("start", "end", "occurrence"),
         "severity": NUMBER,
-        "category": TEXT,
-        "explanation": TEXT,
-        "match": TEXT,
-        # the words as they were quoted, found or not
-        "location": TEXT,
+        # location: the words as they were quoted, found or not
+        **_texts("category", "explanation", "match", "location"),
     }
 )
-USAGE = pa.struct({"prompt": COUNT, "completion": COUNT, "reasoning": COUNT, "cached": COUNT})
+USAGE = pa.struct(_counts("prompt", "completion", "reasoning", "cached"))
 LOGPROBS = pa.list_(pa.map_(TEXT, NUMBER))
 """Per token of a reply: the token that came, then the likeliest others -> log probability."""
-PROVENANCE = pa.struct({"engine": TEXT, "model": TEXT, "version": TEXT, "fingerprint": TEXT})
+PROVENANCE = pa.struct(_texts("engine", "model", "version", "fingerprint"))
 
-_TARGET = {"target": TEXT, "target_b": TEXT}
-_ASKED = {"aspect": TEXT, "criterion": TEXT, "hint": TEXT}
-_REQUEST = {"judge": TEXT, "kind": TEXT, **_TARGET, **_ASKED, "key": TEXT}
+_QUESTION = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint"]
 _REPLY = {
-    "text": TEXT,
-    "finish": TEXT,
+    **_texts("text", "finish"),
     "usage": USAGE,
     "status": TEXT,
     "provenance": PROVENANCE,
     "logprobs": LOGPROBS,
 }
+_CELL = ["dataset", "perturbation", "judge", "aspect"]
 _ESTIMATE = {
-    "value": NUMBER,
-    "lo": NUMBER,
-    "hi": NUMBER,
-    "n": COUNT,
-    "n_missing": COUNT,
-    "n_tied": COUNT,
-    "method": TEXT,
-    "note": TEXT,
+    **_numbers("value", "lo", "hi"),
+    **_counts("n", "n_missing", "n_tied"),
+    **_texts("method", "note"),
 }
-
-_FIRST = {"dataset": TEXT, "judge": TEXT, "aspect": TEXT, "statistic": TEXT, "level": TEXT}
-_WHERE_IT_APPLIES = {
-    "perturbation": TEXT,
-    "degree": TEXT,
-    "criterion": TEXT,
-    "form": TEXT,
-    "judge_b": TEXT,
-    "aspect_b": TEXT,
-    "criterion_b": TEXT,
-    "k": COUNT,
-    "k_b": COUNT,
-    # whose texts, where not those of all systems
+_RESULT = ["dataset", "judge", "aspect", "statistic", "level"]
+_APPLIES_TO = {
+    **_texts("perturbation", "degree", "criterion", "form", "judge_b", "aspect_b", "criterion_b"),
+    **_counts("k", "k_b"),
+    # systems: whose texts, where not those of all systems
     "systems": TEXT,
 }
 
-_COLUMNS: dict[str, dict[str, pa.DataType]] = {
-    "items": {
-        "dataset": TEXT,
-        "item": TEXT,
-        "source": TEXT,
-        "references": pa.list_(TEXT),
-        "meta": TEXT,
-    },
-    "targets": {
-        "dataset": TEXT,
-        "target": TEXT,
-        "item": TEXT,
-        "system": TEXT,
-        "perturbation": TEXT,
-        "degree": TEXT,
-        "step": COUNT,
-        "parent": TEXT,
-        "text": TEXT,
-        "status": TEXT,
-        "edits": pa.list_(EDIT),
-    },
-    "ratings": {"dataset": TEXT, **_TARGET, "aspect": TEXT, "rater": TEXT, "value": NUMBER},
+
+class Table(NamedTuple):
+    """The columns of a table, and those whose combination is unique in it."""
+
+    key: list[str]
+    columns: Columns
+
+
+TABLES: dict[str, Table] = {
+    "items": Table(
+        ["dataset", "item"],
+        {**_texts("dataset", "item", "source"), "references": pa.list_(TEXT), "meta": TEXT},
+    ),
+    "targets": Table(
+        ["dataset", "target"],
+        {
+            **_texts("dataset", "target", "item", "system", "perturbation", "degree"),
+            "step": COUNT,
+            **_texts("parent", "text", "status"),
+            "edits": pa.list_(EDIT),
+        },
+    ),
+    "ratings": Table(
+        ["dataset", "target", "target_b", "aspect", "rater"],
+        {**_texts("dataset", "target", "target_b", "aspect", "rater"), "value": NUMBER},
+    ),
     # errors that people marked; offsets are characters of the target's text, `end` is excluded
-    "gold_spans": {
-        "dataset": TEXT,
-        "target": TEXT,
-        "start": COUNT,
-        "end": COUNT,
-        "category": TEXT,
-        "text": TEXT,
-        "correction": TEXT,
-        "comment": TEXT,
-    },
+    "gold_spans": Table(
+        ["dataset", "target", "start", "end", "category"],
+        {
+            **_texts("dataset", "target"),
+            **_counts("start", "end"),
+            **_texts("category", "text", "correction", "comment"),
+        },
+    ),
     # why a rated text deserves its rating, as a judge's prompt shows it
-    "analyses": {
-        "dataset": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        "criterion": TEXT,
-        "target": TEXT,
-        "rating": NUMBER,
-        "text": TEXT,
-    },
+    "analyses": Table(
+        ["dataset", "judge", "aspect", "criterion", "target"],
+        {
+            **_texts("dataset", "judge", "aspect", "criterion", "target"),
+            "rating": NUMBER,
+            "text": TEXT,
+        },
+    ),
     # rated texts that stand for a rating, and what it costs to take them for it
-    "anchors": {"dataset": TEXT, "aspect": TEXT, "target": TEXT, "rating": NUMBER, "cost": NUMBER},
+    "anchors": Table(
+        ["dataset", "aspect", "target"],
+        {**_texts("dataset", "aspect", "target"), **_numbers("rating", "cost")},
+    ),
     # which of a text and an anchor is better, by both orders: 1 the text, -1 the anchor, 0 neither
-    "comparisons": {
-        "dataset": TEXT,
-        "target": TEXT,
-        "anchor": TEXT,
-        "rating": NUMBER,
-        "outcome": NUMBER,
-        "n_missing": COUNT,
-    },
+    "comparisons": Table(
+        ["dataset", "target", "anchor"],
+        {
+            **_texts("dataset", "target", "anchor"),
+            **_numbers("rating", "outcome"),
+            "n_missing": COUNT,
+        },
+    ),
     # the candidates of a graded set: their ratings, and the share of anchors of the rating below,
     # of the same and of the one above that each is better (above_) or worse (below_) than
-    "graded": {
-        "dataset": TEXT,
-        "target": TEXT,
-        "item": TEXT,
-        "aspect": TEXT,
-        "errors": COUNT,
-        "rating": NUMBER,
-        "margin": NUMBER,
-        "n_tied": COUNT,
-        "above_lower": NUMBER,
-        "above_same": NUMBER,
-        "below_same": NUMBER,
-        "below_higher": NUMBER,
-        "status": TEXT,
-    },
-    "requests": {**_REQUEST, "n": COUNT},
-    "replies": {"key": TEXT, "draw": COUNT, **_REPLY},
+    "graded": Table(
+        ["dataset", "target", "aspect"],
+        {
+            **_texts("dataset", "target", "item", "aspect"),
+            "errors": COUNT,
+            **_numbers("rating", "margin"),
+            "n_tied": COUNT,
+            **_numbers("above_lower", "above_same", "below_same", "below_higher"),
+            "status": TEXT,
+        },
+    ),
+    "replies": Table(["key", "draw"], {"key": TEXT, "draw": COUNT, **_REPLY}),
     # a cell's reply file: the reply beside the request that it answers
-    "answers": {**_REQUEST, "draw": COUNT, **_REPLY},
-    "judgments": {
-        **_REQUEST,
-        "draw": COUNT,
-        "value": NUMBER,
-        "label": TEXT,
-        "spans": pa.list_(SPAN),
-        "rationale": TEXT,
-        "status": TEXT,
-        "rule": TEXT,
-        "parser": TEXT,
-    },
-    "scores": {
-        "dataset": TEXT,
-        "perturbation": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        "criterion": TEXT,
-        **_TARGET,
-        "value": NUMBER,
-        "n_draws": COUNT,
-        "n_missing": COUNT,
-        "estimator": TEXT,
-    },
+    "answers": Table([*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}),
+    "judgments": Table(
+        [*_QUESTION, "draw"],
+        {
+            **_texts(*_QUESTION, "key"),
+            "draw": COUNT,
+            "value": NUMBER,
+            "label": TEXT,
+            "spans": pa.list_(SPAN),
+            **_texts("rationale", "status", "rule", "parser"),
+        },
+    ),
+    "scores": Table(
+        [*_CELL, "criterion", "target", "target_b"],
+        {
+            **_texts(*_CELL, "criterion", "target", "target_b"),
+            "value": NUMBER,
+            **_counts("n_draws", "n_missing"),
+            "estimator": TEXT,
+        },
+    ),
     # every draw of the cells that have several replies to one question, and every vote
-    "draws": {
-        "dataset": TEXT,
-        "perturbation": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        **_TARGET,
-        "draw": COUNT,
-        "value": NUMBER,
-    },
+    "draws": Table(
+        [*_CELL, "target", "target_b", "draw"],
+        {**_texts(*_CELL, "target", "target_b"), "draw": COUNT, "value": NUMBER},
+    ),
     # what judges that read prompts say of rated texts, why, and what they were told (robustness)
-    "rationales": {
-        "judge": TEXT,
-        "aspect": TEXT,
-        "target": TEXT,
-        "draw": COUNT,
-        "hint": TEXT,
-        "status": TEXT,
-        "value": NUMBER,
-        "text": TEXT,
-    },
+    "rationales": Table(
+        ["judge", "aspect", "target", "draw"],
+        {
+            **_texts("judge", "aspect", "target"),
+            "draw": COUNT,
+            **_texts("hint", "status"),
+            "value": NUMBER,
+            "text": TEXT,
+        },
+    ),
     # every judgment of the judges that list errors, with these; the other columns as in judgments
-    "marked": {
-        "dataset": TEXT,
-        "perturbation": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        "target": TEXT,
-        "draw": COUNT,
-        "status": TEXT,
-        "rule": TEXT,
-        "value": NUMBER,
-        "spans": pa.list_(SPAN),
-    },
+    "marked": Table(
+        [*_CELL, "target", "draw"],
+        {
+            **_texts(*_CELL, "target"),
+            "draw": COUNT,
+            **_texts("status", "rule"),
+            "value": NUMBER,
+            "spans": pa.list_(SPAN),
+        },
+    ),
     # how many judgments of a cell ended how, and what served them
-    "statuses": {
-        "dataset": TEXT,
-        "perturbation": TEXT,
-        "judge": TEXT,
-        "aspect": TEXT,
-        "status": TEXT,
-        "rule": TEXT,
-        "n": COUNT,
-        "served": pa.list_(TEXT),
-    },
+    "statuses": Table(
+        [*_CELL, "status", "rule"],
+        {**_texts(*_CELL, "status", "rule"), "n": COUNT, "served": pa.list_(TEXT)},
+    ),
     # every reply of a model once for each judge that reads it, or for the texts that it made
-    "bought": {
-        "judge": TEXT,
-        "perturbation": TEXT,
-        "key": TEXT,
-        "draw": COUNT,
-        "prompt": COUNT,
-        "completion": COUNT,
-        "reasoning": COUNT,
-        "cached": COUNT,
-    },
-    # what a judge that is trained learns from: the texts that its teacher judges, each with the
-    # prompt, and the tokens that what has yet to be written may have beside it
-    "samples": {
-        "dataset": TEXT,
-        "item": TEXT,
-        "target": TEXT,
-        "system": TEXT,
-        "perturbation": TEXT,
-        "aspect": TEXT,
-        "held_out": TRUTH,
-        "prompt": TEXT,
-        "room": COUNT,
-    },
+    "bought": Table(
+        ["judge", "perturbation", "key", "draw"],
+        {
+            **_texts("judge", "perturbation", "key"),
+            **_counts("draw", "prompt", "completion", "reasoning", "cached"),
+        },
+    ),
+    # what a judge in training learns from: the texts that its teacher judges, each with its
+    # prompt; room: the tokens that a text that has yet to be written may add to the prompt
+    "samples": Table(
+        ["dataset", "target", "aspect"],
+        {
+            **_texts("dataset", "item", "target", "system", "perturbation", "aspect"),
+            "held_out": TRUTH,
+            "prompt": TEXT,
+            "room": COUNT,
+        },
+    ),
     # the course of a training. Losses are mean negative log likelihoods (nats) of the tokens of
     # replies: of one step's, or of all that are held out; examples and tokens are those seen until
     # then, or held out
-    "training": {
-        "step": COUNT,
-        "split": TEXT,
-        "loss": NUMBER,
-        "learning_rate": NUMBER,
-        "examples": COUNT,
-        "tokens": COUNT,
-    },
+    "training": Table(
+        ["step", "split"],
+        {
+            "step": COUNT,
+            "split": TEXT,
+            **_numbers("loss", "learning_rate"),
+            **_counts("examples", "tokens"),
+        },
+    ),
     # the loss of every reply that is held out: of the base, and after the last step
-    "losses": {
-        "dataset": TEXT,
-        "item": TEXT,
-        "target": TEXT,
-        "aspect": TEXT,
-        "tokens": COUNT,
-        "before": NUMBER,
-        "after": NUMBER,
-    },
+    "losses": Table(
+        ["dataset", "target", "aspect"],
+        {
+            **_texts("dataset", "item", "target", "aspect"),
+            "tokens": COUNT,
+            **_numbers("before", "after"),
+        },
+    ),
     # every result table, in long form; empty where a column does not apply
-    "results": {**_FIRST, **_ESTIMATE, **_WHERE_IT_APPLIES, "signature": TEXT},
+    "results": Table(
+        ["dataset", "judge", "aspect", *_APPLIES_TO, "statistic", "level"],
+        {**_texts(*_RESULT), **_ESTIMATE, **_APPLIES_TO, "signature": TEXT},
+    ),
 }
 
+SCHEMAS = {name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()}
+KEYS = {name: table.key for name, table in TABLES.items()}
 PART = ["aspect", "criterion"]
-"""What a row group of a cell's file is about, told by its statistics."""
+"""The columns that are constant within a row group of a cell's file; its statistics hold them."""
 CHOSEN = "chosen"
 """The status of those texts of a graded set that are its targets."""
 
-SCHEMAS = {name: pa.schema(list(columns.items())) for name, columns in _COLUMNS.items()}
-
-_ANSWER_KEY = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint", "draw"]
-KEYS: dict[str, list[str]] = {
-    "items": ["dataset", "item"],
-    "targets": ["dataset", "target"],
-    "ratings": ["dataset", "target", "target_b", "aspect", "rater"],
-    "gold_spans": ["dataset", "target", "start", "end", "category"],
-    "analyses": ["dataset", "judge", "aspect", "criterion", "target"],
-    "anchors": ["dataset", "aspect", "target"],
-    "comparisons": ["dataset", "target", "anchor"],
-    "graded": ["dataset", "target", "aspect"],
-    "requests": _ANSWER_KEY[:-1],
-    "replies": ["key", "draw"],
-    "answers": _ANSWER_KEY,
-    "judgments": _ANSWER_KEY,
-    "scores": ["dataset", "perturbation", "judge", "aspect", "criterion", "target", "target_b"],
-    "draws": ["dataset", "perturbation", "judge", "aspect", "target", "target_b", "draw"],
-    "rationales": ["judge", "aspect", "target", "draw"],
-    "marked": ["dataset", "perturbation", "judge", "aspect", "target", "draw"],
-    "bought": ["judge", "perturbation", "key", "draw"],
-    "statuses": ["dataset", "perturbation", "judge", "aspect", "status", "rule"],
-    "samples": ["dataset", "target", "aspect"],
-    "training": ["step", "split"],
-    "losses": ["dataset", "target", "aspect"],
-    "results": [*("dataset", "judge", "aspect"), *_WHERE_IT_APPLIES, "statistic", "level"],
-}
-
-
 RESULT_COLUMNS = SimpleNamespace(
-    first=[*_FIRST, *_ESTIMATE], optional=list(_WHERE_IT_APPLIES), last="signature"
+    first=[*_RESULT, *_ESTIMATE], optional=list(_APPLIES_TO), last="signature"
 )
 """The columns of a result table's CSV, in order; of the optional ones those that have a value."""
 
@@ -371,12 +318,12 @@ def read_part(
 
     def read(file: pq.ParquetFile) -> pa.Table:
         groups = map(file.metadata.row_group, range(file.num_row_groups))
-        wanted = [
+        numbers = [
             number
             for number, group in enumerate(groups)
             if group.num_rows and _about(group) == (aspect, criterion)
         ]
-        return file.read_row_groups(wanted, columns)
+        return file.read_row_groups(numbers, columns)
 
     return _read(name, path, read)
 
@@ -384,18 +331,17 @@ def read_part(
 def _about(group: Any) -> tuple[str | None, ...]:
     """Return the aspect and the criterion of a row group, by its statistics.
 
-    Raises ValueError where rows of several are in it, or its statistics are not known.
+    Raises ValueError where it holds rows of several, or its statistics are not known.
     """
-    known: dict[str, str | None] = {}
-    for number in range(group.num_columns):
-        column = group.column(number)
-        name, told = column.path_in_schema, column.statistics
+    values: dict[str, str | None] = {}
+    for column in map(group.column, range(group.num_columns)):
+        name, known = column.path_in_schema, column.statistics
         if name not in PART:
             continue
-        if told is None or (told.has_min_max and (told.min != told.max or told.null_count)):
+        if known is None or (known.has_min_max and (known.min != known.max or known.null_count)):
             raise ValueError(f"a row group holds several values of {name}")
-        known[name] = told.min if told.has_min_max else None
-    return tuple(known[name] for name in PART)
+        values[name] = known.min if known.has_min_max else None
+    return tuple(values[name] for name in PART)
 
 
 def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table]) -> pa.Table:
@@ -406,13 +352,13 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
         raise UserError(
             f"a table of {name} is not there",
             where=str(path),
-            todo="run again; if it is told once more, delete the file's folder and run again",
+            todo="run again; if this error comes back, delete the file's folder and run again",
         ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(
             f"a table of {name} cannot be read: {error}",
             where=str(path),
-            todo="delete the file and run again: it is made anew",
+            todo="delete the file and run again: it is written again",
         ) from error
     if not schema.equals(SCHEMAS[name], check_metadata=False):
         raise UserError(
@@ -420,7 +366,7 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
             where=str(path),
             got=schema.names,
             allowed=", ".join(SCHEMAS[name].names),
-            todo="delete the file and run again: it is made anew",
+            todo="delete the file and run again: it is written again",
         )
     return table
 

@@ -11,8 +11,7 @@ from judgescope.core import declarations as reader
 from judgescope.core.declarations import declarations
 from judgescope.methods.registry import METHODS
 from judgescope.plan.result_tables import PARTS, WHEN
-from judgescope.schema.cards import Study
-from judgescope.schema.formats import FORMATS, MODULES
+from judgescope.schema.cards import FORMATS, MODULES, Study
 from running import HOME
 
 
@@ -40,7 +39,7 @@ def test_a_format_is_what_its_module_declares(name: str) -> None:
 @pytest.mark.heavy
 def test_registries_are_read_without_an_import_of_what_they_list() -> None:
     code = (
-        "import sys, judgescope.methods.registry, judgescope.schema.formats; "
+        "import sys, judgescope.methods.registry, judgescope.schema.cards; "
         "heavy = {'numpy', 'scipy', 'pyarrow', 'pandas'} & set(sys.modules); "
         "assert not heavy, heavy"
     )

@@ -1,4 +1,4 @@
-"""The formats of paper 004: votes on sentences, ratings from 0 to 100, and marked errors."""
+"""Formats of (Kartáč et al. 2025): votes on sentences, ratings from 0 to 100, marked errors."""
 
 import csv
 import json
@@ -267,7 +267,7 @@ def test_rotowire_reports_come_before_their_errors(tmp_path: Path) -> None:
         ({"ratings": "human"}, "add `ratings: none`"),
         ({"files": {"games": "g.csv"}}, "needs the role `spans`"),
         ({"files": "g.csv"}, "needs the role `games`"),
-        ({"improve": {"model": "m", "form": "f"}}, "this format has none"),
+        ({"rewrite_references": {"model": "m", "form": "f"}}, "this format has none"),
     ],
 )
 def test_a_card_says_what_marked_texts_need(keys: Row, what: str) -> None:
@@ -284,7 +284,7 @@ def test_marked_errors_become_a_table(tmp_path: Path) -> None:
         IngestSpec(
             code="",
             versions={},
-            dataset=rotowire().model_dump(mode="json", exclude={"improve"}),
+            dataset=rotowire().model_dump(mode="json", exclude={"rewrite_references"}),
             folder=str(tmp_path),
             data=str(tmp_path),
             seed=1,

@@ -195,7 +195,7 @@ def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str
         ({"files": {}}, "needs the role global or local"),
         ({"ratings": "human"}, "add `ratings: none`"),
         ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "give its scale a `step`"),
-        ({"improve": {"model": "m", "form": "f"}, "select": {}}, "this format has none"),
+        ({"rewrite_references": {"model": "m", "form": "f"}, "select": {}}, "this format has none"),
     ],
 )
 def test_a_card_says_what_such_texts_need(keys: dict[str, Any], what: str) -> None:

@@ -1,4 +1,4 @@
-"""Datasets of originals only: the formats of paper 000 that have no system's text."""
+"""Datasets of originals only: the formats of Wang et al. 2024 that have no system's text."""
 
 import csv
 from pathlib import Path

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.distill.sampling import Drawn, Text, draw, held_out
-from judgescope.distill.sources import BEGINNING, groups_of, key_of, same_sources
+from judgescope.distill.sampling import (
+    BEGINNING,
+    Drawn,
+    Text,
+    draw,
+    groups_of,
+    held_out,
+    key_of,
+    same_sources,
+)
 
 ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 

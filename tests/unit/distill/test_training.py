@@ -15,20 +15,35 @@ import pytest
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.training import base as training_base
-from judgescope.distill.training import course, student
-from judgescope.distill.training.base import Base, opened
-from judgescope.distill.training.course import Loss
-from judgescope.distill.training.examples import UNHEARD, Chat, Example, examples, padded
-from judgescope.distill.training.memory import Size, available, needed
-from judgescope.distill.training.place import Place
-from judgescope.distill.training.student import (
+from judgescope.distill.training import checks
+from judgescope.distill.training.base import (
+    UNHEARD,
+    Base,
+    Chat,
+    Example,
+    Size,
+    examples,
+    opened,
+    padded,
+)
+from judgescope.distill.training.checks import (
     Longest,
+    available,
     check_context,
     check_dtype,
     check_memory,
     longest,
+    needed,
 )
-from judgescope.distill.training.train import Training
+from judgescope.distill.training.folder import TrainingFolder
+from judgescope.distill.training.train import (
+    Training,
+    held_out_row,
+    loss_rows,
+    order,
+    rate,
+    step_rows,
+)
 from judgescope.schema.cards import Recipe, VllmModel
 from judgescope.schema.tables import table_of
 
@@ -180,28 +195,30 @@ def test_only_the_end_is_predicted() -> None:
 
 
 def test_each_epoch_sees_every_example_once_in_an_order_of_its_own() -> None:
-    seen = course.order(3, 20, 2)
+    seen = order(3, 20, 2)
     first, second = seen[:20], seen[20:]
     assert sorted(first) == sorted(second) == list(range(20)) and first != second != sorted(second)
-    assert course.order(3, 20, 1) == first and course.order(4, 20, 1) != first
+    assert order(3, 20, 1) == first and order(4, 20, 1) != first
 
 
 def test_the_rate_rises_and_then_falls_in_a_line() -> None:
     """10 steps of which 2 warm up: (s + 1)/3, then (10 − s)/8."""
-    rates = [course.rate(step, 10, 0.2) for step in range(10)]
+    rates = [rate(step, 10, 0.2) for step in range(10)]
     assert rates == pytest.approx(
         [1 / 3, 2 / 3, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]
     )
-    assert [course.rate(step, 4, 0) for step in range(4)] == [1, 3 / 4, 2 / 4, 1 / 4]
-    assert course.rate(0, 1, 1) == 1  # the one step that there is does not warm up
+    assert [rate(step, 4, 0) for step in range(4)] == [1, 3 / 4, 2 / 4, 1 / 4]
+    assert rate(0, 1, 1) == 1  # the one step that there is does not warm up
 
 
 def test_the_log_tells_what_was_seen_until_a_step() -> None:
     """5 examples in batches of 2: the last step has one."""
     seen = [example(9, reply) for reply in (1, 2, 3, 4, 5)]
-    assert course.steps(len(seen), 2) == 3 and course.steps(4, 2) == 2
+    recipe = Recipe(batch=2)
+    assert Training(base(), recipe, 1, seen, []).last == 3
+    assert Training(base(), recipe, 1, seen[:4], []).last == 2
     noted = [{"step": step, "loss": 0.5, "learning_rate": 0.1, "epoch": 1} for step in (1, 2, 3)]
-    rows = course.learnt(seen, 2, noted)
+    rows = step_rows(seen, 2, noted)
     assert [(row["step"], row["examples"], row["tokens"]) for row in rows] == [
         *((1, 2, 3), (2, 4, 10), (3, 5, 15))
     ]
@@ -211,9 +228,9 @@ def test_the_log_tells_what_was_seen_until_a_step() -> None:
 def test_losses_are_means_over_tokens() -> None:
     told = {"dataset": "d", "item": "i", "aspect": "fluency", "score": 1}
     of = [example(3, 2, target="a", **told), example(3, 6, target="b", **told)]
-    row = course.held_out(50, 4.0, of)
+    row = held_out_row(50, 4.0, of)
     assert row == {"step": 50, "split": "held_out", "loss": 0.5, "examples": 2, "tokens": 8}
-    one, two = course.losses(of, [Loss(3.0, 1.0), Loss(12.0, 0.0)])
+    one, two = loss_rows(of, [3.0, 12.0], [1.0, 0.0])
     assert (one["before"], one["after"], one["tokens"]) == (1.5, 0.5, 2)
     assert (two["before"], two["after"], two["tokens"]) == (2.0, 0.0, 6)
     table_of("losses", [one, two])
@@ -259,7 +276,7 @@ def test_numbers_that_the_device_cannot_train_with_are_an_error(
     monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, modern: bool, allowed: list[str]
 ) -> None:
     cuda = SimpleNamespace(is_bf16_supported=lambda emulated: modern)
-    monkeypatch.setattr(student, "import_module", lambda name: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(checks, "import_module", lambda name: SimpleNamespace(cuda=cuda))
     check_dtype(base(dtype=allowed[-1]), device)
     with pytest.raises(UserError, match="cannot have such numbers") as caught:
         check_dtype(base(dtype=dtype), device)
@@ -318,10 +335,10 @@ def test_nothing_comes_of_a_model_whose_loss_is_no_number_at_the_end(
     recipe = Recipe(epochs=1, batch=2, learning_rate=9.0)
     training = Training(base(), recipe, 3, [example(2, 2)] * 3, [example(2, 2)] * 2)
     monkeypatch.setattr(training, "_losses", lambda model: [1.0, loss])
-    with pytest.raises(UserError, match="no number any more at step 2") as caught:
-        training._finish(SimpleNamespace(model=None), Place(tmp_path, "key"))
+    with pytest.raises(UserError, match="not finite at step 2") as caught:
+        training._finish(SimpleNamespace(model=None), TrainingFolder(tmp_path, "key"))
     assert caught.value.where == "study, key distill.recipe.learning_rate"
-    assert not Place(tmp_path, "key").finished
+    assert not TrainingFolder(tmp_path, "key").finished
 
 
 def test_without_a_generation_config_replies_end_where_the_model_and_its_tokenizer_say(

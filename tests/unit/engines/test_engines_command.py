@@ -200,7 +200,7 @@ TEXTS = [
 
 def shown_to(sees: list[str], scale: RatedAspect = HIDDEN, **keys: Any) -> list[Any]:
     """Return what a program is shown of each question of a cell."""
-    fields = {"model": "mine", "engine": "command", "argv": ["sh"], "sees": sees}
+    fields = {"model": "mine", "engine": "command", "argv": ["sh"], "inputs": sees}
     model = CommandModel.model_validate(fields)
     judge = Judge.model_validate({"judge": "j", "model": "mine"} | keys)
     asked = ProgramQuestions(model, judge, ASPECT, scale, shown(judge, TEXTS), {}, 0)

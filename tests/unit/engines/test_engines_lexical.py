@@ -109,8 +109,8 @@ def test_reply_is_the_number_with_nine_decimals() -> None:
 
 def test_against_the_source() -> None:
     one = subject("one cat sat", source="big cat sat", references=("one cat sat down",))
-    assert reply("rougel", one, against="source")[0] == "0.666666667"
-    assert reply("rougel", subject(source=" \n"), against="source") == (
+    assert reply("rougel", one, use_reference=False)[0] == "0.666666667"
+    assert reply("rougel", subject(source=" \n"), use_reference=False) == (
         "no_source",
         "not_applicable",
     )
@@ -163,7 +163,7 @@ def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
     different = {
         key("rouge1", one),
         key("rouge2", one),
-        key("rouge1", one, against="source"),
+        key("rouge1", one, use_reference=False),
         key("rouge1", subject(references=("q",))),
         key("rouge1", subject("another", references=("r",))),
         key("rules", one),

@@ -96,7 +96,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
     endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
     with pytest.raises(UserError, match="plain request: HTTP 400: use max_completion") as error:
         OpenAIEngine(card(endpoint)).findings()
-    assert "spelling" in error.value.todo
+    assert "field_names" in error.value.todo
     endpoint.script = lambda _: refusal(500, "down")
     with pytest.raises(UserError, match="does not answer: HTTP 500: down"):
         OpenAIEngine(card(endpoint)).findings()

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
-from judgescope.distill.replies import taught_reply, taught_score
+from judgescope.distill.examples import taught_reply, taught_score
 from judgescope.parsing.annotation import MOST, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.parsing.labelled import Entry
 from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
-from judgescope.schema.cards.annotation import PERCENT
+from judgescope.schema.cards.judges import PERCENT
 from judgescope.scoring.derived import DECIMALS
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)

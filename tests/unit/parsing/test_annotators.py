@@ -11,7 +11,7 @@ from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.prompts import annotating, load, rated
 from judgescope.prompts.filled import Form
 from judgescope.schema.cards import Annotation, Aspect, Criterion, Wording
-from judgescope.schema.cards import annotation as cards
+from judgescope.schema.cards import judges as cards
 from judgescope.schema.loading import read_card
 from prompts_setup import CONFIG, FIVE, filled
 

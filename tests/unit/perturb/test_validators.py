@@ -126,7 +126,7 @@ def test_two_changes_are_two_too_many_where_one_is_asked(kind: str) -> None:
         if kind == "continuation":
             changed = text + one.changed[len(one.text) :] + other.changed[len(other.text) :]
         assert KINDS[kind](changed, text, ONE)
-        enough = KINDS[kind](changed, text, Amount(least=2)) is None
+        enough = KINDS[kind](changed, text, Amount(min_edits=2)) is None
         assert enough == (kind != "negation")  # there is one last sentence
 
 

@@ -8,7 +8,7 @@ from judgescope.perturb.edits import Amount
 from judgescope.perturb.validation import CHECKS, echo_of, more_than_one_error
 
 PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
-ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(least=2)
+ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(min_edits=2)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RatedAspect,
 )
-from judgescope.schema.cards.annotation import OVERALL, PERCENT
+from judgescope.schema.cards.judges import OVERALL, PERCENT
 from judgescope.schema.loading import read_card
 from prompts_setup import CONFIG, FIVE, FORMS, filled
 from rehearsal_setup import planned
@@ -59,7 +59,7 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
         ({"scale": {"min": 1, "max": 5, "step": 1}}, "`scale` does not go with annotations"),
         ({"structured": "json"}, "`structured` does not go with"),
         ({"estimator": "logprob_mean"}, "`estimator: logprob_mean` does not go with"),
-        ({"hint": {"base": "other"}}, "`hint` does not go with"),
+        ({"hint": {"baseline": "other"}}, "`hint` does not go with"),
         ({"shots": {"n": 2}}, "`shots` does not go with"),
         ({"parser": "score"}, "by the parser annotation alone"),
         ({"parser": "errors"}, "by the parser annotation alone"),
@@ -282,7 +282,7 @@ def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
 
 def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:
     model = CommandModel.model_validate(
-        {"model": "m", "engine": "command", "argv": ["true"], "sees": ["aspect"]}
+        {"model": "m", "engine": "command", "argv": ["true"], "inputs": ["aspect"]}
     )
     judge = Judge.model_validate(JUDGE | {"form": "any"})
     bare = Aspect(aspect="clear", name="Clarity", definition="How clear it is.")

@@ -69,7 +69,7 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
 def test_a_writer_is_told_what_it_changes(task: str, kind: str) -> None:
     templates = load("grammatical-errors", [DATASETS.parent], where="here")
     seen = {"source": None, "text": "It is.", "problem": None}
-    values = to_write(task, {"k": 1, "least": None}, NO_CHANGE, **seen)
+    values = to_write(task, {"k": 1, "min_edits": None}, NO_CHANGE, **seen)
     [message] = messages("grammatical-errors", templates, **values)
     assert message["content"].startswith(f"Below is one {kind}. ")
     assert f"\nThe {kind}:\nIt is." in message["content"]

@@ -121,7 +121,7 @@ def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
 def test_the_originals_of_each_dataset_are_written_where_its_model_is(tmp_path: Path) -> None:
     for number, name in enumerate(("golden-news", "golden-claims")):
         improve = {"model": ("far", "near")[number], "form": "improve-paraphrase"}
-        write_dataset(tmp_path, name, improve=improve)
+        write_dataset(tmp_path, name, rewrite_references=improve)
     write(tmp_path, "model", {"model": "far", "engine": "openai", "base_url": URL})
     write(tmp_path, "model", {"model": "near", **VLLM, "tensor_parallel": 2})
     write(tmp_path, "perturbation", shipped("perturbation", "random-typos"))

@@ -86,7 +86,7 @@ def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
 def test_the_prompts_ask_for_what_is_checked() -> None:
     names: dict[str, Any] = {"task": "story", "problem": None, "adjustment": ADJUSTMENT}
     names["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
-    names["amounts"] = [{"k": 1, "least": None}, {"k": None, "least": 2}]
+    names["amounts"] = [{"k": 1, "min_edits": None}, {"k": None, "min_edits": 2}]
     for form in [form for kind, form in DRAFTING.items() if kind != PARTS]:
         templates = load(form, [HOME / "config"], where="")
         prompt = messages(form, templates, **names)[0]["content"]

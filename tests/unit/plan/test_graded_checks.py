@@ -17,7 +17,7 @@ CARD: dict[str, Any] = {
     **{"perturbation": "g", "name": "g", "level": "sentence", "method": "graded"},
     **{"targets": 5, "aspects": ["fluency"], "errors": ["grammar"]},
 }
-ANCHORS = {"model": "m", "most_errors": 3}
+ANCHORS = {"model": "m", "max_errors": 3}
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
 
 @pytest.mark.parametrize("form", ADJUSTING)
 def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> None:
-    one, several = filled(form), filled(form, k=None, least=2, task="story")
+    one, several = filled(form), filled(form, k=None, min_edits=2, task="story")
     assert "exactly one" in one and "one summary" in one
     assert "2 or more" in several and "ending of a story" in several and "summary" not in several
     again = filled(form, problem="it is the same text")
@@ -82,9 +82,9 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
 
 
 def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
-    degree = {"k": 1, "least": None}
+    degree = {"k": 1, "min_edits": None}
     silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
-    assert set(silent) == {"task", "k", "least", "source", "problem", "text", "reply"}
+    assert set(silent) == {"task", "k", "min_edits", "source", "problem", "text", "reply"}
     change = Change(adjustment="Name a wrong colour.", instructions=["Look.", "Change it."])
     prompt = filled("adjust-steps", **to_write("qa", degree, change))
     assert "Name a wrong colour. Make exactly one such change.\n" in prompt

@@ -73,7 +73,7 @@ def shipped() -> list[Any]:
         card = cards.read("judge", name, where="")
         if isinstance(card, Judge) and (CONFIG / "prompts" / f"{card.form}.jinja").is_file():
             keys = card.model_dump(
-                include={"form", "shots", "hint", "annotation", "against"}, exclude_none=True
+                include={"form", "shots", "hint", "annotation", "use_reference"}, exclude_none=True
             )
             found[name] = pytest.param(keys, id=name)
     return list(found.values())

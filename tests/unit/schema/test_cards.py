@@ -1,8 +1,10 @@
+import csv
 import importlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from generate import generated
 from judgescope.core.blocked_imports import without
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.schema.cards import FOLDERS, Scale
+from judgescope.schema.cards import FOLDERS, Card, Scale
 from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
 
 HOME = Path(__file__).resolve().parents[3]
@@ -124,7 +126,6 @@ def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
     [
         ({"datasets": []}, "at least 1"),
         ({"judges": ["a", "a"]}, "names a twice"),
-        ({"methods": ["discernment"]}, "needs `perturbations`"),
         ({"seed": -1}, "greater than or equal to 0"),
         ({"jugdes": ["a"]}, "nearest: judges"),
     ],
@@ -200,3 +201,68 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
             load_yaml(Path(wrong))
     with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
         load_yaml(Path("quite-another.yaml"))
+
+
+def subclasses(card: type[Card]) -> Iterator[type[Card]]:
+    for sub in card.__subclasses__():
+        yield from (sub, *subclasses(sub))
+
+
+def test_renames_list_every_renamed_key() -> None:
+    rows = csv.DictReader((HOME / "docs" / "renames.csv").read_text(encoding="utf-8").splitlines())
+    listed = {(row["old"], row["new"]) for row in rows if row["kind"] == "key"}
+    assert listed == {pair for card in subclasses(Card) for pair in card.renamed.items()}
+
+
+JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
+OPENAI: dict[str, object] = {"model": "m", "engine": "openai", "base_url": "http://a/v1"}
+RULE: dict[str, object] = {"perturbation": "p", "name": "P", "level": "word", "method": "rule"}
+
+
+def anchored(**anchors: object) -> dict[str, object]:
+    return {**RULE, "method": "graded", "targets": 2, "anchors": {"model": "m", **anchors}}
+
+
+OLD_REWRITE: dict[str, object] = {"dataset": "d", "rewrite_references": {"keep_failed": True}}
+RENAMED: list[tuple[str, dict[str, object], str, str]] = [
+    ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
+    ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
+    ("judge", {**JUDGE, "against": "references"}, "against", "use_reference"),
+    ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
+    ("model", {**OPENAI, "limits": {"breaker": 9}}, "limits.breaker", "max_consecutive_failures"),
+    ("model", {"model": "m", "engine": "command", "argv": ["a"], "sees": []}, "sees", "inputs"),
+    (
+        "perturbation",
+        {**RULE, "degrees": {"minor": {"least": 2}}},
+        "degrees.minor.least",
+        "min_edits",
+    ),
+    ("perturbation", anchored(most_errors=9), "anchors.most_errors", "max_errors"),
+    ("perturbation", anchored(trial=0.1), "anchors.trial", "calibration_share"),
+    ("perturbation", anchored(surplus=2), "anchors.surplus", "oversample"),
+    ("dataset", {"dataset": "d", "improve": {}}, "improve", "rewrite_references"),
+    ("dataset", {"dataset": "d", "clean": "s"}, "clean", "fault_free_system"),
+    ("dataset", OLD_REWRITE, "rewrite_references.keep_failed", "fallback_to_reference"),
+]
+"""Kind of card, its content, the place of the old key, and what to write."""
+
+
+@pytest.mark.parametrize(("kind", "content", "key", "new"), RENAMED)
+def test_an_old_key_is_an_error_that_names_the_new_one(
+    kind: str, content: dict[str, object], key: str, new: str
+) -> None:
+    with pytest.raises(UserErrors) as caught:
+        validate_card(kind, content, "x.yaml")
+    [error] = [one for one in caught.value.errors if one.where == f"x.yaml, key {key}"]
+    assert error.what == "this key has another name now" and f"`{new}`" in error.todo
+
+
+def test_a_needed_key_under_its_old_name_is_one_error() -> None:
+    with pytest.raises(UserErrors) as caught:
+        validate_card("judge", {**JUDGE, "hint": {"base": "other"}}, "x.yaml")
+    assert [error.where for error in caught.value.errors] == ["x.yaml, key hint.base"]
+
+
+def test_every_renamed_key_has_a_case() -> None:
+    cases = {(key.rpartition(".")[2], new) for _, _, key, new in RENAMED}
+    assert cases == {pair for card in subclasses(Card) for pair in card.renamed.items()}

@@ -23,7 +23,7 @@ from judgescope.cli.init.guess import (
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.secrets import LONG
 from judgescope.core.slugs import slug
-from judgescope.data.files import Row, read_rows
+from judgescope.data.rows import Row, read_rows
 from judgescope.schema.cards.models import ADDRESS
 from judgescope.schema.loading import Cards
 

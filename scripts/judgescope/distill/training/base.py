@@ -1,15 +1,15 @@
-"""The base of a judge that is trained: its configuration, tokenizer and, once all fits, weights."""
+"""The base of a judge that is trained, and prompts and replies as its tokens."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.excepthook import print_exception
-from judgescope.distill.training.memory import Size
 from judgescope.engines.vllm.options import located
 from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards import VllmModel
@@ -19,7 +19,19 @@ DTYPES = {"half": "float16", "float": "float32"}
 """vLLM's other names of them."""
 TRUST = "trust_remote_code"
 """The one argument of vLLM's engine that a training can heed."""
+GB = 1e9
 WEIGHTS = ("*.safetensors", "*.bin", "*.pt")
+
+
+class Size(NamedTuple):
+    """What of a base and its adapter takes memory; `width` is the bytes of one of its numbers."""
+
+    parameters: int
+    trainable: int
+    layers: int
+    hidden: int
+    vocabulary: int
+    width: int
 
 
 @dataclass(frozen=True)
@@ -48,33 +60,34 @@ class Base:
     @property
     def context(self) -> int:
         """Return how many tokens a prompt and its reply may have together."""
-        own = getattr(self.config.get_text_config(), "max_position_embeddings", None)
-        told = [length for length in (own, self.card.max_model_len) if length]
-        if not told:
+        positions = getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        limits = [length for length in (positions, self.card.max_model_len) if length]
+        if not limits:
             raise UserError(
                 "how many tokens the base can read is not known",
                 where=f"{self.where}, key max_model_len",
                 todo="say it there",
             )
-        return int(min(told))
+        return int(min(limits))
 
     @cached_property
     def dtype(self) -> str:
         """Return the type of its numbers."""
-        told = self.card.dtype or "auto"
-        own = str(getattr(self.config, "dtype", None) or "float32").removeprefix("torch.")
-        return own if told == "auto" else DTYPES.get(told, told)
+        asked = self.card.dtype or "auto"
+        if asked != "auto":
+            return DTYPES.get(asked, asked)
+        return str(getattr(self.config, "dtype", None) or "float32").removeprefix("torch.")
 
     def stops(self) -> set[int]:
         """Return the tokens at which vLLM ends a reply."""
-        kind = import_module("transformers").GenerationConfig
-        place, told = _place(self.card)
+        generation = import_module("transformers").GenerationConfig
+        name, options = _source(self.card)
         try:
-            ends = kind.from_pretrained(place, revision=told["revision"]).eos_token_id
+            ends = generation.from_pretrained(name, revision=options["revision"]).eos_token_id
         except OSError:  # many bases have no such file, and vLLM then looks into this one
-            ends = kind.from_model_config(self.config).eos_token_id
-        listed = ends if isinstance(ends, list) else [ends]
-        return {one for one in (*listed, self.tokenizer.eos_token_id) if one is not None}
+            ends = generation.from_model_config(self.config).eos_token_id
+        tokens = ends if isinstance(ends, list) else [ends]
+        return {token for token in (*tokens, self.tokenizer.eos_token_id) if token is not None}
 
     def empty(self) -> Any:
         """Return the model without weights: its shapes alone."""
@@ -88,12 +101,14 @@ class Base:
         """Return what takes memory of the base and what `adapted` adds to it."""
         torch, config = import_module("torch"), self.config.get_text_config()
         model = self.empty()
-        parameters = sum(one.numel() for one in model.parameters())
+        parameters = sum(weights.numel() for weights in model.parameters())
         with torch.device("meta"):
             model = adapted(model)
         return Size(
             parameters=parameters,
-            trainable=sum(one.numel() for one in model.parameters() if one.requires_grad),
+            trainable=sum(
+                weights.numel() for weights in model.parameters() if weights.requires_grad
+            ),
             layers=config.num_hidden_layers,
             hidden=config.hidden_size,
             vocabulary=config.vocab_size,
@@ -105,10 +120,11 @@ class Base:
         than its GPU.
         """
         dtype = getattr(import_module("torch"), self.dtype)
-        place, told = _place(self.card)
+        name, options = _source(self.card)
         load = import_module("transformers").AutoModelForCausalLM.from_pretrained
-        first = {"device_map": {"": 0}} if device == "cuda" else {}
-        return _tried(self.card, lambda: load(place, dtype=dtype, **first, **told))
+        if device == "cuda":
+            options["device_map"] = {"": 0}
+        return _tried(self.card, lambda: load(name, dtype=dtype, **options))
 
 
 def card_of(card: str, spec: ModelSpec) -> VllmModel:
@@ -135,19 +151,19 @@ def opened(card: VllmModel) -> Base:
             allowed=[TRUST],
             todo="leave them out, or train over another base",
         )
-    place, told = _place(card)
-    if card.path and not any(path for one in WEIGHTS for path in Path(place).glob(one)):
+    name, options = _source(card)
+    if card.path and not any(path for ending in WEIGHTS for path in Path(name).glob(ending)):
         raise UserError(
             "there are no weights in this folder",
             where=f"{where}, key path",
-            got=place,
+            got=name,
             allowed=", ".join(WEIGHTS),
         )
     transformers = import_module("transformers")
-    config = _tried(card, lambda: transformers.AutoConfig.from_pretrained(place, **told))
-    tokenizer = _tried(card, lambda: transformers.AutoTokenizer.from_pretrained(place, **told))
-    if made_smaller := getattr(config, "quantization_config", None):
-        raise _quantized(f"{where}, key name", made_smaller)
+    config = _tried(card, lambda: transformers.AutoConfig.from_pretrained(name, **options))
+    tokenizer = _tried(card, lambda: transformers.AutoTokenizer.from_pretrained(name, **options))
+    if quantization := getattr(config, "quantization_config", None):
+        raise _quantized(f"{where}, key name", quantization)
     if not tokenizer.chat_template:
         raise UserError(
             "the base has no chat template: it cannot be asked as a judge is",
@@ -158,8 +174,8 @@ def opened(card: VllmModel) -> Base:
     return Base(card, config, tokenizer)
 
 
-def _place(card: VllmModel) -> tuple[str, dict[str, Any]]:
-    """Return where the files of a base lie, and how they are read."""
+def _source(card: VllmModel) -> tuple[str, dict[str, Any]]:
+    """Return where the files of a base lie, and with which options they are read."""
     trust = bool(card.model_args.get(TRUST))
     return card.path or card.name, {"revision": card.revision, TRUST: trust}
 
@@ -177,11 +193,173 @@ def _quantized(where: str, got: object) -> UserError:
 def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except Exception as error:  # of transformers, torch or the hub: of any kind, and told whole
+    except Exception as error:  # transformers, torch and the hub raise any kind; logged in full
         print_exception()
         raise UserError(
             f"the base cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",
             got=card.path or card.name,
-            todo="the log tells more",
+            todo="see the log",
         ) from None
+
+
+UNHEARD = -100
+"""The label of a token that is not learnt."""
+REPLY = "No errors."
+"""Stands for a reply where a chat template is asked how one ends."""
+Row = dict[str, Any]
+
+
+class Example(NamedTuple):
+    """A prompt and the reply to it, in tokens; `row` is the line that it comes from."""
+
+    row: Row
+    prompt: list[int]
+    reply: list[int]
+
+    @property
+    def length(self) -> int:
+        """Return the tokens of both."""
+        return len(self.prompt) + len(self.reply)
+
+
+class Chat:
+    """A base's chat template and tokenizer, used as vLLM uses them."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.options = base.card.extra_body.get("chat_template_kwargs", {})
+
+    def prompt(self, messages: list[Row]) -> list[int]:
+        """Return the tokens after which the model begins its reply."""
+        return self._encoded(self._rendered(messages, add_generation_prompt=True))
+
+    def reply(self, text: str) -> list[int]:
+        """Return the tokens of a reply, the one that ends it included."""
+        return [*self._encoded(text), *self.ending]
+
+    @cached_property
+    def ending(self) -> list[int]:
+        """Return what the template has after a reply, as far as the token at which vLLM ends it."""
+        chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": REPLY}]
+        self._check(chat)
+        after = self._encoded(self._rendered(chat).rpartition(REPLY)[2])
+        stops = self.base.stops()
+        for number, token in enumerate(after, 1):
+            if token in stops:
+                return after[:number]
+        raise UserError(
+            "the base's chat template ends a reply with no token at which vLLM would end it",
+            where=f"{self.base.where}, key name",
+            got=self.base.tokenizer.decode(after),
+            allowed=self.base.tokenizer.convert_ids_to_tokens(sorted(stops)),
+            todo="name a base whose template and generation config fit together",
+        )
+
+    def _check(self, chat: list[Row]) -> None:
+        """Raise UserError for a template that shows no plain text, or another one every day."""
+        shown, dateless = self._rendered(chat), self._rendered(chat, strftime_now=str)
+        if REPLY not in shown:
+            raise UserError(
+                "the base's chat template does not show what is said as plain text",
+                where=f"{self.base.where}, key name",
+                got=self.base.card.name,
+                todo="name a base that was tuned to chat in texts alone",
+            )
+        if shown != dateless:
+            raise UserError(
+                "the base's chat template tells today's date: the judge would be asked in other "
+                "words than those that it was taught",
+                where=f"{self.base.where}, key extra_body.chat_template_kwargs",
+                got=self.options or None,
+                todo="give the template a date that stays, if it takes one: for Llama 3.2 "
+                "`{date_string: 26 Jul 2024}`",
+            )
+
+    def _rendered(self, messages: list[Row], **options: Any) -> str:
+        render = self.base.tokenizer.apply_chat_template
+        return str(render(messages, tokenize=False, **{**self.options, **options}))
+
+    def _encoded(self, text: str) -> list[int]:
+        return list(self.base.tokenizer.encode(text, add_special_tokens=False))
+
+
+def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
+    """Return the examples of a file, tokenised.
+
+    Raises UserError for one that is longer than the base can read, and for a reply that the judge
+    could not write: nothing is cut.
+    """
+    tokenised, long = list[Example](), dict[str, int]()
+    lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut texts at U+2028
+    for number, line in enumerate(lines[:-1], 1):
+        row = json.loads(line)
+        example = Example(row, chat.prompt(row["messages"]), chat.reply(row["reply"]))
+        where = f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"
+        if example.length > chat.base.context:
+            raise UserError(
+                "a prompt and its reply are longer than the base's context",
+                where=where,
+                got=f"{len(example.prompt)} + {len(example.reply)} tokens",
+                allowed=f"{chat.base.context} tokens",
+                todo="name a base with a longer context",
+            )
+        if len(example.reply) > longest_reply:
+            long[where] = len(example.reply)
+        tokenised.append(example)
+    if long:
+        raise UserError(
+            f"replies that are to be learnt are longer than the judge may write: {len(long)}",
+            where=max(long, key=lambda where: long[where]),
+            got=f"{max(long.values())} tokens",
+            allowed=f"{longest_reply} tokens",
+            todo="give the judge so many in its max_tokens",
+        )
+    return tokenised
+
+
+class Padded(NamedTuple):
+    """Examples side by side, padded on the right; `kept`: positions to predict from, at the end."""
+
+    tokens: list[list[int]]
+    attention: list[list[int]]
+    labels: list[list[int]]
+    kept: int
+
+
+def padded(batch: Sequence[Example]) -> Padded:
+    """Return examples as rows of the same length; the tokens of replies alone have a label.
+
+    The first of `kept` positions predicts the first token of the reply after the shortest prompt.
+    """
+    width = max(example.length for example in batch)
+    rows = Padded([], [], [], width - min(len(example.prompt) for example in batch) + 1)
+    for example in batch:
+        rest = width - example.length
+        rows.tokens.append(example.prompt + example.reply + [0] * rest)
+        rows.attention.append([1] * example.length + [0] * rest)
+        rows.labels.append([UNHEARD] * len(example.prompt) + example.reply + [UNHEARD] * rest)
+    return rows
+
+
+def tensors(batch: Sequence[Example]) -> dict[str, Any]:
+    """Return examples as a model takes them; it predicts no more than what is learnt."""
+    rows, tensor = padded(batch), import_module("torch").tensor
+    return {
+        "input_ids": tensor(rows.tokens),
+        "attention_mask": tensor(rows.attention),
+        "labels": tensor(rows.labels),
+        "logits_to_keep": rows.kept,
+    }
+
+
+def surprise(logits: Any, labels: Any) -> Any:
+    """−Σ ln p(token | all before it) over the tokens with a label, for each row, in nats.
+
+    `logits` (rows × positions × vocabulary) are those of the last positions of `labels`.
+    """
+    functional = import_module("torch").nn.functional
+    labels = labels[:, labels.shape[1] - logits.shape[1] + 1 :]
+    return functional.cross_entropy(
+        logits[:, :-1].float().transpose(1, 2), labels, ignore_index=UNHEARD, reduction="none"
+    ).sum(1)

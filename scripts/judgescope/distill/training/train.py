@@ -8,23 +8,24 @@ import math
 import os
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from itertools import accumulate
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.rng import stream_seed
-from judgescope.distill.training import course
-from judgescope.distill.training.base import Base
-from judgescope.distill.training.examples import Example, surprise, tensors
-from judgescope.distill.training.memory import GB
-from judgescope.distill.training.place import LOG, LOSSES, Place
+from judgescope.core.rng import stream, stream_seed
+from judgescope.distill.training.base import GB, Base, Example, surprise, tensors
+from judgescope.distill.training.folder import LOG, LOSSES, TrainingFolder
 from judgescope.schema.cards import Recipe
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
+
+Row = dict[str, Any]
+
 
 CLIPPED = 1.0
 """The most that the norm of a step's gradient may be."""
@@ -33,7 +34,7 @@ HELD_OUT = "held_out_loss"
 
 
 def prepare(device: str) -> None:
-    """See to it that one device is used, in the same way every time, before torch is loaded."""
+    """Make torch use one device, deterministically; called before torch is loaded."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # no two examples are of one length: else what is freed does not fit what comes
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
@@ -73,19 +74,19 @@ class Training:
         self.base, self.recipe, self.held_out = base, recipe, held_out
         self.seed = stream_seed(seed, "training") % 2**32
         """As many bits as numpy takes."""
-        self.seen = [train[number] for number in course.order(seed, len(train), recipe.epochs)]
-        self.last = course.steps(len(self.seen), recipe.batch)
+        self.seen = [train[number] for number in order(seed, len(train), recipe.epochs)]
+        self.last = math.ceil(len(self.seen) / recipe.batch)
 
-    def run(self, place: Place) -> None:
-        """Go on from the last whole checkpoint to the end, and leave the result in its place."""
-        began = place.last()
+    def run(self, folder: TrainingFolder) -> None:
+        """Go on from the last whole checkpoint to the end, and leave the result in its folder."""
+        began = folder.last_checkpoint()
         start = int(began.name.rpartition("-")[2]) if began else 0
         print(f"{'goes on' if began else 'begins'} after step {start} of {self.last}", flush=True)
         try:
-            trainer, since = self._trainer(place), time.monotonic()
+            trainer, since = self._trainer(folder), time.monotonic()
             trainer.train(resume_from_checkpoint=str(began) if began else None)
-            self._tell(start, time.monotonic() - since)
-            self._finish(trainer, place)
+            self._print_speed(start, time.monotonic() - since)
+            self._finish(trainer, folder)
         except import_module("torch").OutOfMemoryError as error:
             raise UserError(
                 f"the device's memory is full: {str(error).partition('. ')[0]}",
@@ -94,35 +95,35 @@ class Training:
                 todo="make it smaller, name a smaller base, or end what else runs on the device",
             ) from None
 
-    def _trainer(self, place: Place) -> Any:
+    def _trainer(self, folder: TrainingFolder) -> Any:
         transformers = import_module("transformers")
         optim = import_module("torch.optim")
         recipe = self.recipe
         transformers.set_seed(self.seed)
         model = adapted(self.base.weights(recipe.device), recipe)
-        learning = [one for one in model.parameters() if one.requires_grad]
-        optimizer = optim.AdamW(learning, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+        weights = [weight for weight in model.parameters() if weight.requires_grad]
+        optimizer = optim.AdamW(weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
         schedule = optim.lr_scheduler.LambdaLR(
             optimizer,
-            lambda step: course.rate(min(step, self.last - 1), self.last, recipe.warmup),
+            lambda step: rate(min(step, self.last - 1), self.last, recipe.warmup),
         )
         trainer = transformers.Trainer(
             model=model,
-            args=self._arguments(place),
+            args=self._arguments(folder),
             train_dataset=self.seen,
             data_collator=tensors,
             optimizers=(optimizer, schedule),
             compute_loss_func=_mean,
-            callbacks=[self._watcher(place)],
+            callbacks=[self._watcher(folder)],
         )
         trainer.remove_callback(transformers.PrinterCallback)
         return trainer
 
-    def _arguments(self, place: Place) -> Any:
+    def _arguments(self, folder: TrainingFolder) -> Any:
         """Return the trainer's arguments; the examples come in the order that they are seen in."""
         recipe = self.recipe
         return import_module("transformers").TrainingArguments(
-            output_dir=str(place.steps),
+            output_dir=str(folder.steps),
             num_train_epochs=1,
             train_sampling_strategy="sequential",
             per_device_train_batch_size=recipe.device_batch,
@@ -145,32 +146,32 @@ class Training:
             remove_unused_columns=False,
         )
 
-    def _watcher(self, place: Place) -> Any:
+    def _watcher(self, folder: TrainingFolder) -> Any:
         """Return what the trainer calls after each step, note and checkpoint."""
 
-        def on_step_end(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
+        def on_step_end(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
             step = state.global_step
             if step % self.recipe.checkpoint_steps == 0 and step < self.last and self.held_out:
-                found = fsum(self._losses(told["model"]))
-                self._check(found, step)  # before a checkpoint of it is written
-                state.log_history.append({"step": step, HELD_OUT: found})
-                mean = found / sum(len(one.reply) for one in self.held_out)
+                loss = fsum(self._losses(event["model"]))
+                self._check(loss, step)  # before a checkpoint of it is written
+                state.log_history.append({"step": step, HELD_OUT: loss})
+                mean = loss / sum(len(example.reply) for example in self.held_out)
                 print(f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True)
 
-        def on_log(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
-            self._check(told["logs"].get("loss", 0), state.global_step)
+        def on_log(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
+            self._check(event["logs"].get("loss", 0), state.global_step)
 
-        def on_save(_: Any, args: Any, state: Any, control: Any, **told: Any) -> None:
-            place.whole(state.global_step)
+        def on_save(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
+            folder.mark_whole(state.global_step)
 
         events = {"on_step_end": on_step_end, "on_log": on_log, "on_save": on_save}
         return type("Watcher", (import_module("transformers").TrainerCallback,), events)()
 
     def _check(self, loss: float, step: int) -> None:
-        """Raise UserError if a loss is no number."""
+        """Raise UserError if a loss is not finite."""
         if not math.isfinite(loss):
             raise UserError(
-                f"the loss is no number any more at step {step}",
+                f"the loss is not finite at step {step}",
                 where="study, key distill.recipe.learning_rate",
                 got=self.recipe.learning_rate,
                 todo="make it smaller",
@@ -179,46 +180,43 @@ class Training:
     def _losses(self, model: Any) -> list[float]:
         """Return the loss of every reply that is held out, one at a time: nothing is padded."""
         torch = import_module("torch")
-        learns = model.training
+        training = model.training
         model.eval()
-        found = []
+        losses = []
         with torch.no_grad():
-            for one in self.held_out:
-                made = {
+            for example in self.held_out:
+                inputs = {
                     name: value.to(model.device) if torch.is_tensor(value) else value
-                    for name, value in tensors([one]).items()
+                    for name, value in tensors([example]).items()
                 }
-                labels = made.pop("labels")
-                found.append(float(surprise(model(**made, use_cache=False).logits, labels)))
-        model.train(learns)
-        return found
+                labels = inputs.pop("labels")
+                losses.append(float(surprise(model(**inputs, use_cache=False).logits, labels)))
+        model.train(training)
+        return losses
 
-    def _finish(self, trainer: Any, place: Place) -> None:
+    def _finish(self, trainer: Any, folder: TrainingFolder) -> None:
         """Write the adapter, and the tables of what was noted and of what is held out."""
         model = trainer.model
         after = self._losses(model)
         self._check(fsum(after), self.last)
         with model.disable_adapter():
             before = self._losses(model)
-        noted = trainer.state.log_history
-        rows = course.learnt(
-            self.seen, self.recipe.batch, (note for note in noted if "loss" in note)
-        )
+        notes = trainer.state.log_history
+        rows = step_rows(self.seen, self.recipe.batch, (note for note in notes if "loss" in note))
         if self.held_out:
-            told = {note["step"]: note[HELD_OUT] for note in noted if HELD_OUT in note}
-            told |= {0: fsum(before), self.last: fsum(after)}
-            rows += [course.held_out(step, loss, self.held_out) for step, loss in told.items()]
+            sums = {note["step"]: note[HELD_OUT] for note in notes if HELD_OUT in note}
+            sums |= {0: fsum(before), self.last: fsum(after)}
+            rows += [held_out_row(step, loss, self.held_out) for step, loss in sums.items()]
         rows.sort(key=lambda row: (row["step"], row["split"]))
-        pairs = list(map(course.Loss, before, after))
-        with place.finishing() as folder:
-            write_table("training", table_of("training", rows), folder / LOG)
-            table = table_of("losses", course.losses(self.held_out, pairs))
-            write_table("losses", table, folder / LOSSES)
-            save_adapter(model, folder, self.base.card.name)
+        with folder.finishing() as result:
+            write_table("training", table_of("training", rows), result / LOG)
+            losses = table_of("losses", loss_rows(self.held_out, before, after))
+            write_table("losses", losses, result / LOSSES)
+            save_adapter(model, result, self.base.card.name)
 
-    def _tell(self, start: int, seconds: float) -> None:
-        """Print what differs between machines."""
-        tokens = sum(one.length for one in self.seen[start * self.recipe.batch :])
+    def _print_speed(self, start: int, seconds: float) -> None:
+        """Print time and memory: they differ between machines, and no file holds them."""
+        tokens = sum(example.length for example in self.seen[start * self.recipe.batch :])
         if self.recipe.device == "cuda":
             peak = import_module("torch").cuda.max_memory_allocated()
         else:
@@ -232,18 +230,70 @@ class Training:
 
 def save_adapter(model: Any, folder: Path, name: str) -> None:
     """Write the two files of an adapter, without a word of this machine or this run."""
-    whole = folder / "peft"
-    model.save_pretrained(whole, save_embedding_layers=False)
+    saved = folder / "peft"
+    model.save_pretrained(saved, save_embedding_layers=False)
     config, weights = ADAPTER_FILES
-    (whole / weights).rename(folder / weights)
-    told = json.loads((whole / config).read_text(encoding="utf-8"))
-    told |= {"base_model_name_or_path": name, "target_modules": sorted(told["target_modules"])}
-    (folder / config).write_text(canonical(told) + "\n", encoding="utf-8")
-    for path in whole.iterdir():  # peft's own config and a page about the model
+    (saved / weights).rename(folder / weights)
+    keys = json.loads((saved / config).read_text(encoding="utf-8"))
+    keys |= {"base_model_name_or_path": name, "target_modules": sorted(keys["target_modules"])}
+    (folder / config).write_text(canonical(keys) + "\n", encoding="utf-8")
+    for path in saved.iterdir():  # peft's own config and a page about the model
         path.unlink()
-    whole.rmdir()
+    saved.rmdir()
 
 
 def _mean(outputs: Any, labels: Any, num_items_in_batch: Any) -> Any:
     """Return the loss of some of a step's examples, as their part of the mean over its tokens."""
     return surprise(outputs.logits, labels).sum() / num_items_in_batch
+
+
+def order(seed: int, count: int, epochs: int) -> list[int]:
+    """Return which example is seen when: in each epoch all of them once, in an order of its own."""
+    return [
+        int(number)
+        for epoch in range(epochs)
+        for number in stream(seed, "training", "order", epoch).permutation(count)
+    ]
+
+
+def rate(step: int, last: int, warmup: float) -> float:
+    """min((s + 1)/(w + 1), (S − s)/(S − w)) of the learning rate at step s = 0..S−1.
+
+    It rises over the first w = warmup·S steps (rounded, at most S − 1), is 1 at step w, and falls
+    in a line that ends at 0 after the last step. No step has the rate 0.
+    """
+    risen = min(round(warmup * last), last - 1)
+    return min((step + 1) / (risen + 1), (last - step) / (last - risen))
+
+
+def step_rows(seen: Sequence[Example], batch: int, notes: Iterable[Row]) -> list[Row]:
+    """Return a row of table `training` for each step, from what the trainer noted of them."""
+    tokens = [0, *accumulate(len(example.reply) for example in seen)]
+    rows = []
+    for note in notes:
+        until = min(note["step"] * batch, len(seen))
+        row = {name: note[name] for name in ("step", "loss", "learning_rate")}
+        rows.append({**row, "split": "train", "examples": until, "tokens": tokens[until]})
+    return rows
+
+
+def held_out_row(step: int, loss: float, examples: Sequence[Example]) -> Row:
+    """Return a row of table `training`; `loss`: the sum over all tokens that are held out."""
+    tokens = sum(len(example.reply) for example in examples)
+    counts = {"examples": len(examples), "tokens": tokens}
+    return {"step": step, "split": "held_out", "loss": loss / tokens, **counts}
+
+
+def loss_rows(
+    examples: Sequence[Example], before: Sequence[float], after: Sequence[float]
+) -> list[Row]:
+    """Return rows of table `losses`, from the sums of replies before and after the training."""
+    return [
+        {
+            **{name: example.row[name] for name in ("dataset", "item", "target", "aspect")},
+            "tokens": len(example.reply),
+            "before": sum_before / len(example.reply),
+            "after": sum_after / len(example.reply),
+        }
+        for example, sum_before, sum_after in zip(examples, before, after, strict=True)
+    ]

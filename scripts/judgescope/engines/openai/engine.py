@@ -447,7 +447,11 @@ class _Run:
         self.failures += [Failure(request.about, str(error))] * len(draws)
         self._alike = self._alike + 1 if error.kind == self._last_failure else 1
         self._last_failure = error.kind
-        most = self.limits.breaker if self.proven else min(HOPELESS, self.limits.breaker)
+        most = (
+            self.limits.max_consecutive_failures
+            if self.proven
+            else min(HOPELESS, self.limits.max_consecutive_failures)
+        )
         if self._alike >= most:
             self.stop = UserError(
                 f"{self._alike} requests in a row failed: {error}",
@@ -462,7 +466,7 @@ class _Run:
             f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
             where=f"models/{self.engine.card.model}.yaml",
             got=f"{self.engine.card.served_name} at {self.engine.card.base_url}",
-            todo="look at name, base_url, spelling and extra_body of the card; none of these "
+            todo="look at name, base_url, field_names and extra_body of the card; none of these "
             "refusals was recorded",
         )
 

@@ -53,7 +53,7 @@ def probe(card: OpenAIModel, attempt: Try) -> Findings:
                 f"the endpoint refuses a plain request: {error}",
                 where=f"models/{card.model}.yaml",
                 got=f"{card.served_name} at {card.base_url}",
-                todo="look at name, base_url, spelling and extra_body of the card",
+                todo="look at name, base_url, field_names and extra_body of the card",
             ) from None
 
     first, again, other = (ask(ENDLESS, SHORT, draw) or [] for draw in (0, 0, 1))

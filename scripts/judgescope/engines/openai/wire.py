@@ -43,14 +43,14 @@ class NoReplyError(Exception):
 def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str, Any]:
     """Return the body that asks for the draws, which follow each other; their seed is the first's.
 
-    What a card's `spelling` names otherwise is renamed, what it leaves out is not sent.
+    What a card's `field_names` names otherwise is renamed, what it leaves out is not sent.
     """
     asked = request.asked
     fields = {name: asked[name] for name in ("temperature", "top_p", "max_tokens") if name in asked}
     fields["seed"] = request.seed(draws[0])
     if len(draws) > 1:
         fields["n"] = len(draws)
-    spelled = {card.spelling.get(name, name): value for name, value in fields.items()}
+    spelled = {card.field_names.get(name, name): value for name, value in fields.items()}
     spelled.pop(None, None)
     model = {"model": asked["model"], "messages": asked["messages"]}
     return {**asked["extra_body"], **model, **spelled, **_further(asked)}

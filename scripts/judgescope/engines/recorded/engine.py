@@ -11,9 +11,10 @@ from typing import Any
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import slug
-from judgescope.data.files import read_rows, resolve
+from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
 from judgescope.data.rated import NO_NAMES, Names
+from judgescope.data.rows import read_rows
 from judgescope.engines.base import Answer, Subject, not_applicable
 from judgescope.engines.recorded.joins import (
     Join,

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import folded, slug
-from judgescope.data.files import pick
 from judgescope.data.rated import Names
+from judgescope.data.rows import pick
 from judgescope.engines.base import Subject
 from judgescope.schema.cards import RecordedRows
 

@@ -19,7 +19,7 @@ from judgescope.engines.requests import Ask, Failure, Keep, Reply, Request, Work
 from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm.options import located as located
 from judgescope.schema.cards import VllmModel
-from judgescope.schema.cards.vllm import SAMPLING
+from judgescope.schema.cards.models import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
 """Reasons to finish of a reply; all others mean that there is none."""

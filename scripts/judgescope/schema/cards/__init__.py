@@ -7,144 +7,78 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from judgescope.core.reserved_names import ASKED, INJECT_ERRORS, ORACLE, PROMPTED, WRONG_ENDING
-from judgescope.schema.cards.annotation import Annotation
-from judgescope.schema.cards.base import Card, Hub, Scale
-from judgescope.schema.cards.data import (
-    GIVEN_ROLES,
-    Aspect,
-    AspectInTask,
-    Criterion,
-    Dataset,
-    Mapping,
-    RatedAspect,
-    Select,
-    Wording,
-)
-from judgescope.schema.cards.distillation import Distillation, NewTexts, Recipe
-from judgescope.schema.cards.expectations import Expectations, Expected
-from judgescope.schema.cards.improvement import Improvement, References
-from judgescope.schema.cards.judges import (
-    Analyses,
-    AnyJudge,
-    Decoding,
-    DerivedJudge,
-    Hint,
-    Judge,
-    Severities,
-    Shots,
-    Supervisor,
-)
-from judgescope.schema.cards.models import (
-    ASPECT,
-    COMPARE,
-    CONTROL_FORMS,
-    LEXICAL_FORMS,
-    NULL_FORMS,
-    CommandModel,
-    ControlModel,
-    LexicalModel,
-    Limits,
-    OpenAIModel,
-    Price,
-    RecordedModel,
-    RecordedRows,
-)
-from judgescope.schema.cards.perturbations import (
-    Anchoring,
-    AnyPerturbation,
-    AttackPerturbation,
-    Damage,
-    DamageKind,
-    Degree,
-    Degrees,
-    Demonstration,
-    GivenPerturbation,
-    GradedPerturbation,
-    MadePerturbation,
-    Perturbation,
-    RulePerturbation,
-)
-from judgescope.schema.cards.study import PILOT, Caps, Comparison, Confusion, Study
-from judgescope.schema.cards.vllm import TRAINED, Adapter, VllmModel
-from judgescope.schema.cards.weights import Weights
-
-__all__ = [
-    "ASKED",
-    "ASPECT",
-    "COMPARE",
-    "CONTROL_FORMS",
-    "FOLDERS",
-    "GIVEN_ROLES",
-    "INJECT_ERRORS",
-    "KINDS",
-    "LEXICAL_FORMS",
-    "NULL_FORMS",
-    "ORACLE",
-    "PILOT",
-    "PROMPTED",
-    "TRAINED",
-    "WRONG_ENDING",
-    "Adapter",
-    "Analyses",
-    "Anchoring",
-    "Annotation",
-    "AnyJudge",
-    "AnyPerturbation",
-    "AskedModel",
-    "Aspect",
-    "AspectInTask",
-    "AttackPerturbation",
-    "Caps",
-    "Card",
-    "CommandModel",
-    "Comparison",
-    "Confusion",
-    "ControlModel",
-    "Criterion",
-    "Damage",
-    "DamageKind",
-    "Dataset",
-    "Decoding",
-    "Degree",
-    "Degrees",
-    "Demonstration",
-    "DerivedJudge",
-    "Distillation",
-    "Expectations",
-    "Expected",
-    "GivenPerturbation",
-    "GradedPerturbation",
-    "Hint",
-    "Hub",
-    "Improvement",
-    "Judge",
-    "LexicalModel",
-    "Limits",
-    "MadePerturbation",
-    "Mapping",
-    "Model",
-    "NewTexts",
-    "OpenAIModel",
-    "Perturbation",
-    "Price",
-    "PromptedModel",
-    "RatedAspect",
-    "Recipe",
-    "RecordedModel",
-    "RecordedRows",
-    "References",
-    "RulePerturbation",
-    "Scale",
-    "Select",
-    "Severities",
-    "Shots",
-    "Study",
-    "Supervisor",
-    "VllmModel",
-    "Weights",
-    "Wording",
-]
+from judgescope.core.reserved_names import ASKED as ASKED
+from judgescope.core.reserved_names import INJECT_ERRORS as INJECT_ERRORS
+from judgescope.core.reserved_names import ORACLE as ORACLE
+from judgescope.core.reserved_names import PROMPTED as PROMPTED
+from judgescope.core.reserved_names import WRONG_ENDING as WRONG_ENDING
+from judgescope.schema.cards.base import Card as Card
+from judgescope.schema.cards.base import Hub as Hub
+from judgescope.schema.cards.base import Scale as Scale
+from judgescope.schema.cards.data import FORMATS as FORMATS
+from judgescope.schema.cards.data import GIVEN_ROLES as GIVEN_ROLES
+from judgescope.schema.cards.data import MODULES as MODULES
+from judgescope.schema.cards.data import Aspect as Aspect
+from judgescope.schema.cards.data import AspectInTask as AspectInTask
+from judgescope.schema.cards.data import ColumnMapping as ColumnMapping
+from judgescope.schema.cards.data import Criterion as Criterion
+from judgescope.schema.cards.data import Dataset as Dataset
+from judgescope.schema.cards.data import Format as Format
+from judgescope.schema.cards.data import Improvement as Improvement
+from judgescope.schema.cards.data import RatedAspect as RatedAspect
+from judgescope.schema.cards.data import References as References
+from judgescope.schema.cards.data import Select as Select
+from judgescope.schema.cards.data import Wording as Wording
+from judgescope.schema.cards.judges import ASPECT as ASPECT
+from judgescope.schema.cards.judges import COMPARE as COMPARE
+from judgescope.schema.cards.judges import CONTROL_FORMS as CONTROL_FORMS
+from judgescope.schema.cards.judges import LEXICAL_FORMS as LEXICAL_FORMS
+from judgescope.schema.cards.judges import NULL_FORMS as NULL_FORMS
+from judgescope.schema.cards.judges import Analyses as Analyses
+from judgescope.schema.cards.judges import Annotation as Annotation
+from judgescope.schema.cards.judges import AnyJudge as AnyJudge
+from judgescope.schema.cards.judges import Decoding as Decoding
+from judgescope.schema.cards.judges import DerivedJudge as DerivedJudge
+from judgescope.schema.cards.judges import Hint as Hint
+from judgescope.schema.cards.judges import Judge as Judge
+from judgescope.schema.cards.judges import Severities as Severities
+from judgescope.schema.cards.judges import Shots as Shots
+from judgescope.schema.cards.judges import Supervisor as Supervisor
+from judgescope.schema.cards.models import TRAINED as TRAINED
+from judgescope.schema.cards.models import Adapter as Adapter
+from judgescope.schema.cards.models import CommandModel as CommandModel
+from judgescope.schema.cards.models import ControlModel as ControlModel
+from judgescope.schema.cards.models import LexicalModel as LexicalModel
+from judgescope.schema.cards.models import Limits as Limits
+from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
+from judgescope.schema.cards.models import Price as Price
+from judgescope.schema.cards.models import RecordedModel as RecordedModel
+from judgescope.schema.cards.models import RecordedRows as RecordedRows
+from judgescope.schema.cards.models import VllmModel as VllmModel
+from judgescope.schema.cards.perturbations import Anchoring as Anchoring
+from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
+from judgescope.schema.cards.perturbations import AttackPerturbation as AttackPerturbation
+from judgescope.schema.cards.perturbations import Damage as Damage
+from judgescope.schema.cards.perturbations import DamageKind as DamageKind
+from judgescope.schema.cards.perturbations import Degree as Degree
+from judgescope.schema.cards.perturbations import Degrees as Degrees
+from judgescope.schema.cards.perturbations import Demonstration as Demonstration
+from judgescope.schema.cards.perturbations import Expectations as Expectations
+from judgescope.schema.cards.perturbations import Expected as Expected
+from judgescope.schema.cards.perturbations import GivenPerturbation as GivenPerturbation
+from judgescope.schema.cards.perturbations import GradedPerturbation as GradedPerturbation
+from judgescope.schema.cards.perturbations import MadePerturbation as MadePerturbation
+from judgescope.schema.cards.perturbations import Perturbation as Perturbation
+from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
+from judgescope.schema.cards.perturbations import Weights as Weights
+from judgescope.schema.cards.study import PILOT as PILOT
+from judgescope.schema.cards.study import Caps as Caps
+from judgescope.schema.cards.study import Comparison as Comparison
+from judgescope.schema.cards.study import Confusion as Confusion
+from judgescope.schema.cards.study import Distillation as Distillation
+from judgescope.schema.cards.study import NewTexts as NewTexts
+from judgescope.schema.cards.study import Recipe as Recipe
+from judgescope.schema.cards.study import Study as Study
 
 PromptedModel = OpenAIModel | VllmModel
 """Models that read prompts."""

@@ -1,7 +1,9 @@
 """What all cards share."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -23,9 +25,23 @@ Slug = Annotated[
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+T = TypeVar("T")
+Reader = Literal["access", "asking", "computing"]
+Access = Annotated[T, "access"]
+"""A key that says where, how or at what price something is done: no number depends on it."""
+Asking = Annotated[T, "asking"]
+"""A key that the jobs which ask read: with another value they may ask again."""
+Answering = Annotated[T, "asking", "computing"]
+"""A key that the jobs which compute or replay answers read, too."""
+
 MOST_VALUES = 100_000
 """Of a scale with steps."""
 COMMIT = re.compile("[0-9a-f]{40}")
+
+
+def repeated(names: Iterable[str]) -> str:
+    """Return the names that come more than once, "" where none does."""
+    return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
 
 
 def _as_list(value: object) -> object:
@@ -57,6 +73,14 @@ class Card(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    renamed: ClassVar[dict[str, str]] = {}
+    """Key of an earlier version -> what to write in its place; docs/renames.csv lists them, too."""
+
+    @classmethod
+    def keys_for(cls, reader: Reader) -> set[str]:
+        """Return the keys that are marked for a reader."""
+        return {name for name, field in cls.model_fields.items() if reader in field.metadata}
 
 
 class Hub(Card):
@@ -113,8 +137,8 @@ class Scale(Card):
     @model_serializer(mode="wrap")
     def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave `best` out where it is the usual one: keys and hashes stay."""
-        told: dict[str, Any] = dump(self)
-        return {name: value for name, value in told.items() if (name, value) != ("best", "max")}
+        keys: dict[str, Any] = dump(self)
+        return {name: value for name, value in keys.items() if (name, value) != ("best", "max")}
 
     @property
     def turn(self) -> float | None:
@@ -132,7 +156,7 @@ class Scale(Card):
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         words = [" ".join(label.split()).casefold() for label in self.labels]
-        if twice := [label for at, label in enumerate(self.labels) if words[at] in words[:at]]:
+        if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
                 f"the label {twice[0]!r} comes twice, case and blanks aside: no reply could tell "
                 "which of its values is meant; give each value a label of its own"

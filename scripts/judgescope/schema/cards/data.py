@@ -1,12 +1,78 @@
 """Cards of datasets and aspects."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
+from msgspec import Struct, convert
 from pydantic import BeforeValidator, Field, model_validator
 
-from judgescope.schema.cards.base import Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
-from judgescope.schema.cards.improvement import Improvement
-from judgescope.schema.formats import FORMATS
+from judgescope.core.declarations import declarations
+from judgescope.schema.cards.base import Asking, Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from judgescope.schema.cards.judges import Attempts, Decoding
+from judgescope.schema.cards.perturbations import Degree
+
+
+class Improvement(Decoding):
+    """A model writes a better text for each original, from its source, its reference or both."""
+
+    renamed: ClassVar[dict[str, str]] = {"keep_failed": "fallback_to_reference"}
+    steps: ClassVar[int] = 1
+
+    model: Slug = Field(description="The model card that writes.")
+    form: Slug = Field(description="The instruction, a file of config/prompts.")
+    checks: list[Literal["not_refusal", "length"]] = Field(
+        ["not_refusal", "length"],
+        description="What a text must pass; `length`: half to twice that of the reference.",
+    )
+    attempts: Attempts = 2
+    fallback_to_reference: bool = Field(
+        False,
+        description="Use the reference where no text could be made; default: leave the item out.",
+    )
+
+    def degrees_for(self, _: str) -> dict[str, Degree]:
+        """Return its only degree, which has no name and no amount."""
+        return {"": Degree()}
+
+
+class References(Improvement):
+    """A model writes references for every item, of which the most diverse are kept."""
+
+    form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
+    draws: int = Field(20, ge=1, le=1000, description="How many it writes of an item.")
+    keep: int = Field(
+        1,
+        ge=1,
+        description="So many of them are kept; the one most like all others is the original.",
+    )
+    temperature: float = Field(1.0, gt=0, description="They must differ.")
+
+
+class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A format: its module has `read(card, files)`. Values are literals."""
+
+    name: str
+    """The value of the key `format` of a dataset's card."""
+    roles: tuple[str, ...] = ("data",)
+    """The roles of files that it needs."""
+    optional: tuple[str, ...] = ()
+    """The roles that it may have too."""
+    any_role: bool = False
+    """Whether files of any role are parts of the data."""
+    gives: Literal["systems", "originals", "texts", "spans"] = "systems"
+    """Texts of systems, originals only, texts of known quality, or texts with marked errors."""
+    meta: tuple[str, ...] = ()
+    """The keys of the items' `meta`, for formats that give originals only."""
+    joins: tuple[str, ...] | None = None
+    """The roles that are needed to join segments; None: they cannot be joined."""
+    has_texts: bool = True
+
+
+MODULES: dict[str, str] = {}
+"""Format -> the module that reads it; only that of a card is imported."""
+FORMATS: dict[str, Format] = {}
+for _module, _keywords in declarations("data", "FORMAT").items():
+    _format = convert(_keywords, Format)
+    MODULES[_format.name], FORMATS[_format.name] = _module, _format
 
 GIVEN_ROLES = ("global", "local")
 """Roles of data that give texts of known quality: texts with their ratings; lists of texts, each
@@ -58,22 +124,22 @@ def _as_wording(value: object) -> object:
 class Aspect(Card):
     """An aspect: one dimension of quality, and how judges are told about it."""
 
-    aspect: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls it.")
-    definition: str = Field(description="What it means, as judges are told.")
+    aspect: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    name: Asking[str] = Field(description="What the report calls it.")
+    definition: Asking[str] = Field(description="What it means, as judges are told.")
     parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
-    steps: list[str] = Field(
+    steps: Asking[list[str]] = Field(
         [], description="How to judge it, step by step; for forms that show steps."
     )
-    unlike: list[str] = Field(
+    unlike: Asking[list[str]] = Field(
         [], description="Other qualities, in plain words, that it is mistaken for."
     )
-    worst: str | None = Field(
+    worst: Asking[str | None] = Field(
         None,
         description="What the worst text is like, to complete: the text is …; for forms that show "
         "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
     )
-    best: str | None = Field(None, description="The same of the best text.")
+    best: Asking[str | None] = Field(None, description="The same of the best text.")
     tasks: dict[Slug, AspectInTask] = Field(
         {}, description="Task -> what is said of the aspect there."
     )
@@ -84,10 +150,10 @@ class Aspect(Card):
 
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect as it is told in a task."""
-        own = self.tasks.get(task, AspectInTask())
-        names = ("definition", "steps", "unlike", "worst", "best")
-        told = {name: getattr(own, name) or getattr(self, name) for name in names}
-        return self.model_copy(update={**told, "tasks": {}})
+        in_task = self.tasks.get(task, AspectInTask())
+        keys = ("definition", "steps", "unlike", "worst", "best")
+        values = {key: getattr(in_task, key) or getattr(self, key) for key in keys}
+        return self.model_copy(update={**values, "tasks": {}})
 
     def worded(self, wording: Wording) -> "Aspect":
         """Return the aspect as another wording tells it; its steps are those of no wording.
@@ -97,13 +163,13 @@ class Aspect(Card):
         of the ends ("").
         """
         name = self.name if wording.name is None else wording.name
-        own = self.definition if wording.definition is None else wording.definition
-        definition = " ".join(filter(None, [own, wording.note]))
-        told: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
+        meaning = self.definition if wording.definition is None else wording.definition
+        definition = " ".join(filter(None, [meaning, wording.note]))
+        values: dict[str, object] = {"name": name, "definition": definition, "criteria": {}}
         general = isinstance(wording, Criterion) and wording.definition is not None
-        if general or not own:
-            told |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
-        return self.model_copy(update=told)
+        if general or not meaning:
+            values |= {"unlike": [], "worst": self.worst and "", "best": self.best and ""}
+        return self.model_copy(update=values)
 
 
 class RatedAspect(Scale):
@@ -148,7 +214,7 @@ class Select(Card):
         return self
 
 
-class Mapping(Card):
+class ColumnMapping(Card):
     """Which column or JSON path of a row holds what (format `table`)."""
 
     item: str | None = Field(None, description="The item's id; default: rows of equal source.")
@@ -175,6 +241,11 @@ class Mapping(Card):
 class Dataset(Card):
     """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "improve": "rewrite_references",
+        "clean": "fault_free_system",
+    }
+
     dataset: Slug = Field(description="The id, equal to the file's name.")
     name: str = Field(description="What the report calls it.")
     task: Slug = Field(description="The task, by which perturbations choose datasets.")
@@ -188,7 +259,7 @@ class Dataset(Card):
         description="Role -> path, or a file on a hub; one alone has the role `data`."
     )
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    columns: Mapping | None = Field(None, description="For format table.")
+    columns: ColumnMapping | None = Field(None, description="For format table.")
     raters: Slug = Field(
         "expert",
         description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
@@ -199,7 +270,7 @@ class Dataset(Card):
     ratings: Literal["human", "planned", "none"] = Field(
         "human", description="Whose ratings they are; `planned` is never shown as human."
     )
-    clean: str | None = Field(
+    fault_free_system: str | None = Field(
         None,
         description="The system whose texts are free of the faults that items plan for others "
         "(meta column `faults`: system -> kind of fault); for the method faults.",
@@ -223,7 +294,7 @@ class Dataset(Card):
     licence: str = Field(description="The data's licence, shown in the report.")
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
-    improve: Improvement | None = Field(
+    rewrite_references: Improvement | None = Field(
         None, description="A model writes better originals; these are damaged, not the references."
     )
 
@@ -244,10 +315,14 @@ class Dataset(Card):
             raise ValueError(
                 "`select.join` needs format wmt_text with the role `documents`, or news_commentary"
             )
-        if self.improve and self.select.original == "none":
-            raise ValueError("`improve` needs originals: choose another `select.original`")
-        if self.improve and self.gives_spans:
-            raise ValueError("`improve` needs references, and this format has none: leave it out")
+        if self.rewrite_references and self.select.original == "none":
+            raise ValueError(
+                "`rewrite_references` needs originals: choose another `select.original`"
+            )
+        if self.rewrite_references and (self.gives_spans or self.gives_texts):
+            raise ValueError(
+                "`rewrite_references` needs references, and this format has none: leave it out"
+            )
         if self.gives_texts:
             self._check_given()
         if self.columns is not None:
@@ -272,8 +347,6 @@ class Dataset(Card):
         """Check what texts need of which something is known: they are all that there is."""
         if not self.files:
             raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
-        if self.improve:
-            raise ValueError("`improve` needs references, and this format has none: leave it out")
         for name, scale in self.aspects.items():
             if "global" in self.files and scale.step is None:
                 raise ValueError(f"the ratings of {name} are classes: give its scale a `step`")
@@ -305,7 +378,7 @@ class Dataset(Card):
         """Return whether the data has texts at all, or only what was said of them."""
         return FORMATS[self.format].has_texts
 
-    def _check_columns(self, columns: Mapping) -> None:
+    def _check_columns(self, columns: ColumnMapping) -> None:
         if unknown := set(columns.ratings) - set(self.aspects):
             raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
         if "data" in self.files and columns.text is None:

@@ -1,13 +1,88 @@
 """Cards of judges: how a model is asked, and how its replies become scores."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from judgescope.schema.cards.annotation import OVERALL, PARSER, Annotation
-from judgescope.schema.cards.base import Card, Scale, Slug
-from judgescope.schema.cards.models import COMPARE
+from judgescope.core.reserved_names import ORACLE
+from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
 
+PARSER = "annotation"
+"""The parser that reads what annotators write."""
+VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+"""The overall scores 1 to 5 in words. The parser has these words, severities and number of errors
+of its own, as a job that asks must not depend on how replies are read; a test holds them equal."""
+SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+MOST_ERRORS = 8
+NUMBERS = ("1", "2", "3", "4", "5")
+OVERALL = Scale(min=1, max=5, step=1, labels=[*VERDICTS])
+"""The scale of annotators that say a word or 1 to 5, whatever people's is."""
+PERCENT = Scale(min=0, max=100, step=5)
+"""The scale of the others, and of what is taught to a judge."""
+HUNDREDTHS = tuple(str(score) for score in range(0, 101, 5))
+
+Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
+
+
+class Annotation(Card):
+    """What an annotator is asked for (Kartáč et al. 2025): a text's errors, and an overall score.
+
+    Each error comes with its place, an explanation and a severity, the score with an explanation.
+    """
+
+    score: Literal["categories", "integers", "percent"] = Field(
+        "categories",
+        description="The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 "
+        "in steps of 5.",
+    )
+    severity: Literal["integers", "categories"] = Field(
+        "integers",
+        description="How severe an error is: 1 to 5, or a word from Neutral to Critical.",
+    )
+    rules: bool = Field(
+        True,
+        description="Whether the form shows rules: one quality alone, nothing from outside, "
+        "no score below the best without an error.",
+    )
+    categories: list[Line] = Field(
+        [], description="Kinds of error, of which each error names one; default: it names none."
+    )
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        if len({name.lower() for name in self.categories}) < len(self.categories):
+            raise ValueError("a category of errors is named twice")
+        return self
+
+    @property
+    def scale(self) -> Scale:
+        """Return the scale of the overall score; a word and its number are the same on it."""
+        return PERCENT if self.score == "percent" else OVERALL
+
+    def told(self) -> dict[str, Any]:
+        """Return the name `annotation` of a prompt; both scales are words, the lowest first."""
+        scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
+        return {
+            "scores": scores[self.score],
+            "severities": NUMBERS if self.severity == "integers" else SEVERITIES,
+            "most": MOST_ERRORS,
+            **self.model_dump(include={"rules", "categories"}),
+        }
+
+
+ASPECT = "{aspect}"
+"""Stands for the aspect in the name of a recorded score column."""
+COMPARE = "compare"
+"""The form that asks about two texts at once."""
+LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
+NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
+CONTROL_FORMS = (*NULL_FORMS, ORACLE)
+Attempts = Annotated[
+    int,
+    Field(
+        ge=1, le=10, description="So often is a text asked for; from the second on with a reason."
+    ),
+]
 MOST_DRAWS = 10_000
 """More of one text than anybody asks for; the store keeps a hundred times as many."""
 
@@ -15,10 +90,14 @@ MOST_DRAWS = 10_000
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
-    temperature: float = Field(0.0, ge=0, description="0: always the likeliest word.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Only the likeliest words of this mass.")
-    max_tokens: int = Field(512, ge=1, description="A longer reply is cut, and no answer then.")
-    seed: Literal["request", "study"] = Field(
+    temperature: Asking[float] = Field(0.0, ge=0, description="0: always the likeliest word.")
+    top_p: Asking[float] = Field(
+        1.0, gt=0, le=1, description="Only the likeliest words of this mass."
+    )
+    max_tokens: Asking[int] = Field(
+        512, ge=1, description="A longer reply is cut, and no answer then."
+    )
+    seed: Asking[Literal["request", "study"]] = Field(
         "request",
         description="Where a draw's seed comes from: `request`: the request alone, so that every "
         "study shares its replies; `study`: the study's seed too.",
@@ -35,14 +114,11 @@ class Fallback(Card):
 class Analyses(Decoding):
     """A model explains the ratings of demonstrations before they are shown."""
 
-    model: Slug = Field(description="The model card that writes; paper 001: the judge's own.")
-    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
-    attempts: int = Field(
-        3,
-        ge=1,
-        le=10,
-        description="So often is an analysis asked for; from the second on with a reason.",
+    model: Slug = Field(
+        description="The model card that writes; in Hu et al. 2024 the judge's own."
     )
+    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
+    attempts: Attempts = 3
 
 
 class Shots(Card):
@@ -59,7 +135,9 @@ class Shots(Card):
 class Hint(Card):
     """A rating that the judge is told before it judges: people's own, or a wrong one."""
 
-    tells: Literal["wrong", "right"] = Field(
+    renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
+
+    rating: Literal["wrong", "right"] = Field(
         "wrong",
         description="`right`: the rating that most people gave (of several the highest); `wrong`: "
         "the other end of the scale from it.",
@@ -67,7 +145,7 @@ class Hint(Card):
     attributed: bool = Field(
         True, description="Whether it is said to be an expert's; forms see `attributed`."
     )
-    base: Slug = Field(
+    baseline: Slug = Field(
         description="The judge of the study that is asked the same without a hint, for comparison."
     )
 
@@ -98,7 +176,7 @@ class Severities(Card):
 def _kind_of_scale(value: object) -> str:
     """Return whether a judge's scale is that of every aspect, or one for each that is named."""
     scales = list(value.values()) if isinstance(value, dict) else []
-    return "named" if scales and all(isinstance(one, dict | Scale) for one in scales) else "one"
+    return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
 
 JudgeScale = Annotated[
@@ -114,50 +192,55 @@ class Judge(Decoding):
     Temperature, top_p and max_tokens are for models that read prompts.
     """
 
-    judge: Slug = Field(description="The id, equal to the file's name.")
-    model: Slug = Field(description="The model card that answers.")
-    form: str = Field(
+    renamed: ClassVar[dict[str, str]] = {"against": "use_reference"}
+
+    judge: Answering[Slug] = Field(description="The id, equal to the file's name.")
+    model: Answering[Slug] = Field(description="The model card that answers.")
+    form: Answering[str] = Field(
         "",
         description="Lexical, control and command: what is computed. Recorded: a name for the "
         "report. Models that read prompts: a file of config/prompts.",
     )
-    pairs: Literal["adjacent", "all"] = Field(
+    pairs: Asking[Literal["adjacent", "all"]] = Field(
         "adjacent", description="Form compare: which texts of an item are compared, by step or id."
     )
-    against: Literal["references", "source"] | None = Field(
+    use_reference: Answering[bool | None] = Field(
         None,
-        description="What a text is compared with. Default: references for lexical forms, nothing "
-        "for other judges. Forms that models read are given the first one as `reference`.",
+        description="Whether a text is compared with its references; forms that models read are "
+        "given the first one as `reference`. Default: true for lexical forms, which compare with "
+        "the source where it is false; false for other judges.",
     )
-    scale: JudgeScale | None = Field(
+    scale: Answering[JudgeScale | None] = Field(
         None,
         description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
         "not named: the aspect's.",
     )
-    draws: int = Field(1, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
-    share: float = Field(
+    draws: Answering[int] = Field(
+        1, ge=1, le=MOST_DRAWS, description="How many replies per target are used."
+    )
+    share: Answering[float] = Field(
         1.0,
         gt=0,
         le=1,
         description="The share of each dataset's items that it judges, drawn by the study's seed: "
         "the same items for all judges of one share, and within those of a larger one.",
     )
-    estimator: Literal["mean", "mode", "first", "logprob_mean"] = Field(
+    estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = Field(
         "mean",
         description="How draws become a score, which needs half of them parsed. first: the first "
         "draw; the others only show how often a reply changes by itself, as the base of a hint "
         "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
         "the tokens that say them.",
     )
-    top_logprobs: int = Field(
+    top_logprobs: Asking[int] = Field(
         20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
     )
-    fallback: Fallback | None = Field(
+    fallback: Asking[Fallback | None] = Field(
         None,
         description="For logprob_mean where the endpoint tells no probabilities: draw so many "
         "replies and take their mean; default: stop. Each score says how it was made.",
     )
-    structured: Literal["choice", "json"] | None = Field(
+    structured: Asking[Literal["choice", "json"] | None] = Field(
         None,
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
@@ -189,22 +272,22 @@ class Judge(Decoding):
         description="For the parser errors: what an error takes off the score. Another one asks "
         "nothing again.",
     )
-    annotation: Annotation | None = Field(
+    annotation: Asking[Annotation | None] = Field(
         None,
         description="Ask for the errors of a text, with place, explanation and severity, and for "
         "an overall score on a scale of its own, whatever people's is; for forms that print "
         "`annotation`, such as `annotate`.",
     )
-    shots: Shots | None = Field(
+    shots: Asking[Shots | None] = Field(
         None,
         description="Show the form rated texts of other items, from the lowest to the highest "
         "rating in equal steps; for forms that print `shots`.",
     )
-    hint: Hint | None = Field(
+    hint: Asking[Hint | None] = Field(
         None,
         description="Tell the form a rating of the very text, as `hint`; for robustness.",
     )
-    spotlight: bool = Field(
+    spotlight: Asking[bool] = Field(
         False,
         description="Put marks with a tag of the request's own around every text from data or "
         "models in the prompt, and say that what is between them is no instruction.",
@@ -218,7 +301,7 @@ class Judge(Decoding):
         None, description="The model's family, where its card does not say; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
-    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+    stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field(
         [],
         max_length=4,
         description="Up to four texts at which a reply ends; for models that read prompts.",
@@ -230,39 +313,51 @@ class Judge(Decoding):
     )
 
     @model_validator(mode="after")
-    def _cut_behind_a_verdict(self) -> Self:
-        """Only a verdict may stand alone: a list of errors that is cut lacks some."""
-        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
-        if self.cut == "read" and whole:
-            raise ValueError("cut: read is for replies whose first line is the verdict")
-        return self
-
-    @model_validator(mode="after")
-    def _falls_back_from_something(self) -> Self:
+    def _consistent(self) -> Self:
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
-        return self
-
-    @model_validator(mode="after")
-    def _has_values_of_a_scale(self) -> Self:
-        """Only values that a reply states may lie between steps."""
-        if self.off_grid == "drop":
-            return self
-        if self.parser in {"chiang-lee", "choice", "errors"}:
-            raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
-        if self.estimator == "logprob_mean":
-            raise ValueError("off_grid is for the estimators mean and mode")
-        return self
-
-    @model_validator(mode="after")
-    def _asks_no_rating(self) -> Self:
-        """A score that is computed from errors has no words in the reply."""
-        if self.parser != "errors":
-            if self.severities != Severities():
-                raise ValueError("severities are for the parser errors")
-        elif self.estimator == "logprob_mean" or self.structured is not None:
+        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
+        if self.cut == "read" and whole:  # a list of errors that is cut lacks some
+            raise ValueError("cut: read is for replies whose first line is the verdict")
+        if self.off_grid != "drop":  # only values that a reply states lie between steps
+            if self.parser in {"chiang-lee", "choice", "errors"}:
+                raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+            if self.estimator == "logprob_mean":
+                raise ValueError("off_grid is for the estimators mean and mode")
+        if self.parser != "errors" and self.severities != Severities():
+            raise ValueError("severities are for the parser errors")
+        computed = self.estimator == "logprob_mean" or self.structured is not None
+        if self.parser == "errors" and computed:
             raise ValueError("with the parser errors no reply says the score")
+        if self.annotates:
+            self._check_annotation()
         return self
+
+    def _check_annotation(self) -> None:
+        """Raise ValueError for keys that do not fit one parser and one scale."""
+        if self.parser not in {None, PARSER}:
+            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
+        if self.form == COMPARE:
+            raise ValueError("an annotation is of one text, and the form compare shows two")
+        unfit = {
+            "scale": self.scale is not None,
+            "structured": self.structured is not None,
+            "estimator: logprob_mean": self.estimator == "logprob_mean",
+            "hint": self.hint is not None,
+            "shots": self.shots is not None,
+        }
+        for key in (key for key, given in unfit.items() if given):
+            raise ValueError(
+                f"`{key}` does not go with annotations: their score stands behind a "
+                "list of errors, on a scale of its own; leave it out"
+            )
+
+    @property
+    def against(self) -> Literal["references", "source"] | None:
+        """Return what a text is compared with, as far as the card says."""
+        if self.use_reference:
+            return "references"
+        return "source" if self.use_reference is False and self.form in LEXICAL_FORMS else None
 
     @property
     def annotates(self) -> bool:
@@ -289,31 +384,8 @@ class Judge(Decoding):
 
     def own_scale_on(self, aspect: str) -> Scale | None:
         """Return the same of its replies: an annotation's score has a scale of its own."""
-        own = self.own_scale
-        return own.get(aspect) if isinstance(own, dict) else own
-
-    @model_validator(mode="after")
-    def _annotates_in_one_way(self) -> Self:
-        """An annotation has one reader and one scale; its score is words among others."""
-        if not self.annotates:
-            return self
-        if self.parser not in {None, PARSER}:
-            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
-        if self.form == COMPARE:
-            raise ValueError("an annotation is of one text, and the form compare shows two")
-        unfit = {
-            "scale": self.scale is not None,
-            "structured": self.structured is not None,
-            "estimator: logprob_mean": self.estimator == "logprob_mean",
-            "hint": self.hint is not None,
-            "shots": self.shots is not None,
-        }
-        for key in (key for key, given in unfit.items() if given):
-            raise ValueError(
-                f"`{key}` does not go with annotations: their score stands behind a "
-                "list of errors, on a scale of its own; leave it out"
-            )
-        return self
+        scale = self.own_scale
+        return scale.get(aspect) if isinstance(scale, dict) else scale
 
 
 class Supervisor(Decoding):

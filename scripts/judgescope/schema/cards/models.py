@@ -2,7 +2,7 @@
 
 import re
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -13,8 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgescope.core.reserved_names import ORACLE
-from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Slug
+from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
 
 
 class LexicalModel(Card):
@@ -86,18 +85,15 @@ class RecordedRows(Card):
     @classmethod
     def _of_one_text(cls, rows: Any) -> Any:
         if isinstance(rows, dict) and (unread := sorted({"text_b", "system_b"} & rows.keys())):
-            raise ValueError(
-                f"`{unread[0]}`: recorded comparisons of two texts cannot be read; a row is about "
-                "one text"
-            )
+            raise ValueError(f"`{unread[0]}`: a row is about one text, not about a comparison")
         return rows
 
     @model_serializer(mode="wrap")
     def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out keys that came later where they are not set: keys and hashes stay."""
         later = {"aspects": {}, "missing": [], "repeated": "stop"}
-        told: dict[str, Any] = dump(self)
-        return {name: value for name, value in told.items() if later.get(name, ...) != value}
+        rows: dict[str, Any] = dump(self)
+        return {name: value for name, value in rows.items() if later.get(name, ...) != value}
 
 
 class RecordedModel(Card):
@@ -138,14 +134,14 @@ class Price(Card):
     cached_input: float | None = Field(
         None,
         ge=0,
-        description="Per million tokens of the prompt that the endpoint had in its cache; default: "
-        "as `input`.",
+        description="Per million tokens of the prompt that were cached; default: `input`.",
     )
 
 
 class Limits(Card):
     """How an endpoint is asked; none of this changes a reply."""
 
+    renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
     concurrency: int = Field(
         16,
         ge=1,
@@ -179,7 +175,7 @@ class Limits(Card):
     patience: float = Field(
         1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
     )
-    breaker: int = Field(
+    max_consecutive_failures: int = Field(
         50,
         ge=1,
         description="So many requests in a row that fail alike, with the same status and type of "
@@ -194,120 +190,125 @@ RESERVED = {
 """Fields of a request that the cards fill, or that would change what a reply is."""
 SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
 FRAMING = {
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "content-encoding",
-    "connection",
-    "expect",
+    *("host", "content-length", "transfer-encoding", "content-encoding", "connection", "expect")
 }
 """Headers that say how the others are read: whoever sends them sets them."""
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
-
-
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
-
-
-Parts = Annotated[
-    int,
-    Field(
-        ge=1,
-        le=1000,
-        description="So many jobs ask this model about a dataset, each with a part of the requests "
-        "and a journal of its own: for more GPUs or nodes at once. No reply depends on it.",
-    ),
+Parts = Access[
+    Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            description="So many jobs ask this model about a dataset, each with a part of the "
+            "requests and a journal of its own: for more GPUs or nodes at once. No reply depends "
+            "on it.",
+        ),
+    ]
 ]
 
 
 class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["openai"] = Field(description="What answers.")
-    base_url: str = Field(
+    renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["openai"]] = Field(description="What answers.")
+    base_url: Access[str] = Field(
         pattern=ADDRESS,
         description="The endpoint, up to and with its version: `.../v1`; without a password.",
     )
-    name: str | None = Field(
+    name: Asking[str | None] = Field(
         None, description="The name by which the endpoint knows the model; default: the id."
     )
-    api_key_env: str | None = Field(
+    api_key_env: Access[str | None] = Field(
         None,
         pattern=r"^[A-Za-z_]\w*$",
         description="The environment variable that holds the key; never the key itself.",
     )
-    key_header: str = Field(
+    key_header: Access[str] = Field(
         "Authorization",
         pattern=r"^[A-Za-z][A-Za-z-]*$",
         description="The header that brings the key: `Authorization` (as a bearer's), or its own, "
         "such as Azure's `api-key`.",
     )
-    headers: dict[str, str] = Field({}, description="Further headers of every request.")
-    query: dict[str, str] = Field(
+    headers: Access[dict[str, str]] = Field({}, description="Further headers of every request.")
+    query: Access[dict[str, str]] = Field(
         {}, description="What follows the address after `?`, such as Azure's `api-version`."
     )
-    spelling: dict[str, str | None] = Field(
+    field_names: Asking[dict[str, str | None]] = Field(
         {},
         description="What the endpoint calls a field, such as max_tokens: max_completion_tokens; "
         "null: the field is not sent, and the endpoint's own value holds.",
     )
-    revision: str | None = Field(None, description="The revision of the weights, where known.")
-    variant: str | None = Field(
+    revision: Asking[str | None] = Field(
+        None, description="The revision of the weights, where known."
+    )
+    variant: Asking[str | None] = Field(
         None,
         description="What the name does not tell: quantisation, server, build. Replies are kept by "
         "name, revision and variant, not by address: give other weights another variant.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
-    extra_body: dict[str, Any] = Field(
+    extra_body: Asking[dict[str, Any]] = Field(
         {},
         description="Further fields of every request, such as chat_template_kwargs or "
         "reasoning_effort.",
     )
-    probe: bool = Field(
+    probe: Access[bool] = Field(
         True,
         description="Whether a few small requests find out, before the first of a study, which "
         "fields the endpoint honours.",
     )
-    price: Price | None = Field(None, description="What its tokens cost; default: not known.")
-    tokenizer: str | None = Field(
+    price: Access[Price | None] = Field(
+        None, description="What its tokens cost; default: not known."
+    )
+    tokenizer: Access[str | None] = Field(
         None,
         description="The model's tokenizer.json, from the card's folder, by which `check` counts "
         "tokens (needs the package tokenizers); default: by the replies so far.",
     )
-    limits: Limits = Field(Limits(), description="How it is asked.")
+    limits: Access[Limits] = Field(Limits(), description="How it is asked.")
     parts: Parts = 1
 
     @field_validator("base_url")
     @classmethod
     def _reachable(cls, base_url: str) -> str:
-        """Refuse an address that no request can go to."""
         try:
-            told = urlsplit(base_url)
-            host, port = told.hostname or "", told.port
+            address = urlsplit(base_url)
+            host, port = address.hostname or "", address.port
         except ValueError as error:
             raise ValueError(f"this is no address: {error}") from None
         labels = host.removesuffix(".").split(".")
-        if port == 0 or not host.isprintable() or not all(1 <= len(one) <= 63 for one in labels):
+        if (
+            port == 0
+            or not host.isprintable()
+            or not all(1 <= len(label) <= 63 for label in labels)
+        ):
             raise ValueError("this is no address: its host or its port cannot be one")
         return base_url
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
-        if unknown := sorted(self.spelling.keys() - set(SPELLED)):
-            raise ValueError(f"spelling knows {', '.join(SPELLED)}, and not {', '.join(unknown)}")
-        if taken := sorted(RESERVED & set(self.extra_body)):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys say it")
-        if taken := sorted(SECRET_HEADERS & {name.lower() for name in self.headers}):
-            raise ValueError(f"headers may not hold {', '.join(taken)}: api_key_env says it")
-        if taken := sorted(FRAMING & {name.lower() for name in self.headers}):
-            raise ValueError(f"headers may not hold {', '.join(taken)}: it follows from the rest")
+        if unknown := sorted(self.field_names.keys() - set(SPELLED)):
+            raise ValueError(
+                f"field_names knows {', '.join(SPELLED)}, and not {', '.join(unknown)}"
+            )
+        headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
+        for key, taken, reason in (
+            ("extra_body", body & RESERVED, "other keys say it"),
+            ("extra_body", body & set(self.field_names.values()), "field_names says it"),
+            ("headers", headers & SECRET_HEADERS, "api_key_env says it"),
+            ("headers", headers & FRAMING, "it follows from the rest"),
+        ):
+            if taken:
+                raise ValueError(f"{key} may not hold {', '.join(sorted(taken))}: {reason}")
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
                 raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
-        if taken := sorted(set(filter(None, self.spelling.values())) & set(self.extra_body)):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: spelling says it")
         return self
 
     @property
@@ -318,7 +319,7 @@ class OpenAIModel(Card):
     @property
     def unsent(self) -> set[str]:
         """Return the fields of a decoding that the endpoint is not told."""
-        return {name for name, spelled in self.spelling.items() if spelled is None}
+        return {name for name, spelled in self.field_names.items() if spelled is None}
 
     def identity(self) -> dict[str, Any]:
         """Return what of the card changes a reply: the part of it in every request's key."""
@@ -340,9 +341,10 @@ PYTHON = "python"
 class CommandModel(Card):
     """A program of yours: it reads targets and writes scores, a JSON object a line."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["command"] = Field(description="What answers.")
-    argv: list[str] = Field(
+    renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["command"]] = Field(description="What answers.")
+    argv: Asking[list[str]] = Field(
         min_length=1,
         description="The program and its arguments, word by word; no shell reads them. `{role}` "
         "stands for the path of that role's file, `{python}` for the interpreter of the workflow.",
@@ -352,28 +354,34 @@ class CommandModel(Card):
         description="Role -> path of what the program is made of, such as code and weights. What "
         "they hold is part of every reply's key: a changed program is asked again.",
     )
-    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    variant: str | None = Field(
+    sha256: Asking[Hashes] = Field(
+        {}, description="Role -> sha256 of the file, or of all files of a role."
+    )
+    variant: Asking[str | None] = Field(
         None,
         description="What words and files do not tell: the version of a library, weights that it "
         "fetches itself. Replies are kept by it too.",
     )
-    sees: list[Literal["aspect", "source", "references"]] = Field(
+    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(
         ["aspect", "source"],
         description="What the program is shown beside the text: the aspect with its scale, the "
         "source where raters saw it, the references. What it does not see makes no other request.",
     )
-    batch: int = Field(1000, ge=1, description="Targets that one start of the program is given.")
-    timeout: float = Field(3600, gt=0, description="Seconds after which a start counts as hung.")
-    workers: int = Field(1, ge=1, description="Starts that run at the same time.")
-    env: list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]] = Field(
+    batch: Access[int] = Field(
+        1000, ge=1, description="Targets that one start of the program is given."
+    )
+    timeout: Access[float] = Field(
+        3600, gt=0, description="Seconds after which a start counts as hung."
+    )
+    workers: Access[int] = Field(1, ge=1, description="Starts that run at the same time.")
+    env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field(
         [],
         description="Names of environment variables that the program needs; of all others it sees "
         "PATH, HOME, those of language, temporary folder and GPU.",
     )
     family: Slug | None = Field(None, description="Models of one family may favour each other.")
     parts: Parts = 1
-    price: Price | None = Field(
+    price: Access[Price | None] = Field(
         None, description="What tokens cost, where the program reports usage; default: nothing."
     )
 
@@ -393,14 +401,199 @@ class CommandModel(Card):
 
     def identity(self) -> dict[str, Any]:
         """Return what of a settled card changes a reply: the part of it in every request's key."""
-        told = {"engine", "model", "argv", "sha256", "variant"}
-        return self.model_dump(mode="json", include=told)
+        keys = {"engine", "model", "argv", "sha256", "variant"}
+        return self.model_dump(mode="json", include=keys)
 
 
-ASPECT = "{aspect}"
-"""Stands for the aspect in the name of a recorded score column."""
-COMPARE = "compare"
-"""The form that asks about two texts at once."""
-LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
-NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
-CONTROL_FORMS = (*NULL_FORMS, ORACLE)
+SAMPLING = {
+    *("frequency_penalty", "presence_penalty", "repetition_penalty", "min_p", "top_k"),
+    *("bad_words", "ignore_eos", "logit_bias", "min_tokens", "stop", "stop_token_ids"),
+    *("include_stop_str_in_output", "skip_special_tokens", "spaces_between_special_tokens"),
+}
+"""Sampling parameters of vLLM that its server takes under the same name."""
+VLLM_BODY = SAMPLING | {"chat_template_kwargs"}
+SPOKEN_FOR = {
+    *("model", "revision", "dtype", "quantization", "tensor_parallel_size", "data_parallel_size"),
+    *("max_model_len", "gpu_memory_utilization", "enable_lora", "max_lora_rank", "lora_modules"),
+    *("host", "port", "api_key", "served_model_name", "override_generation_config"),
+}
+"""Arguments of vLLM's engine and server that other keys of a card say, or that we do."""
+HARMLESS = {
+    *("async_scheduling", "block_size", "cpu_offload_gb", "disable_custom_all_reduce"),
+    *("distributed_executor_backend", "download_dir", "enable_chunked_prefill", "enforce_eager"),
+    *("enable_expert_parallel", "enable_prefix_caching", "kv_cache_memory_bytes", "load_format"),
+    *("max_logprobs", "max_num_batched_tokens", "max_num_seqs", "max_parallel_loading_workers"),
+    *("disable_log_stats", "safetensors_load_strategy"),
+}
+"""Arguments of vLLM's engine that say how it works, not what it answers."""
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+"""What an adapter consists of, as peft writes it."""
+TRAINED = "trained"
+"""In the place of an adapter: the one that the study trains."""
+FOLDER = r"^(\{data\}/)?[^{}]+$"
+
+
+class Adapter(Card):
+    """A LoRA adapter over a model's weights."""
+
+    path: str = Field(
+        pattern=FOLDER,
+        description="Its folder (adapter_config.json, adapter_model.*): from the card's, absolute, "
+        "or from `{data}/`.",
+    )
+    sha256: Sha256 = Field(
+        description="Of its files `adapter_*`: sha256 of all their `name sha256` lines."
+    )
+
+
+class VllmModel(Card):
+    """A model that a job itself loads with vLLM, in its own process or behind its own server."""
+
+    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
+    engine: Asking[Literal["vllm"]] = Field(description="What answers.")
+    mode: Access[Literal["offline", "served"]] = Field(
+        "offline",
+        description="How it is asked, which changes no reply: `offline`, inside the job; `served`, "
+        "by a server that the job starts and ends: for data_parallel, and models that need it.",
+    )
+    name: Asking[str] = Field(description="The name of the weights on the hub.")
+    path: str | None = Field(
+        None,
+        pattern=FOLDER,
+        description="The folder where they lie: from the card's, absolute, or from `{data}/`. "
+        "Default: the hub, or what it left on this machine.",
+    )
+    revision: Asking[str | None] = Field(
+        None, description="The commit of the weights; without one, the hub's newest."
+    )
+    variant: Asking[str | None] = Field(
+        None, description="What else tells these weights from others."
+    )
+    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    dtype: Asking[str | None] = Field(
+        None, description="Numbers of the weights; default: their own."
+    )
+    quantization: Asking[str | None] = Field(
+        None, description="How weights are made smaller; default: as they are."
+    )
+    adapter: Adapter | Literal["trained"] | None = Field(
+        None,
+        description="A LoRA adapter that every request uses; `trained`: the one that the study "
+        "trains (its key `distill`).",
+    )
+    extra_body: Asking[dict[str, Any]] = Field(
+        {},
+        description="Further fields of every request: chat_template_kwargs (`enable_thinking: "
+        "false`), sampling parameters of vLLM such as top_k.",
+    )
+    model_args: Asking[dict[str, Any]] = Field(
+        {}, description="Further arguments of vLLM's engine that may change replies."
+    )
+    engine_args: Access[dict[str, Any]] = Field(
+        {}, description="Further arguments that say how it works only, such as max_num_seqs."
+    )
+    tensor_parallel: Access[int] = Field(
+        1, ge=1, description="So many GPUs hold the weights together."
+    )
+    data_parallel: Access[int] = Field(
+        1, ge=1, description="Mode served: so many copies of the weights."
+    )
+    max_model_len: int | None = Field(
+        None,
+        ge=1,
+        description="Tokens of prompt and reply; a longer prompt is refused. Default: the model's.",
+    )
+    gpu_memory_utilization: Access[float | None] = Field(
+        None, gt=0, le=1, description="The share of a GPU's memory it takes; default: vLLM's."
+    )
+    gpu_model: Access[str | None] = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.]+$",
+        description="On a cluster: the type of its GPUs, as the cluster calls it; default: the "
+        "profile's.",
+    )
+    mem_mb: Access[int | None] = Field(
+        None,
+        ge=1,
+        description="On a cluster: megabytes of the job's memory (not the GPU's), as many again "
+        "with every further attempt; default: the profile's.",
+    )
+    runtime: Access[int | None] = Field(
+        None, ge=1, description="On a cluster: the job's minutes; default: the profile's."
+    )
+    start_timeout: Access[float] = Field(
+        1800, gt=0, description="Mode served: seconds until the server must be ready."
+    )
+    price: Access[Price | None] = Field(
+        None, description="What its tokens cost; default: not known."
+    )
+    limits: Access[Limits] = Field(
+        Limits(concurrency=256), description="Mode served: how it is asked."
+    )
+    parts: Parts = 1
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if unknown := sorted(set(self.extra_body) - VLLM_BODY):
+            allowed = ", ".join(sorted(VLLM_BODY))
+            raise ValueError(f"extra_body may not hold {', '.join(unknown)}; allowed: {allowed}")
+        if unknown := sorted(set(self.engine_args) - HARMLESS):
+            raise ValueError(
+                f"engine_args may hold {', '.join(sorted(HARMLESS))}; {', '.join(unknown)} may "
+                "change replies: model_args"
+            )
+        if taken := sorted(set(self.model_args) & (SPOKEN_FOR | HARMLESS)):
+            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys say it")
+        if self.data_parallel > 1 and self.mode == "offline":
+            raise ValueError("data_parallel needs `mode: served`")
+        return self
+
+    @property
+    def tuned(self) -> Adapter | None:
+        """Return the adapter that is there; one that is to be trained is not."""
+        return self.adapter if isinstance(self.adapter, Adapter) else None
+
+    @property
+    def served_name(self) -> str:
+        """Return the name of the weights."""
+        return self.name
+
+    @property
+    def unsent(self) -> set[str]:
+        """Return the fields of a decoding that vLLM is not told: none."""
+        return set()
+
+    @property
+    def gpus(self) -> int:
+        """Return how many GPUs a job needs."""
+        return self.tensor_parallel * self.data_parallel
+
+    @property
+    def machine(self) -> dict[str, int | str]:
+        """Return what a job needs of its machine, as far as the card says it, without memory."""
+        needs = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
+        return {name: value for name, value in needs.items() if value is not None}
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Return role -> pattern of the files that the card names: the adapter's."""
+        return {"adapter": f"{self.tuned.path}/adapter_{{part}}"} if self.tuned else {}
+
+    @property
+    def sha256(self) -> dict[str, str]:
+        """Return role -> the hash that its files must have."""
+        return {"adapter": self.tuned.sha256} if self.tuned else {}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of the card changes a reply: the part of it in every request's key."""
+        return {
+            "engine": self.engine,
+            "model": self.name,
+            "revision": self.revision,
+            "variant": self.variant,
+            "dtype": self.dtype,
+            "quantization": self.quantization,
+            "adapter": self.tuned.sha256 if self.tuned else self.adapter,
+            "model_args": self.model_args,
+            "extra_body": self.extra_body,
+        }

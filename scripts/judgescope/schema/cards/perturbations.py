@@ -1,12 +1,12 @@
-"""Cards of perturbations: how a text is damaged."""
+"""Cards of perturbations, and of what people expect of them."""
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from judgescope.core.reserved_names import INJECT_ERRORS
-from judgescope.schema.cards.base import Card, Slug
-from judgescope.schema.cards.judges import Decoding
+from judgescope.schema.cards.base import Card, Slug, repeated
+from judgescope.schema.cards.judges import Attempts, Decoding
 
 MOST_DIGITS = 10
 
@@ -25,17 +25,21 @@ def _as_count(value: object) -> object:
 class Degree(Card):
     """How strongly a perturbation damages a text."""
 
+    renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
+
     k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
         None, description="How many edits."
     )
-    least: int | None = Field(
+    min_edits: int | None = Field(
         None, ge=1, description="At least so many edits; for what a model makes, in place of k."
     )
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:
-        if self.k is not None and self.least is not None:
-            raise ValueError("`k` is how many edits there are, `least` how many at least: give one")
+        if self.k is not None and self.min_edits is not None:
+            raise ValueError(
+                "`k` is how many edits there are, `min_edits` how many at least: give one"
+            )
         return self
 
 
@@ -195,12 +199,7 @@ class MadePerturbation(Damage, Decoding):
         "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
         "the change is of the kind of the perturbation so called (docs/validators.md).",
     )
-    attempts: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="So often is a text asked for; from the second on with a reason.",
-    )
+    attempts: Attempts = 2
 
     @model_validator(mode="after")
     def _stepped(self) -> Self:
@@ -212,6 +211,11 @@ class MadePerturbation(Damage, Decoding):
 class Anchoring(Decoding):
     """How texts are rated by comparing them with anchors, texts that people rated."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "most_errors": "max_errors",
+        "trial": "calibration_share",
+        "surplus": "oversample",
+    }
     steps: ClassVar[int] = 1
     attempts: ClassVar[int] = 1
 
@@ -223,15 +227,15 @@ class Anchoring(Decoding):
         "an anchor; default: people's alone count.",
     )
     per_rating: int = Field(5, ge=1, le=50, description="Anchors of each rating.")
-    most_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
-    trial: float = Field(
+    max_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
+    calibration_share: float = Field(
         0.1,
         gt=0,
         le=1,
         description="The share of the items whose texts, one of each number of errors, tell how "
         "many errors a rating has.",
     )
-    surplus: float = Field(
+    oversample: float = Field(
         1.3, ge=1, le=5, description="So many times the texts that are wanted are made and rated."
     )
     least_accuracy: float = Field(
@@ -267,12 +271,7 @@ class GradedPerturbation(Damage, Decoding):
     )
     model: Slug | None = Field(None, description="The model card that puts errors in.")
     form: Slug = Field("inject-errors", description="Its instruction, a file of config/prompts.")
-    attempts: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="So often is a text asked for; from the second on with a reason.",
-    )
+    attempts: Attempts = 2
     degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
 
     @property
@@ -361,3 +360,59 @@ AnyPerturbation = (
     | GivenPerturbation
 )
 """What a study may have."""
+
+
+class Expected(Card):
+    """What a kind of damage does to aspects; of an aspect in neither list nothing is expected."""
+
+    drop: list[Slug] = Field([], description="Aspects whose scores should drop.")
+    same: list[Slug] = Field([], description="Aspects whose scores should stay as they are.")
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if both := sorted(set(self.drop) & set(self.same)):
+            raise ValueError(f"{', '.join(both)}: in `drop` and in `same`")
+        for key, names in (("drop", self.drop), ("same", self.same)):
+            if twice := repeated(names):
+                raise ValueError(f"{key} names {twice} twice")
+        return self
+
+
+class Expectations(Card):
+    """Which aspects each kind of damage should lower, and which not."""
+
+    expectations: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls them, and where they come from.")
+    perturbations: dict[Slug, Expected] = Field(
+        min_length=1, description="Perturbation -> the aspects that should drop or stay."
+    )
+
+
+OfAspects = dict[Slug, float]
+ROUND_OFF = 1e-9
+
+
+class Weights(Card):
+    """Weights of aspects by task and perturbation; what is not named is weighted uniformly."""
+
+    weights: Slug = Field(description="The id, equal to the file's name.")
+    name: str = Field(description="What the report calls them, and where they come from.")
+    tasks: dict[Slug, dict[Slug, OfAspects]] = Field(
+        description="Task -> perturbation -> aspect -> weight. The weights of a perturbation are "
+        "0 or more and sum to 1; an aspect that is not named has weight 0."
+    )
+    voters: dict[Slug, int] = Field({}, description="Task -> how many people were asked.")
+    agreement: dict[Slug, float | None] = Field(
+        {}, description="Task -> nominal alpha of these people over the perturbations."
+    )
+
+    @model_validator(mode="after")
+    def _sums(self) -> Self:
+        for task, perturbations in self.tasks.items():
+            for name, weights in perturbations.items():
+                total = sum(weights.values())
+                if min(weights.values(), default=-1) < 0 or abs(total - 1) > ROUND_OFF:
+                    raise ValueError(
+                        f"tasks.{task}.{name}: weights are 0 or more and sum to 1, not to {total:g}"
+                    )
+        return self

@@ -1,23 +1,103 @@
-"""The card of a study."""
+"""The card of a study, with the training of a judge that it may ask for."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judgescope.core.declarations import declarations
-from judgescope.schema.cards.base import Card, Slug
-from judgescope.schema.cards.distillation import Distillation
-from judgescope.schema.cards.improvement import References
+from judgescope.schema.cards.base import Access, Card, Slug, repeated
+from judgescope.schema.cards.data import References
+from judgescope.schema.cards.judges import Decoding
 
-METHODS = {
-    module.rpartition(".")[2]: one for module, one in declarations("methods", "METHOD").items()
-}
-DAMAGING = {name for name, one in METHODS.items() if "once" in one.get("texts", ())}
-"""Methods that need damaged originals."""
-if TYPE_CHECKING:
-    MethodName = str
-else:
-    MethodName = Literal[*(name for name, one in METHODS.items() if "selectable" in one)]
+
+class Recipe(Card):
+    """How a model is trained: low-rank matrices beside its weights (LoRA), by AdamW."""
+
+    rank: int = Field(16, ge=1, description="The rank of the matrices.")
+    alpha: int = Field(32, ge=1, description="Their product counts alpha / rank times.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="The share of their input left out.")
+    epochs: int = Field(1, ge=1, description="How often every example is seen.")
+    learning_rate: float = Field(
+        2e-4, gt=0, description="At its highest, after the warm-up; then it falls to 0 in a line."
+    )
+    weight_decay: float = Field(0.01, ge=0, description="Of AdamW.")
+    warmup: float = Field(0.05, ge=0, lt=1, description="The share of the steps until then.")
+    batch: int = Field(16, ge=1, description="Examples of a step.")
+    device_batch: int = Field(
+        1, ge=1, description="So many of them at once, for which the device must have the memory."
+    )
+    checkpoint_steps: int = Field(
+        50, ge=1, description="After so many steps all is saved, and the held-out loss is taken."
+    )
+    device: Literal["cuda", "cpu"] = Field(
+        "cuda", description="What trains; `cpu` is for models of toy size."
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.batch % self.device_batch:
+            raise ValueError(
+                f"a batch of {self.batch} is no whole number of times {self.device_batch} "
+                "(device_batch)"
+            )
+        return self
+
+
+class NewTexts(Decoding):
+    """Models that write texts to learn from, each a system beside those of the dataset."""
+
+    models: list[Slug] = Field(min_length=1, description="Model cards.")
+    form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
+    temperature: float = Field(1.0, ge=0, description="0: always the likeliest word.")
+
+
+class Distillation(Card):
+    """A judge's model is trained on what a teacher says of texts that nobody has to rate."""
+
+    teacher: Slug = Field(
+        description="A judge of the study that lists errors, such as an ensemble of annotators."
+    )
+    judge: Slug = Field(
+        description="The judge that learns; its model's card has `adapter: trained`, its own "
+        "`annotation: {score: percent}`."
+    )
+    datasets: list[Slug] = Field(
+        min_length=1,
+        description="The texts to learn from: datasets that the study does not evaluate on.",
+    )
+    systems: int = Field(4, ge=1, description="Of each item the texts of so many systems, drawn.")
+    aspects: int = Field(3, ge=1, description="Of each text so many aspects, drawn.")
+    held_out: float = Field(
+        0.05,
+        gt=0,
+        le=0.5,
+        description="The share of each dataset's items that are not trained on, to see what was "
+        "learnt; at least one.",
+    )
+    overlap: Literal["stop", "drop"] = Field(
+        "stop",
+        description="What to do with items whose source is also in a dataset that is evaluated "
+        "on: stop, or leave them out.",
+    )
+    write: NewTexts | None = Field(None, description="Let models write more texts to learn from.")
+    recipe: Recipe = Field(
+        Recipe(), description="How the model is trained; default: as in (Kartáč et al. 2025)."
+    )
+    checkpoints: str = Field(
+        "cache/training",
+        description="The folder where a training is kept, whole or begun: none is done twice.",
+    )
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if self.teacher == self.judge:
+            raise ValueError("a judge cannot be its own teacher")
+        if len(set(self.datasets)) < len(self.datasets):
+            raise ValueError("datasets names one twice")
+        if self.write and len(set(self.write.models)) < len(self.write.models):
+            raise ValueError("write.models names one twice")
+        return self
+
+
 Bar = Annotated[float, Field(allow_inf_nan=False)]
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
@@ -71,10 +151,10 @@ class Confusion(Card):
 class Caps(Card):
     """The most that may be spent; what it is spent on is kept, whatever happens."""
 
-    max_usd: float | None = Field(
+    max_usd: Access[float | None] = Field(
         None, ge=0, description="US dollars, by the model cards' prices; default: no limit."
     )
-    max_requests: int | None = Field(
+    max_requests: Access[int | None] = Field(
         None, ge=0, description="Replies asked for (two draws are two); default: no limit."
     )
 
@@ -84,7 +164,9 @@ class Study(Caps):
 
     study: Slug = Field(description="The id: results are written to results/<study>.")
     seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
-    data: str = Field("data", description="The folder that `{data}` in a card's paths stands for.")
+    data: Access[str] = Field(
+        "data", description="The folder that `{data}` in a card's paths stands for."
+    )
     datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
     judges: list[Slug] = Field(min_length=1, description="Judge cards.")
     aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
@@ -98,7 +180,7 @@ class Study(Caps):
         description="Perturbation cards: of single texts for discernment and confusion; texts in "
         "a row, and texts of every rating.",
     )
-    methods: list[MethodName] = Field(
+    methods: list[Slug] = Field(
         min_length=1,
         description="What is computed; coverage and cost always are, and spans "
         "where a judge lists errors with their places.",
@@ -112,7 +194,7 @@ class Study(Caps):
         description="Discernment: a card of expert weights of aspects (config/weights); default: "
         "all aspects weigh the same.",
     )
-    drafter: Slug | None = Field(
+    drafter: Access[Slug | None] = Field(
         None,
         description="The model card that drafts the steps and sub-aspects that cards lack "
         "(`judgescope draft`); a run does not need it.",
@@ -127,7 +209,7 @@ class Study(Caps):
     store: str = Field(
         "cache/replies", description="The folder of the reply store, which studies may share."
     )
-    caps: dict[Slug, Caps] = Field(
+    caps: Access[dict[Slug, Caps]] = Field(
         {}, description="Model -> its own caps, beside those of the whole study."
     )
     comparison: Comparison = Field(Comparison(), description="How judges are compared.")
@@ -173,12 +255,8 @@ class Study(Caps):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         for key in ("datasets", "judges", "aspects", "criteria", "perturbations", "methods"):
-            names = getattr(self, key)
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f"{key} names {', '.join(twice)} twice")
-        if (needy := sorted(DAMAGING & set(self.methods))) and not self.perturbations:
-            raise ValueError(f"the method {needy[-1]} needs `perturbations`")
+            if twice := repeated(getattr(self, key)):
+                raise ValueError(f"{key} names {twice} twice")
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
                 f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "

@@ -9,7 +9,8 @@ import pytest
 
 from data_samples import card, jsonl
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.files import Found, pick, read_rows, resolve, sha256_of, verify
+from judgescope.data.files import RoleFiles, resolve, sha256_of, verify
+from judgescope.data.rows import pick, read_rows
 
 
 def message(error: pytest.ExceptionInfo[Any]) -> str:
@@ -101,7 +102,7 @@ def test_one_file_has_its_own_hash_and_several_the_hash_of_their_list(tmp_path: 
         digests[name] = hashlib.sha256(name.encode()).hexdigest()
     assert sha256_of([(tmp_path / "a.csv", {})]) == digests["a.csv"]
     lines = "".join(f"{name} {digest}\n" for name, digest in digests.items())
-    found: Found = [(tmp_path / "b.csv", {}), (tmp_path / "a.csv", {})]
+    found: RoleFiles = [(tmp_path / "b.csv", {}), (tmp_path / "a.csv", {})]
     assert sha256_of(found) == hashlib.sha256(lines.encode()).hexdigest()
 
 

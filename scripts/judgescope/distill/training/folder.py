@@ -1,7 +1,7 @@
-"""Where a training is kept: its checkpoints while it runs, then what came of it, for all studies.
+"""The folder of a training: its checkpoints while it runs, then its result, for all studies.
 
-The folder's name says all that the result depends on. Nobody writes there but who holds its lock,
-which the kernel takes back from a process that is gone, kill -9 too.
+Its name is a hash of all that the result depends on. Only the holder of its lock writes there; the
+kernel releases the lock of a process that has ended, also by kill -9.
 """
 
 import fcntl
@@ -17,10 +17,10 @@ from pathlib import Path
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import TrainSpec
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 
 METHOD = 1
-"""Counted up whenever the same input gives another result: what is kept is then made anew."""
+"""Counted up whenever the same input gives another result: all is then trained again."""
 PACKAGES = ("accelerate", "peft", "torch", "transformers")
 WHOLE = "whole"
 """The file in a checkpoint that is written when all others are on the disk."""
@@ -35,21 +35,21 @@ def key_of(spec: TrainSpec) -> str:
     file `student` has what was found of the base: its chat template, and its commit on the hub.
     """
     known = json.loads(Path(spec.student).read_text(encoding="utf-8"))
-    told = {
+    inputs = {
         "method": METHOD,
         **{"model": spec.model.card, "seed": spec.seed, "recipe": spec.recipe},
         **{"train": _sha256(Path(spec.train)), "held_out": _sha256(Path(spec.held_out))},
         **{name: known[name] for name in ("chat_template", "commit")},
         "versions": {name: version(name) for name in PACKAGES},
     }
-    return hashlib.sha256(canonical(told).encode()).hexdigest()
+    return hashlib.sha256(canonical(inputs).encode()).hexdigest()
 
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-class Place:
+class TrainingFolder:
     """The folder of one training."""
 
     def __init__(self, checkpoints: Path, key: str) -> None:
@@ -77,18 +77,18 @@ class Place:
         """Return whether the training is done."""
         return self.result.is_dir()
 
-    def last(self) -> Path | None:
+    def last_checkpoint(self) -> Path | None:
         """Return the last whole checkpoint; those that are not whole are removed."""
-        found = {}
+        checkpoints = {}
         for path in self.steps.glob("checkpoint-*"):
             if (path / WHOLE).is_file():
-                found[int(path.name.rpartition("-")[2])] = path
+                checkpoints[int(path.name.rpartition("-")[2])] = path
             else:
                 shutil.rmtree(path)
-        return found[max(found)] if found else None
+        return checkpoints[max(checkpoints)] if checkpoints else None
 
-    def whole(self, step: int) -> None:
-        """Say of a step's checkpoint that it is whole."""
+    def mark_whole(self, step: int) -> None:
+        """Mark a step's checkpoint as whole, once it is on the disk."""
         folder = self.steps / f"checkpoint-{step}"
         _sync(*(path for path in folder.iterdir() if path.is_file()))
         (folder / WHOLE).touch()
@@ -96,16 +96,16 @@ class Place:
 
     @contextmanager
     def finishing(self) -> Iterator[Path]:
-        """Give a folder for the result, which is there when all of it is."""
-        beside = self.folder / "result.part"
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir()
-        yield beside
-        _sync(*(path for path in beside.iterdir() if path.is_file()), beside)
-        beside.rename(self.result)
+        """Give a folder for the result, which gets its name when it is whole."""
+        part = self.folder / "result.part"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        yield part
+        _sync(*(path for path in part.iterdir() if path.is_file()), part)
+        part.rename(self.result)
 
-    def hand_on(self, adapter: Path, log: Path, losses: Path) -> None:
-        """Copy the result to where a study wants it; its checkpoints are of no use any more."""
+    def copy_result(self, adapter: Path, log: Path, losses: Path) -> None:
+        """Copy the result to a study's files, and remove the checkpoints."""
         shutil.rmtree(self.steps, ignore_errors=True)
         adapter.mkdir(parents=True, exist_ok=True)
         for name in ADAPTER_FILES:

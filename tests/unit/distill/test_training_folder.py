@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import TrainSpec
-from judgescope.distill.training import place
-from judgescope.distill.training.place import Place, key_of
+from judgescope.distill.training import folder as training_folder
+from judgescope.distill.training.folder import TrainingFolder, key_of
 from judgescope.replies.specs import ModelSpec
-from judgescope.schema.cards.vllm import ADAPTER_FILES
+from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
 
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrainSpec:
-    monkeypatch.setattr(place, "version", lambda name: f"{name} 1")
+    monkeypatch.setattr(training_folder, "version", lambda name: f"{name} 1")
     for name in ("train", "held_out"):
         (tmp_path / name).write_text(name, encoding="utf-8")
     for name in ("student", "other"):
@@ -64,35 +64,38 @@ def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
         model=ModelSpec(card=spec.model.card, folder="there", data="there"),
     )
     assert before == key_of(elsewhere) == key_of(spec)
-    monkeypatch.setattr(place, "version", lambda name: f"{name} 2")
+    monkeypatch.setattr(training_folder, "version", lambda name: f"{name} 2")
     assert key_of(spec) != before
 
 
 def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
-    kept = Place(tmp_path, "key")
-    assert kept.last() is None
+    kept = TrainingFolder(tmp_path, "key")
+    assert kept.last_checkpoint() is None
     for step in (5, 10, 15):
         (kept.steps / f"checkpoint-{step}").mkdir(parents=True)
         (kept.steps / f"checkpoint-{step}" / "weights").write_text("w")
-    kept.whole(5)
-    kept.whole(10)
-    assert kept.last() == kept.steps / "checkpoint-10"
+    kept.mark_whole(5)
+    kept.mark_whole(10)
+    assert kept.last_checkpoint() == kept.steps / "checkpoint-10"
     assert sorted(path.name for path in kept.steps.iterdir()) == ["checkpoint-10", "checkpoint-5"]
 
 
 def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
-    with Place(tmp_path, "key").held():
-        with pytest.raises(UserError, match="another job") as caught, Place(tmp_path, "key").held():
+    with TrainingFolder(tmp_path, "key").held():
+        with (
+            pytest.raises(UserError, match="another job") as caught,
+            TrainingFolder(tmp_path, "key").held(),
+        ):
             pass
         assert caught.value.where == str(tmp_path / "key")
-        with Place(tmp_path, "other").held():
+        with TrainingFolder(tmp_path, "other").held():
             pass
-    with Place(tmp_path, "key").held():
+    with TrainingFolder(tmp_path, "key").held():
         pass
 
 
 def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Path) -> None:
-    kept = Place(tmp_path / "kept", "key")
+    kept = TrainingFolder(tmp_path / "kept", "key")
     (kept.steps / "checkpoint-5").mkdir(parents=True)
     with pytest.raises(KeyboardInterrupt), kept.finishing() as folder:
         (folder / "adapter_config.json").write_text("half")
@@ -102,11 +105,11 @@ def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Pa
         assert not list(folder.iterdir())
         for name in ADAPTER_FILES:
             (folder / name).write_text(name)
-        write_table("training", table_of("training", []), folder / place.LOG)
-        write_table("losses", table_of("losses", []), folder / place.LOSSES)
+        write_table("training", table_of("training", []), folder / training_folder.LOG)
+        write_table("losses", table_of("losses", []), folder / training_folder.LOSSES)
     assert kept.finished
     out = tmp_path / "out"
-    kept.hand_on(out / "adapter", out / "log.parquet", out / "losses.parquet")
+    kept.copy_result(out / "adapter", out / "log.parquet", out / "losses.parquet")
     assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(ADAPTER_FILES)
     assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
     assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]

@@ -1,19 +1,19 @@
-"""What is checked of a judge that shall be trained, before a teacher is asked about anything."""
+"""Whether a judge can be trained on this machine, checked before its teacher is asked anything."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.distill.training.base import Base
-from judgescope.distill.training.examples import Chat
-from judgescope.distill.training.memory import GB, free, needed
+from judgescope.distill.training.base import GB, Base, Chat, Size
 from judgescope.distill.training.train import adapted
 from judgescope.schema.cards import Recipe
 
 RECIPE = "study, key distill.recipe"
-NUMBERS = ("float32", "bfloat16", "float16")
+MEMINFO = Path("/proc/meminfo")
+FLOAT32 = 4
 Row = Mapping[str, Any]
 
 
@@ -37,10 +37,12 @@ def check_device(device: str) -> None:
 
 def check_dtype(base: Base, device: str) -> None:
     """Raise UserError if the device cannot train with the numbers of the base's weights."""
-    able = list(NUMBERS) if device == "cuda" else [one for one in NUMBERS if one != "float16"]
-    modern = device == "cpu" or import_module("torch").cuda.is_bf16_supported(False)
-    if not modern:  # it would emulate them, and vLLM refuses
-        able.remove("bfloat16")
+    able = ["float32"]
+    # a GPU without bfloat16 would emulate it, and vLLM refuses
+    if device == "cpu" or import_module("torch").cuda.is_bf16_supported(False):
+        able.append("bfloat16")
+    if device == "cuda":
+        able.append("float16")
     if base.dtype not in able:
         raise UserError(
             f"a training on this {'GPU' if device == 'cuda' else 'CPU'} cannot have such numbers",
@@ -118,3 +120,41 @@ def check_memory(base: Base, recipe: Recipe, estimate: int, room: int) -> None:
             todo="make device_batch smaller, name a smaller base, or end what else runs there; "
             "quantized weights, which would be smaller, cannot be trained",
         )
+
+
+def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> int:
+    """P·b + (20 + 2b)·T + n·L·h·b + n·T/(r·L)·(2b + 4) + m·v·(2b + 12) bytes, about.
+
+    P and T: parameters of the base and of the adapter; b: bytes of a number of the base; L, h, v:
+    its layers, their width and its vocabulary; r: the adapter's rank; n and m: tokens at once on
+    the device, of `batch` examples that have at most `tokens`, `replies` of them in the reply.
+
+    The terms are (1) the base; (2) the adapter, its gradient, two moments and a step's update in
+    float32, and the adapter and its gradient in the base's numbers; (3) what
+    goes into each layer, all that is kept under gradient checkpointing; (4) the one layer that is
+    computed again: what goes into and comes out of its linear layers, the gradient, and a float32
+    copy for the adapter. A linear layer from i to o numbers has r·(i + o) parameters in the
+    adapter, so that T/(r·L) numbers go in and out in each layer; (5) the predictions of the
+    replies' tokens and their gradient, and three times that in float32.
+    """
+    length, predicted = batch * tokens, batch * replies
+    return (
+        size.parameters * size.width
+        + size.trainable * (5 * FLOAT32 + 2 * size.width)
+        + length * size.layers * size.hidden * size.width
+        + length * size.trainable // (rank * size.layers) * (2 * size.width + FLOAT32)
+        + predicted * size.vocabulary * (2 * size.width + 3 * FLOAT32)
+    )
+
+
+def free(device: str) -> int:
+    """Return the bytes that are free on the device now: a GPU's, or the machine's."""
+    if device == "cuda":
+        return int(import_module("torch").cuda.mem_get_info()[0])
+    return available(MEMINFO.read_text(encoding="utf-8"))
+
+
+def available(meminfo: str) -> int:
+    """Return the bytes that Linux can give to a process without swapping."""
+    [line] = (line for line in meminfo.splitlines() if line.startswith("MemAvailable:"))
+    return int(line.split()[1]) * 1024

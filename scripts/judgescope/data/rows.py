@@ -1,0 +1,369 @@
+"""Rows of JSON, JSONL, CSV, TSV and Parquet files, and XML, all without trust in what they hold."""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from judgescope.core.errors import UserError
+from judgescope.core.resource_limits import bounded_memory
+
+Row = dict[str, Any]
+
+DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+MOST_UNFOLDED = 2 << 30
+"""Bytes of all cells of a Parquet file, and bytes of memory to count them in."""
+BATCH = 256
+"""Rows of a Parquet file that are unfolded at a time."""
+CELL = 16
+"""Bytes that every cell counts beside its content: a billion empty ones are too many, too."""
+DICTIONARY = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY"))
+SIMPLE = frozenset(("PLAIN", "RLE", "BIT_PACKED")) | DICTIONARY
+"""Encodings of columns that Arrow can read without repeating what their dictionaries hold."""
+
+
+def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
+    """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
+
+    `kind` tells which of these it is, where the ending of its name does not. Row numbers are what
+    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1), else
+    the position, from 1. Raises UserError for other endings, for bytes that are not UTF-8, and for
+    what is not rows.
+    """
+    reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
+    if reader is None:
+        raise UserError(
+            "this kind of file is not read", where=str(path), got=path.suffix, allowed=_READERS
+        )
+    return reader(path)
+
+
+def read_text(path: Path) -> str:
+    """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError.
+
+    A NUL is no text: UTF-16 without its mark is full of them.
+    """
+    content = path.read_bytes()
+    try:
+        offset, text = content.find(0), content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        offset, text = error.start, ""
+    if offset >= 0:
+        line = content.count(b"\n", 0, offset) + 1
+        raise UserError(
+            "this file is not UTF-8" if not text else "there is a NUL in this file: is it UTF-16?",
+            where=f"{path}, line {line}, byte offset {offset}",
+            got=content[offset : offset + 1],
+            todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
+        )
+    return text.removeprefix("\ufeff")
+
+
+def read_object(path: Path) -> Row:
+    """Return a JSON file that is one object, or raise UserError."""
+    content = _parsed(read_text(path), path, 1)
+    if not isinstance(content, dict):
+        raise UserError("this is no JSON object", where=str(path), got=type(content).__name__)
+    return content
+
+
+def all_rows(paths: Iterable[Path]) -> list[tuple[Path, int, Row]]:
+    """Return the rows of several files, each with its file and number."""
+    return [(path, number, row) for path in paths for number, row in read_rows(path)]
+
+
+def cell_list(cell: object) -> list[Any] | None:
+    """Return the list that a cell is or holds in JSON, None for any other cell."""
+    if isinstance(cell, str) and cell.startswith("["):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return None
+    return cell if isinstance(cell, list) else None
+
+
+def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield number, _object(_parsed(line, path, number), path, number)
+
+
+def _json(path: Path) -> Iterator[tuple[int, Row]]:
+    content = _parsed(read_text(path), path, 1)
+    if not isinstance(content, list):
+        raise UserError(
+            "a JSON file of rows is a list of objects", where=str(path), got=type(content).__name__
+        )
+    for number, row in enumerate(content, start=1):
+        yield number, _object(row, path, number)
+
+
+def _object(row: object, path: Path, number: int) -> Row:
+    if not isinstance(row, dict):
+        raise UserError("a row is a JSON object", where=f"{path}, row {number}", got=row)
+    return row
+
+
+def _parsed(text: str, path: Path, first_line: int) -> Any:
+    """Return what JSON says, or raise UserError, also for a key that comes twice in an object."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"this is not JSON: {error.msg}",
+            where=f"{path}, line {first_line + error.lineno - 1}, column {error.colno}",
+            got=text[max(0, error.pos - 20) : error.pos + 20],
+        ) from error
+    except KeyError as error:
+        raise UserError(
+            "a key comes twice in an object", where=f"{path}, line {first_line}", got=error.args[0]
+        ) from None
+    except (ValueError, RecursionError) as error:  # too many digits, or lists within lists
+        raise UserError(
+            f"this JSON cannot be read: {error}", where=f"{path}, line {first_line}"
+        ) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Row:
+    """Return an object, or raise KeyError: of two such entries `json` would keep the last."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise KeyError(next(key for key in entries if keys.count(key) > 1))
+    return entries
+
+
+def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
+    csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
+    lines = io.StringIO(read_text(path), newline="")
+    reader = csv.reader(lines, delimiter=delimiter)
+    header = next(reader, [])
+    other = next((sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None)
+    if other is not None:
+        raise UserError(
+            f"the header is one cell: is this table separated by {DELIMITERS[other]}?",
+            where=f"{path}, row 1",
+            got=header[0],
+            todo="save it with commas, or with tabs under a name that ends in .tsv",
+        )
+    _check_columns(header, f"{path}, row 1")
+    for number, cells in enumerate(reader, start=2):
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise UserError(
+                "this row has another number of cells than the header",
+                where=f"{path}, row {number} (ends in line {reader.line_num})",
+                got=len(cells),
+                allowed=str(len(header)),
+            )
+        yield number, dict(zip(header, cells, strict=True))
+
+
+def _check_columns(names: list[str], where: str) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError("a column comes twice", where=where, got=twice[0])
+
+
+def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a Parquet file, a batch at a time: kilobytes may unfold into gigabytes.
+
+    A file of more than MOST_UNFOLDED bytes is refused: by what it says of itself, before anything
+    is read, and by what its batches would unfold into, before the first row.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            _check_announced(file.metadata)
+            names = file.schema_arrow.names
+            _check_columns(names, str(path))
+            folded = _with_dictionary(file.metadata, names)
+        with pq.ParquetFile(path, read_dictionary=folded) as file:
+            _check_unfolded(file)
+            yield from enumerate(_parquet_rows(file, path), start=1)
+    except OverflowError as error:
+        raise UserError(
+            f"this file unfolds into too much: {error}",
+            where=str(path),
+            got=f"{path.stat().st_size:,} bytes",
+            allowed=f"{MOST_UNFOLDED:,} bytes unfolded",
+            todo="split it, or leave out rows and columns that the study does not need",
+        ) from None
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise UserError(f"this is not a Parquet file: {error}", where=str(path)) from error
+
+
+def _check_announced(metadata: pq.FileMetaData) -> None:
+    """Raise OverflowError by the uncompressed bytes, with every fixed width and every cell."""
+    widths = [max(metadata.schema.column(n).length, 0) for n in range(metadata.num_columns)]
+    announced = sum(
+        max(chunk.total_uncompressed_size, chunk.num_values * widths[column])
+        + chunk.num_values * CELL
+        for column, chunk in _chunks(metadata)
+    )
+    if announced > MOST_UNFOLDED:
+        raise OverflowError(f"it announces {announced:,} bytes")
+
+
+def _with_dictionary(metadata: pq.FileMetaData, names: list[str]) -> list[str]:
+    """Return the columns of texts whose dictionaries can be read as they are; none within others.
+
+    Arrow reads a dictionary within lists only where it has no second part.
+    """
+    encodings: dict[str, set[str]] = {}
+    for column, chunk in _chunks(metadata):
+        decimal = metadata.schema.column(column).logical_type.type == "DECIMAL"
+        if chunk.physical_type == "BYTE_ARRAY" and not decimal and chunk.path_in_schema in names:
+            encodings.setdefault(chunk.path_in_schema, set()).update(chunk.encodings)
+    return [name for name, used in encodings.items() if used & DICTIONARY and used <= SIMPLE]
+
+
+def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, pq.ColumnChunkMetaData]]:
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in range(metadata.num_columns):
+            yield column, group.column(column)
+
+
+def _check_unfolded(file: pq.ParquetFile) -> None:
+    """Raise OverflowError by what the batches unfold into, before any row is made of them."""
+    unfolded = 0
+    # no thread can begin where memory has run out
+    batches = file.iter_batches(batch_size=BATCH, use_threads=False)
+    with bounded_memory(MOST_UNFOLDED):
+        for batch in batches:
+            unfolded += sum(map(_unfolded, batch.columns))
+            if unfolded > MOST_UNFOLDED:
+                raise OverflowError(f"its first rows alone have {unfolded:,} bytes")
+
+
+def _unfolded(column: pa.Array) -> int:
+    """Return the bytes of a column's cells, an entry of a dictionary as often as it comes."""
+    size = CELL * len(column)
+    if isinstance(column, pa.DictionaryArray):
+        lengths = pc.binary_length(column.dictionary).cast(pa.int64())
+        return size + (pc.sum(lengths.take(column.indices)).as_py() or 0)
+    return size + int(column.nbytes)
+
+
+def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[Row]:
+    for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
+        names = batch.schema.names
+        pairs = zip(names, batch.columns, strict=True)
+        columns = [_cells(column, f"{path}, column {name}") for name, column in pairs]
+        for cells in zip(*columns, strict=True):
+            yield dict(zip(names, cells, strict=True))
+
+
+def _cells(column: pa.Array, where: str) -> list[Any]:
+    try:
+        if isinstance(column, pa.DictionaryArray):  # several times as fast as cell by cell
+            column = column.dictionary_decode()
+        cells: list[Any] = column.to_pylist()
+    except MemoryError:
+        raise
+    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates far away
+        raise UserError(f"a value cannot be read: {error}", where=where) from error
+    return cells
+
+
+_READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": partial(_csv, delimiter="\t"),
+    ".parquet": _parquet,
+}
+
+
+class _TreeBuilder(ElementTree.TreeBuilder):
+    """Builds a tree, and refuses a document type, which could declare entities."""
+
+    def doctype(self, name: str, *_: object) -> None:
+        raise UserError(
+            "XML of a data set declares no document type", where="", got=f"<!DOCTYPE {name}"
+        )
+
+
+def read_xml(path: Path) -> ElementTree.Element:
+    """Return the root of an XML file, or raise UserError with the line at which it is none."""
+    parser = ElementTree.XMLParser(target=_TreeBuilder())
+    try:
+        return ElementTree.parse(path, parser).getroot()
+    except UserError as error:
+        error.where = str(path)
+        error.todo = "delete the declaration; the published files have none"
+        raise
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise UserError(f"this is not XML: {error}", where=str(path)) from error
+
+
+Step = str | int
+ALL = -1
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
+
+
+def pick(row: Row, path: str, where: str) -> Any:
+    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[*].b` (a list).
+
+    A column of exactly this name comes first. Below a null everything is null. Raises UserError,
+    at `where`, for a key or position that is not there.
+    """
+    if isinstance(row, dict) and path in row:
+        return row[path]
+    values: list[Any] = [row]
+    steps = _steps(path)
+    for step in steps:
+        if step == ALL:
+            values = [entry for value in values for entry in _entries(value, path, where)]
+        else:
+            values = [_child(value, step, path, where) for value in values]
+    return values if ALL in steps else values[0]
+
+
+@lru_cache(maxsize=256)
+def _steps(path: str) -> tuple[Step, ...]:
+    """Split a path; one that is not written as a path is a column's name."""
+    if not re.fullmatch(rf"[^.\[\]]+(?:{_STEP.pattern})*", path):
+        return (path,)
+    return tuple(
+        name or (ALL if index == "*" else int(index)) for name, index in _STEP.findall(path)
+    )
+
+
+def _entries(value: object, path: str, where: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise UserError(f"`{path}` needs a list", where=where, got=value)
+    return value
+
+
+def _child(value: Any, step: Step, path: str, where: str) -> Any:
+    if value is None:
+        return None
+    if isinstance(step, int):
+        entries = _entries(value, path, where)
+        if step < len(entries):
+            return entries[step]
+        raise UserError(f"`{path}`: the list has {len(entries)} entries", where=where, got=step)
+    if isinstance(value, dict) and step in value:
+        return value[step]
+    keys = [str(key) for key in value] if isinstance(value, dict) else []
+    raise UserError(
+        f"there is no column or key `{path}`",
+        where=where,
+        got=step,
+        allowed=keys or "nothing: there is no object",
+    )

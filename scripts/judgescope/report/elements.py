@@ -1,4 +1,4 @@
-"""What a page is made of: sections of blocks. No HTML here, and no method."""
+"""What a page is made of: sections of blocks, and the cells of tables. No HTML, no method."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,24 +6,26 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from judgescope.core.slugs import slug
-from judgescope.report import numbers, words
+from judgescope.report import words
 from judgescope.report.marked import Piece
-from judgescope.report.rows import Row
+from judgescope.report.rows import Place, Row
 from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH
 
 LONGEST = 600
-"""A longer table is not shown among others: it has a page of its own."""
+"""A table with more rows has a page of its own."""
 LONG_TABLES = "long"
-"""Where these pages lie, beside the report."""
+"""The folder of these pages, beside the report."""
 FLAT = "°"
 NO_WIDTH_TOLD = (
     f"{FLAT} No width: the value is the same without any one source, or differs in ties alone. "
     "That is no certainty: other sources may differ."
 )
 LONG = 1000
-"""Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
+"""Characters of remarks on overlapping errors that need no scrolling."""
+SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)
+"""Shares at which the next shade begins."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,11 @@ class Cell:
     @property
     def exact(self) -> list[tuple[str, str]]:
         """Return the numbers behind the cell, unrounded, by the names of its attributes."""
-        told = {"v": self.sort}
+        values = {"v": self.sort}
         if row := self.row:
-            told |= {"lo": row.lo, "hi": row.hi, "n": row.n}
-            told |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
-        return [(name, numbers.exact(one)) for name, one in told.items() if one is not None]
+            values |= {"lo": row.lo, "hi": row.hi, "n": row.n}
+            values |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
+        return [(name, words.exact(value)) for name, value in values.items() if value is not None]
 
     @property
     def flat(self) -> bool:
@@ -58,14 +60,23 @@ class Cell:
         return self.interval.endswith(FLAT)
 
 
+NO_CELL = Cell("", style="none")
+UNDEFINED = Cell(words.DASH, style="undefined")
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column's heading, small print below it, and the heading above that it shares."""
+    """A column's heading, small print below it, and the heading above that it shares.
+
+    `statistic` and `place` say which numbers of a result table are in it.
+    """
 
     text: str
     note: str = ""
     group: str = ""
     style: str = "number"
+    statistic: str = field(default="", repr=False)
+    place: Place = field(default_factory=Place, repr=False)
 
 
 @dataclass(frozen=True)
@@ -105,17 +116,17 @@ class Table:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Return the shared headings and how many columns each spans; empty without any."""
-        found: list[tuple[str, int]] = []
+        spans: list[tuple[str, int]] = []
         for column in self.columns:
-            if found and found[-1][0] == column.group:
-                found[-1] = (column.group, found[-1][1] + 1)
+            if spans and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
             else:
-                found.append((column.group, 1))
-        return found if any(name for name, _ in found) else []
+                spans.append((column.group, 1))
+        return spans if any(name for name, _ in spans) else []
 
     @property
-    def told(self) -> list[str]:
-        """Return what stands below: the notes, and what an interval without width is."""
+    def all_notes(self) -> list[str]:
+        """Return the notes, and what an interval without width is where there is one."""
         cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
         return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
 
@@ -165,13 +176,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge, the way to its card, what is said of it in a sentence, and what that rests on."""
+    """A judge, the way to its card, the sentence about it, and its evidence."""
 
     kind: ClassVar[str] = "verdict"
     judge: str
     href: str
     sentence: str
-    evidence: "Table"
+    evidence: Table
 
 
 @dataclass(frozen=True)
@@ -205,27 +216,27 @@ class Heading:
 class Part:
     """A part of a text: plain, a gap, or marked with a `shade`; `sign` stands behind it.
 
-    `told` are the places, in what is told of its group, of what is told of it; none if not marked.
+    `errors` are the positions of its remarks among those of its group; none if it is not marked.
     """
 
     text: str
     gap: bool = False
     shade: str = ""
-    told: Sequence[int] = ()
+    errors: Sequence[int] = ()
     sign: str = ""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Neighbouring parts of a text that share errors, and what is told of each error, by id."""
+    """Neighbouring parts of a text that share errors, and (id, remark) of each error."""
 
     parts: Sequence[Part]
-    told: Sequence[tuple[str, str]] = ()
+    remarks: Sequence[tuple[str, str]] = ()
 
     @property
     def long(self) -> bool:
-        """Return whether what is told may have to be scrolled."""
-        return sum(len(one) for _, one in self.told) > LONG
+        """Return whether the remarks may have to be scrolled."""
+        return sum(len(remark) for _, remark in self.remarks) > LONG
 
 
 @dataclass(frozen=True)
@@ -272,11 +283,11 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Case:
-    """One judgment to look at: where it is, its numbers, its texts, and where there is more."""
+    """One judgment: which text and aspect, its numbers, its texts, and where there is more."""
 
     kind: ClassVar[str] = "case"
     title: str
-    place: str
+    about: str
     facts: Sequence[tuple[str, str]]
     excerpts: Sequence[Excerpt]
     href: str = ""
@@ -292,7 +303,7 @@ class Section:
     id: str
     title: str
     lead: str
-    blocks: Sequence[Block] = field(default=())
+    blocks: Sequence[Block] = ()
 
 
 def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: str = "") -> Cell:
@@ -302,23 +313,31 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
     or sources is then no number (`of_few`).
     """
     if row is None:
-        return Cell(numbers.DASH, notes=("not planned",), style="undefined")
+        return Cell(words.DASH, notes=("not planned",), style="undefined")
     if row.value is None:
-        return Cell(numbers.DASH, notes=(words.spoken(row.note),), style="undefined")
-    told = _counts(row)
+        return Cell(words.DASH, notes=(words.spoken(row.note),), style="undefined")
+    numbers = counts_of(row)
     if of_few(row) and not counts:
-        return Cell(short(row), title=told, style="undefined", mark=mark)
-    missing = () if counts or not row.n_missing else (f"{numbers.count(row.n_missing)} missing",)
+        return Cell(short(row), title=numbers, style="undefined", mark=mark)
+    missing = () if counts or not row.n_missing else (f"{words.count(row.n_missing)} missing",)
     return Cell(
         words.written(row.statistic, row.value),
         interval=interval(row),
-        notes=(told,) if counts else missing,
-        title="; ".join(part for part in (told, row.method, row.note) if part),
+        notes=(numbers,) if counts else missing,
+        title="; ".join(part for part in (numbers, row.method, row.note) if part),
         sort=row.value,
         style=f"number {style}".strip(),
         mark=mark,
         row=row,
     )
+
+
+def counts_of(row: Row) -> str:
+    """Return n, and how many are missing and tied where some are."""
+    parts = [f"n = {words.count(row.n)}"]
+    parts += [f"{words.count(row.n_missing)} missing"] if row.n_missing else []
+    parts += [f"{words.count(row.n_tied)} tied"] if row.n_tied else []
+    return ", ".join(parts)
 
 
 def interval(row: Row) -> str:
@@ -342,55 +361,34 @@ def of_few(row: Row) -> bool:
 def figures(row: Row) -> str:
     """Return an estimate as one text: value and interval."""
     if row.value is None:
-        return f"{numbers.DASH} ({words.spoken(row.note)})"
+        return f"{words.DASH} ({words.spoken(row.note)})"
     return f"{short(row)} {interval(row)}".strip()
 
 
 def short(row: Row) -> str:
     """Return an estimate's value alone, n where a correlation is one of few."""
     if row.value is None:
-        return numbers.DASH
+        return words.DASH
     if of_few(row):
-        return f"n = {numbers.count(row.n)}"
+        return f"n = {words.count(row.n)}"
     return words.written(row.statistic, row.value)
 
 
-def whole(number: int) -> Cell:
+def count_cell(number: int) -> Cell:
     """Return the cell of a count; 0 is shown faintly."""
-    return Cell(numbers.count(number), sort=number, style="number" if number else "number none")
+    return Cell(words.count(number), sort=number, style="number" if number else "number none")
 
 
-SHARES = (0.1, 0.25, 0.5, 0.75)
-"""Of a row's texts: where the next shade begins."""
+def heat(share: float, steps: Sequence[float] = SHADE_STEPS) -> str:
+    """Return the style of a cell that is shaded, a step for each of `steps` that is reached."""
+    return f"heat-{sum(share >= step for step in steps)}"
 
 
-def shaded(number: int, total: int, *, wanted: bool) -> Cell:
-    """Return a number of a table of classes, shaded by its share of the row's `total`.
-
-    One that is `wanted` is outlined.
-    """
-    share = number / total if total else 0
-    shade = f"heat-{sum(share >= step for step in SHARES)}"
-    plain = whole(number)
-    return Cell(plain.text, sort=number, style=f"{plain.style} {shade}{' wanted' * wanted}")
-
-
-def dollars(price: float | None) -> Cell:
+def dollars_cell(price: float | None) -> Cell:
     """Return a price in US dollars; None where it is not known."""
-    if price is None:
-        return Cell("–", sort=None)
-    return Cell(numbers.dollars(price), sort=price)
+    return Cell(words.DASH) if price is None else Cell(words.dollars(price), sort=price)
 
 
 def words_cell(text: str) -> Cell:
     """Return a cell of text."""
     return Cell(text, style="words")
-
-
-def _counts(row: Row) -> str:
-    parts = [f"n = {numbers.count(row.n)}"]
-    if row.n_missing:
-        parts.append(f"{numbers.count(row.n_missing)} missing")
-    if row.n_tied:
-        parts.append(f"{numbers.count(row.n_tied)} tied")
-    return ", ".join(parts)

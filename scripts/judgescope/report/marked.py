@@ -12,8 +12,8 @@ from rapidfuzz.distance import Levenshtein
 
 from judgescope.perturb.edits import Edit, may_cut
 from judgescope.report.html import UNWRITABLE
-from judgescope.report.numbers import plural
 from judgescope.report.specs import PerturbationCard
+from judgescope.report.words import plural
 
 LONGEST = 2_000
 """Up to so many characters, marks included, a text is shown whole."""

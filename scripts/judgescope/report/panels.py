@@ -20,7 +20,7 @@ from judgescope.report.charts import (
     label_of,
     layer,
 )
-from judgescope.report.numbers import MINUS
+from judgescope.report.words import MINUS
 
 COLUMNS, WIDE, HIGH = 3, 240, 190
 """Panels of ensembles in a row, and the pixels of one with what belongs to it."""

@@ -16,8 +16,8 @@ from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.html import environment_of, finished
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
-from judgescope.report.numbers import count
 from judgescope.report.specs import DamagedSet, PerturbationCard, SpotcheckSpec
+from judgescope.report.words import count
 from judgescope.schema.tables import read_table
 
 DRAWN, UNDONE = 10, 3

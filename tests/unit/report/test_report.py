@@ -15,8 +15,8 @@ import pytest
 import report_study as study
 from judgescope.report import elements, headline
 from judgescope.report.charts import Series, signs
-from judgescope.report.page import render, sections_of
-from judgescope.report.parts import write_long_tables
+from judgescope.report.page import render, write_long_tables
+from judgescope.report.sections import sections_of
 from report_setup import LOADS, Page
 
 HOME = Path(__file__).resolve().parents[3]

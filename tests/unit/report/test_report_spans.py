@@ -234,13 +234,13 @@ def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> Non
     assert [part.text for part in parts(second.markings[1])] == [TEXT]
     gamma = first.markings[2]
     assert "".join(part.text for part in parts(gamma)) == TEXT
-    told = [(part.text, part.shade, part.sign, part.told) for part in parts(gamma) if part.told]
+    told = [(part.text, part.shade, part.sign, part.errors) for part in parts(gamma) if part.errors]
     assert told == [
         ("Owls ", "shade-5", "", [0]),
         ("won", "shade-5 several", "5", [0, 1]),
         (" 9 t", "shade-2", "2", [1]),
     ]
-    assert [len(group.told) for group in gamma.groups] == [0, 2, 0]
+    assert [len(group.remarks) for group in gamma.groups] == [0, 2, 0]
     assert len(gamma.nowhere) == 1 and "severity 3" in gamma.nowhere[0]
 
 
@@ -266,7 +266,7 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
     # much is marked at the start, so that the text ends early; one has no length
     errors = [error(at * 900, at * 900 + 850) for at in range(30)] + [error(5, 5)]
     found = marking(report, "word " * 6000, errors)
-    marked = sum(len(group.told) for group in found.groups)
+    marked = sum(len(group.remarks) for group in found.groups)
     assert found.about == "31 errors" and 0 < marked < 20
     away = [one for one in found.nowhere if one.startswith("in the part that is not shown")]
     assert len(away) == 30 - marked and found.nowhere[-1].startswith("of no length")
@@ -278,9 +278,10 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
 def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: Report) -> None:
     told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST, "") for at in range(300)]
     found = marking(report, "x" * 2000, told)
-    [group] = [one for one in found.groups if one.told]
+    [group] = [one for one in found.groups if one.remarks]
     assert (
-        len(group.told) == spans.MOST_ERRORS and max(len(part.told) for part in group.parts) == 40
+        len(group.remarks) == spans.MOST_ERRORS
+        and max(len(part.errors) for part in group.parts) == 40
     )
     assert found.about == "300 errors"
     assert found.nowhere == ["260 more errors are left out here"]

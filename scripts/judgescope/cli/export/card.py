@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from judgescope.cli.export.markdown import blocks, escaped, inline
 from judgescope.report.elements import Block, Fold, Section, Text
-from judgescope.report.numbers import count, listed
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, coverage, data, judges, reproduce, unmeasured
+from judgescope.report.sections import cost, coverage, judges, provenance
+from judgescope.report.words import count, listed
 from judgescope.schema.cards import PROMPTED
 
 FEW = 50
@@ -18,13 +18,13 @@ FEW = 50
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
-    made = (judges.section, coverage.section, unmeasured.section, cost.section)
+    made = (judges.section, coverage.section, coverage.unmeasured, cost.section)
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
     for section in filter(None, (make(report) for make in made)):
         lines += _section(section, folded=section.id == "judges")
-    lines += _section(data.section(report))
+    lines += _section(provenance.data(report))
     lines += _listed("Limits", _limits(report))
-    lines += _section(reproduce.section(report))
+    lines += _section(provenance.reproduce(report))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -46,7 +46,7 @@ def _limits(report: Report) -> list[str]:
 
 def _of_data(report: Report) -> list[str]:
     planned = [one.name for one in report.datasets if one.planned]
-    few = [one for one in report.datasets if one.found["items"] < FEW]
+    few = [one for one in report.datasets if one.counts.items < FEW]
     told = []
     if planned:
         told.append(
@@ -54,7 +54,7 @@ def _of_data(report: Report) -> list[str]:
             "people would rate so."
         )
     if few:
-        sizes = listed([f"{one.name} ({count(one.found['items'])})" for one in few])
+        sizes = listed([f"{one.name} ({count(one.counts.items)})" for one in few])
         told.append(f"Few items in {sizes}: intervals are wide, and hold the truth less often.")
     return told
 

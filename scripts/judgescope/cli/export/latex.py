@@ -11,11 +11,10 @@ from judgescope.cli.export.choice import Grid
 from judgescope.cli.export.text import one_line
 from judgescope.report import words
 from judgescope.report.elements import FLAT, NO_WIDTH_TOLD, interval, short
-from judgescope.report.numbers import DASH, MINUS, THIN, count
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.known_order import AVERAGE
-from judgescope.report.sections.shared import PLANNED
+from judgescope.report.tables import AVERAGE, PLANNED
+from judgescope.report.words import DASH, MINUS, THIN, count
 from judgescope.statistics.result import NO_AGREEMENT
 
 SPECIAL = {

@@ -73,7 +73,7 @@ def table(block: Table, level: int = 3) -> list[str]:
             rows.append(
                 row([head + (f" ({escaped(about)})" if about else ""), *map(cell, line.cells)])
             )
-    notes = ["", " ".join(map(inline, block.told))] if block.told else []
+    notes = ["", " ".join(map(inline, block.all_notes))] if block.all_notes else []
     return [caption, "", *rows, *notes]
 
 

@@ -1,7 +1,7 @@
-"""What came of every judgment that was planned."""
+"""Judgments by status, and the planned numbers that are undefined."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgescope.parsing.judgment import OFF_GRID
@@ -15,16 +15,21 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    whole,
+    count_cell,
     words_cell,
 )
-from judgescope.report.numbers import percent
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies, section_of
-from judgescope.report.words import OFF_GRID_SENTENCE, STATUSES, spoken
+from judgescope.report.tables import PEOPLE, judge_bodies, section_of
+from judgescope.report.words import DASH, OFF_GRID_SENTENCE, STATUSES, count, percent, spoken
 
 PREFIX = "count_"
+NAMED = 4
+"""Judges or statistics that are named of a reason for an undefined number."""
+UNMEASURED_LEAD = (
+    "A number that is not defined is left out, never replaced: these are all of them, by table and "
+    "reason. What was planned of judgments and came to nothing stands under Coverage."
+)
 
 
 @dataclass
@@ -37,23 +42,35 @@ class Tally:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Tally":
         """Return the sum over rows of coverage."""
-        found = cls()
+        tally = cls()
         for row in rows:
             if row.statistic.startswith(PREFIX) and row.value is not None:
-                found.counts[row.statistic.removeprefix(PREFIX)] += round(row.value)
+                tally.counts[row.statistic.removeprefix(PREFIX)] += round(row.value)
             elif row.statistic == "coverage" and row.value is None:
-                found.reasons[spoken(row.note)] = None
-        return found
+                tally.reasons[spoken(row.note)] = None
+        return tally
 
-    def cells(self, statuses: list[str]) -> list[Cell]:
+    @property
+    def asked(self) -> int:
+        """Return how many judgments were asked for."""
+        return self.counts.total() - self.counts["not_applicable"]
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Return status -> number of the judgments without a value."""
+        return {
+            status: number
+            for status, number in self.counts.items()
+            if number and status not in ("ok", "not_applicable")
+        }
+
+    def cells(self, statuses: Sequence[str]) -> list[Cell]:
         """Return planned, each status, the share with a value, reasons."""
-        planned = self.counts.total()
-        asked = planned - self.counts["not_applicable"]
-        share = percent(self.counts["ok"] / asked) if asked else "–"
+        share = self.counts["ok"] / self.asked if self.asked else None
         return [
-            whole(planned),
-            *(whole(self.counts[status]) for status in statuses),
-            Cell(share, sort=self.counts["ok"] / asked if asked else None),
+            count_cell(self.counts.total()),
+            *(count_cell(self.counts[status]) for status in statuses),
+            Cell(DASH if share is None else percent(share), sort=share),
             words_cell("; ".join(self.reasons)),
         ]
 
@@ -67,47 +84,62 @@ def section(report: Report) -> Section | None:
     return section_of(report, "coverage", "Coverage", lead, _dataset)
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    blocks: list[Block] = [_judges(report, dataset, rows)]
-    if Tally.of(rows).counts[OFF_GRID]:
-        blocks.append(Text(OFF_GRID_SENTENCE, style="small"))
-    return [*blocks, _cells(report, dataset, rows)]
-
-
-def _columns(rows: Rows) -> tuple[list[str], list[Column]]:
-    """Return the statuses that occur, ok first, and the columns of both tables."""
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     seen = {name.removeprefix(PREFIX) for name in rows.names("statistic")}
     statuses = [status for status in STATUSES if status in seen or status == "ok"]
-    named = [Column(STATUSES[status], group="Judgments") for status in statuses]
-    ends = [Column("ok of asked"), Column("Reasons", style="words")]
-    return statuses, [Column("planned", group="Judgments"), *named, *ends]
-
-
-def _judges(report: Report, dataset: Dataset, rows: Rows) -> Table:
-    statuses, columns = _columns(rows)
+    columns = [Column("planned", group="Judgments")]
+    columns += [Column(STATUSES[status], group="Judgments") for status in statuses]
+    columns += [Column("ok of asked"), Column("Reasons", style="words")]
 
     def cells(judge: Judge) -> list[Cell] | None:
         mine = rows.where(judge=judge.id)
         return Tally.of(mine).cells(statuses) if len(mine) else None
 
     caption = f"{dataset.name}: judgments by judge, over all cells."
-    return Table(caption, "Judge", columns, bodies(report.judges, cells))
-
-
-def _cells(report: Report, dataset: Dataset, rows: Rows) -> Fold:
-    statuses, columns = _columns(rows)
-    parts = []
+    yield Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
+    if Tally.of(rows).counts[OFF_GRID]:
+        yield Text(OFF_GRID_SENTENCE, style="small")
+    bodies = []
     for judge in report.judges:
-        cells: dict[tuple[str, str], list[Row]] = {}
+        by_cell: dict[tuple[str, str], list[Row]] = {}
         for row in rows.where(judge=judge.id):
-            cells.setdefault((row.cell, row.aspect), []).append(row)
+            by_cell.setdefault((row.cell, row.aspect), []).append(row)
         lines = [
-            Line(cell, Tally.of(own).cells(statuses), about=report.aspect(aspect))
-            for (cell, aspect), own in cells.items()
+            Line(cell, Tally.of(part).cells(statuses), about=report.aspect(aspect))
+            for (cell, aspect), part in by_cell.items()
         ]
-        if lines:
-            parts.append(Body(lines, judge.id))
+        bodies += [Body(lines, judge.id)] if lines else []
     caption = f"{dataset.name}: judgments by judge, set of targets and aspect."
     source = "tables/coverage.csv"
-    table = Table(caption, "Targets and aspect", columns, parts, source=source)
-    return Fold(f"Every cell of {dataset.name}", [table])
+    table = Table(caption, "Targets and aspect", columns, bodies, source=source)
+    yield Fold(f"Every cell of {dataset.name}", [table])
+
+
+def unmeasured(report: Report) -> Section | None:
+    """Return a table of the reasons, None where every planned number is defined."""
+    bodies = []
+    for name in report.tables:
+        rows = report.rows(name)
+        missing = Rows(row for row in rows if row.value is None)
+        lines = []
+        for reason, number in Counter(row.note for row in missing).most_common():
+            part = missing.where(note=reason)
+            judges = ["people" if judge == PEOPLE else judge for judge in part.names("judge")]
+            named = map(_few, (part.names("statistic"), judges, part.names("dataset")))
+            cells = [count_cell(number), count_cell(len(rows)), *map(words_cell, named)]
+            lines.append(Line(spoken(reason) or "no reason was given", cells))
+        bodies += [Body(lines, f"{name}.csv")] if lines else []
+    if not bodies:
+        return None
+    columns = [Column("numbers"), Column("of planned")]
+    columns += [Column(name, style="words") for name in ("Statistics", "Judges", "Datasets")]
+    caption = "Numbers that the study planned and that are not defined, by table and reason."
+    table = Table(caption, "Reason", columns, bodies, code=False)
+    return Section("unmeasured", "Planned, not measured", UNMEASURED_LEAD, [table])
+
+
+def _few(names: Iterable[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    names = sorted(filter(None, names))
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {count(more)} more" if more > 0 else "")

@@ -17,11 +17,10 @@ from msgspec.structs import replace
 from explore_study import DOUBLED, ExploreStudy
 from judgescope.core.cells import DERIVED
 from judgescope.perturb.edits import Edit, apply_edits
-from judgescope.report import shards
-from judgescope.report.explore import errors, render, view
+from judgescope.report import explore
+from judgescope.report.explore import CALL, Shelf, call, errors, literal, render, view
 from judgescope.report.html import script_hash
 from judgescope.report.items import Target, Texts, judged
-from judgescope.report.shards import CALL, Shelf, call, literal
 from judgescope.report.specs import PerturbationCard
 from report_setup import Page
 from running import HOME
@@ -122,13 +121,13 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
     sizes: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("shelf")
-    limit, shards.LIMIT = shards.LIMIT, 100
+    limit, explore.LIMIT = explore.LIMIT, 100
     try:
         shelf = Shelf(folder, "rows.news", "rows")
         rows = [["x" * size] for size in sizes]
         parts = [shelf.put([0], rows[:20]), shelf.put([1], rows[20:])]
     finally:
-        shards.LIMIT = limit
+        explore.LIMIT = limit
     found: dict[int, list[Any]] = defaultdict(list)
     for place, first, own in told(folder, "rows"):
         assert len(found[place]) == first

@@ -41,7 +41,7 @@ class Error(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What one judge says of a text, or people where `judge` is "": `value` is None if nothing.
+    """A judge's reading of a text, or people's where `judge` is ""; `value` is None if nothing.
 
     `errors` is None where there is no list: nothing was read, or an ensemble could not make one.
     """
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
     errors: Sequence[Error] | None
 
 
-class Judged(NamedTuple):
+class AnnotatedText(NamedTuple):
     """A text, and aspect -> its readings; the errors that people marked are of no aspect."""
 
     target: str
@@ -61,28 +61,33 @@ class Judged(NamedTuple):
     readings: Mapping[str, Sequence[Reading]]
 
 
-def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[Judged]:
+def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedText]:
     """Return some texts of a set with the first draw of every judge, by the id of the text.
 
     Drawn among the texts that a judge was asked about; which ones they are, and in which aspects
     they are shown, depends on nothing but their ids and the aspects'.
     """
     marked = read_table("marked", source.marked)
-    here = pc.equal(marked["perturbation"], source.set)
-    marked = marked.filter(pc.and_(here, pc.equal(marked["draw"], 0)))
-    marked = marked.filter(pc.not_equal(marked["status"], "not_applicable"))
+    of_set = pc.and_(pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0))
+    marked = marked.filter(pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable")))
     chosen = _drawn(marked, seed, dataset)
     names = sorted({name for name, _ in chosen})
     readings: dict[str, dict[str, list[Reading]]] = {name: defaultdict(list) for name in names}
-    for row in _of(marked, names).to_pylist():
+    for row in _of_targets(marked, names):
         if (row["target"], row["aspect"]) in chosen:
-            readings[row["target"]][row["aspect"]].append(_reading(row))
-    gold = _gold(source.gold, names) if source.gold else None
-    table = _of(read_table("targets", source.targets, ["target", "text"]), names)
-    columns = (table[name].to_pylist() for name in ("target", "text"))
-    texts = dict(zip(*columns, strict=True))
+            spans = row["spans"]
+            errors = spans and [_error(one, one["severity"], one["explanation"]) for one in spans]
+            reading = Reading(row["judge"], row["value"], row["status"], errors)
+            readings[row["target"]][row["aspect"]].append(reading)
+    gold: dict[str, list[Error]] = defaultdict(list)
+    for row in _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ():
+        instead = f"instead: {row['correction']}" if row["correction"] else ""
+        why = "; ".join(filter(None, (instead, row["comment"])))
+        gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
+    targets = _of_targets(read_table("targets", source.targets, ["target", "text"]), names)
+    texts = {row["target"]: row["text"] or "" for row in targets}
     return [
-        Judged(name, texts[name] or "", None if gold is None else gold[name], readings[name])
+        AnnotatedText(name, texts[name], gold[name] if source.gold else None, readings[name])
         for name in names
     ]
 
@@ -93,50 +98,35 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     The targets are put in an order by the seed, and each aspect takes the next ones that are judged
     in it; where these run out, the first ones again.
     """
-    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
     judged: dict[str, set[str]] = defaultdict(set)
+    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
     for aspect, target in zip(*columns, strict=True):
         judged[aspect].add(target)
     names = sorted(set[str]().union(*judged.values()))
     order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
-    each, found = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
-    for at, aspect in enumerate(sorted(judged)):
-        own = [names[place] for place in order if names[place] in judged[aspect]]
-        start = at * each % len(own)
-        found |= {(name, aspect) for name in (own[start:] + own[:start])[:each]}
-    return found
+    each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
+    for number, aspect in enumerate(sorted(judged)):
+        in_order = [names[index] for index in order if names[index] in judged[aspect]]
+        start = number * each % len(in_order)
+        rotated = in_order[start:] + in_order[:start]
+        chosen |= {(name, aspect) for name in rotated[:each]}
+    return chosen
 
 
-def _of(table: pa.Table, names: Sequence[str]) -> pa.Table:
+def _of_targets(table: pa.Table, names: Sequence[str]) -> list[Row]:
     """Return the rows of some targets."""
-    return table.filter(pc.is_in(table["target"], pa.array(names, pa.string())))
-
-
-def _reading(row: Row) -> Reading:
-    told = row["spans"]
-    errors = told and [_error(one, one["severity"], one["explanation"]) for one in told]
-    return Reading(row["judge"], row["value"], row["status"], errors)
-
-
-def _gold(path: str, names: Sequence[str]) -> dict[str, list[Error]]:
-    """Return target -> the errors that people marked in it, with what it should say instead."""
-    found: dict[str, list[Error]] = defaultdict(list)
-    for row in _of(read_table("gold_spans", path), names).to_pylist():
-        instead = f"instead: {row['correction']}" if row["correction"] else ""
-        why = "; ".join(filter(None, (instead, row["comment"])))
-        found[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
-    return found
+    wanted = pc.is_in(table["target"], pa.array(names, pa.string()))
+    rows: list[Row] = table.filter(wanted).to_pylist()
+    return rows
 
 
 def _error(row: Row, severity: float | None, why: str | None) -> Error:
     level = min(max(round(severity or 0), 0), MOST_SEVERE)
-    words = (_cut(row["category"]), _cut(why), _cut(row["location"]))
-    return Error(row["start"], row["end"], level, *words)
-
-
-def _cut(text: str | None) -> str:
-    text = text or ""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    texts = (
+        text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+        for text in (row["category"] or "", why or "", row["location"] or "")
+    )
+    return Error(row["start"], row["end"], level, *texts)
 
 
 def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[int]]]:
@@ -146,20 +136,22 @@ def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[i
     one begins or ends. A long text is shortened far from every error, and where very much of it is
     marked it ends early. What has no length lies over nothing.
     """
-    spans = (
-        (max(one.start, 0), min(one.end, len(text)), at)
-        for at, one in enumerate(errors)
-        if one.start is not None and one.end is not None
-    )
-    placed = [one for one in spans if one[0] < one[1]]
-    cuts = sorted({0, len(text), *(end for one in placed for end in one[:2])})
+    placed = [
+        (start, end, number)
+        for number, error in enumerate(errors)
+        if error.start is not None and error.end is not None
+        for start, end in [(max(error.start, 0), min(error.end, len(text)))]
+        if start < end
+    ]
+    cuts = sorted({0, len(text), *(cut for start, end, _ in placed for cut in (start, end))})
     found, over = list[Piece](), list[list[int]]()
     for start, end in pairwise(cuts):
-        own = [at for left, right, at in placed if left <= start and end <= right]
-        if own:
-            over.append(own)
-        at = len(over) - 1
-        found.append(Piece("error", text[start:end], at) if own else Piece("same", text[start:end]))
+        here = [number for left, right, number in placed if left <= start and end <= right]
+        if here:
+            over.append(here)
+            found.append(Piece("error", text[start:end], len(over) - 1))
+        else:
+            found.append(Piece("same", text[start:end]))
     return shortened(found), over
 
 
@@ -170,12 +162,12 @@ def grouped(
 
     What is not marked stands alone, but for a gap within an error.
     """
-    told = [(one, over[one.number] if one.kind == "error" else ()) for one in found]
-    last = {error: at for at, (_, own) in enumerate(told) for error in own}
+    pairs = [(piece, over[piece.number] if piece.kind == "error" else ()) for piece in found]
+    last = {error: index for index, (_, errors) in enumerate(pairs) for error in errors}
     groups, end = list[list[tuple[Piece, Sequence[int]]]](), -1
-    for at, (piece, own) in enumerate(told):
-        if at > end:
+    for index, (piece, errors) in enumerate(pairs):
+        if index > end:
             groups.append([])
-        groups[-1].append((piece, own))
-        end = max(end, *(last[error] for error in own), at)
+        groups[-1].append((piece, errors))
+        end = max(end, *(last[error] for error in errors), index)
     return groups

@@ -1,4 +1,4 @@
-"""Every judgment of a study beside its text: what was shown, replied, read of it and scored.
+"""Every judgment of a study beside its text: what was shown, replied, parsed and scored.
 
 Read cell by cell, so that no more than one set of texts and one cell are in memory at once.
 """
@@ -111,23 +111,23 @@ class Texts:
 
     def __init__(self, out: str, dataset: str) -> None:
         self.out, self.dataset = out, dataset
-        self._last: tuple[str, dict[str, Target]] = "", {}
+        self._set: tuple[str, dict[str, Target]] = "", {}
         self._cell: tuple[str, Cell] = "", ({}, {})
 
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of their table."""
         names = ["item", "source", "references"]
-        rows = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names).to_pylist()
-        for row in rows:
+        table = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names)
+        for row in table.to_pylist():
             yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
 
     def of(self, perturbation: str) -> Mapping[str, Target]:
         """Return target -> text of a set, in the order of its table; the last set is kept."""
-        if self._last[0] != perturbation:
+        if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
             rows = read_table("targets", path).to_pylist()
-            self._last = perturbation, {row["target"]: _target(row) for row in rows}
-        return self._last[1]
+            self._set = perturbation, {row["target"]: _target(row) for row in rows}
+        return self._set[1]
 
     def cell(self, perturbation: str, judge: str, model: str) -> Cell:
         """Return a cell's scores by aspect and criterion, and its draws; the last one is kept."""
@@ -136,14 +136,21 @@ class Texts:
             for kind in ("scores", "judgments", "replies")
         )
         if self._cell[0] != scores:
-            parts: dict[Part, list[Row]] = {}
+            parts: dict[Part, list[Row]] = defaultdict(list)
             for row in read_table("scores", scores, _SCORED).to_pylist():
-                parts.setdefault((row["aspect"], row["criterion"]), []).append(row)
+                parts[row["aspect"], row["criterion"]].append(row)
             rows = read_table("judgments", judgments, _READ).to_pylist()
-            replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows)
-            columns = [*_ASKED, "text"]
-            said = read_table("answers", replies, columns).to_pylist() if replied else []
-            self._cell = scores, (parts, _draws(rows, said))
+            asked_of = itemgetter(*_ASKED)
+            texts = {}
+            # a judge that is made from others, or computes, has judgments and no replies
+            if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
+                answers = read_table("answers", replies, [*_ASKED, "text"])
+                texts = {asked_of(row): row["text"] for row in answers.to_pylist()}
+            draws: Draws = defaultdict(list)
+            for row in rows:
+                asked = asked_of(row)
+                draws[asked[:4]].append(_draw(row, texts.get(asked)))
+            self._cell = scores, (parts, draws)
         return self._cell[1]
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
@@ -154,20 +161,25 @@ class Texts:
     def means(self) -> dict[str, dict[str, float]]:
         """Return aspect -> target -> its mean rating."""
         return {
-            aspect: {one: fsum(own) / len(own) for (one, other), own in told.items() if not other}
-            for aspect, told in self._ratings.items()
+            aspect: {
+                target: fsum(values) / len(values)
+                for (target, target_b), values in of_aspect.items()
+                if not target_b
+            }
+            for aspect, of_aspect in self._ratings.items()
         }
 
     @cached_property
     def _ratings(self) -> dict[str, dict[tuple[str, str | None], list[float]]]:
-        found: dict[str, dict[tuple[str, str | None], list[float]]] = {}
+        ratings: dict[str, dict[tuple[str, str | None], list[float]]] = {}
         table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")
         names = ("aspect", "target", "target_b", "value")
-        for aspect, *pair, value in zip(*(table[one].to_pylist() for one in names), strict=True):
-            place = pair[0], pair[1]
+        columns = (table[name].to_pylist() for name in names)
+        for aspect, target, target_b, value in zip(*columns, strict=True):
             if value is not None:
-                found.setdefault(aspect, {}).setdefault(place, []).append(value)
-        return found
+                pairs = ratings.setdefault(aspect, {})
+                pairs.setdefault((target, target_b), []).append(value)
+        return ratings
 
 
 def _target(row: Row) -> Target:
@@ -178,54 +190,26 @@ def _target(row: Row) -> Target:
     return Target(row["target"], row["item"], system, step, text, before, edits)
 
 
+def _draw(row: Row, reply: str | None) -> Draw:
+    """Return a judgment beside its reply."""
+    fields = {name: row[name] for name in Draw._fields if name != "reply"}
+    value = row["value"] if row["status"] == "ok" else None
+    return Draw(**{**fields, "value": value, "reply": reply})
+
+
 def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
     """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
     perturbation, judge, aspect = cell
-    part = name, criterion = split(aspect)
+    name, criterion = split(aspect)
     scores, draws = texts.cell(perturbation, judge, model)
     targets, ratings = texts.of(perturbation), texts.ratings(name)
-    for row in scores.get(part, ()):
-        pair = row["target"], row["target_b"]
+    for row in scores.get((name, criterion), ()):
+        target, target_b = row["target"], row["target_b"]
         yield Judged(
-            texts.dataset,
-            perturbation,
-            judge,
-            name,
-            criterion,
-            targets[row["target"]],
-            targets[row["target_b"]] if row["target_b"] is not None else None,
-            row["value"],
-            row["n_draws"],
-            row["n_missing"],
-            row["estimator"],
-            ratings.get(pair, []),
-            draws[(*part, *pair)],
+            *(texts.dataset, perturbation, judge, name, criterion),
+            targets[target],
+            targets[target_b] if target_b is not None else None,
+            *(row["value"], row["n_draws"], row["n_missing"], row["estimator"]),
+            ratings.get((target, target_b), []),
+            draws[name, criterion, target, target_b],
         )
-
-
-def _draws(rows: Sequence[Row], replies: Sequence[Row]) -> Draws:
-    """Return (aspect, criterion, target, target_b) -> its judgments, each beside its reply.
-
-    A judge that is made from others, or computes, has judgments, and nothing that it replied.
-    """
-    asked_of = itemgetter(*_ASKED)
-    replied = {asked_of(row): row["text"] for row in replies}
-    found: Draws = defaultdict(list)
-    for row in rows:
-        asked = asked_of(row)
-        ok, reply = row["status"] == "ok", replied.get(asked)
-        found[asked[:4]].append(
-            Draw(
-                row["draw"],
-                row["hint"],
-                row["status"],
-                row["value"] if ok else None,
-                row["label"],
-                row["rule"],
-                row["parser"],
-                reply,
-                row["rationale"],
-                row["spans"],
-            )
-        )
-    return found

@@ -11,7 +11,7 @@ from msgspec import Struct, convert
 
 from judgescope.core.reserved_names import ORACLE, PROMPTED
 from judgescope.engines.recorded.joins import join_lines
-from judgescope.report.annotated import Judged, sample
+from judgescope.report.annotated import AnnotatedText, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS
@@ -109,7 +109,7 @@ class Report:
     tables: Mapping[str, Rows]
     counts: Mapping[str, ReadCounts]
     """Dataset -> what reading it counted."""
-    annotated: Mapping[str, Sequence[Judged]] = field(default_factory=dict)
+    annotated: Mapping[str, Sequence[AnnotatedText]] = field(default_factory=dict)
     """Dataset -> a sample of its texts with the errors that judges list in them."""
     training: Sequence[TrainingStep] = ()
     """The log of the training of the distilled judge, none where the study trains none."""

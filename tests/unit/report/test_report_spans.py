@@ -15,8 +15,8 @@ from judgescope.report.annotated import (
     DRAWN,
     LEAST,
     LONGEST,
+    AnnotatedText,
     Error,
-    Judged,
     Reading,
     grouped,
     pieces,
@@ -116,7 +116,7 @@ def files(folder: Path, rows: list[study.Row], names: Sequence[str], gold: bool)
     return {"set": "systems", **places, **({} if gold else {"gold": None})}
 
 
-def drawn_of(source: dict[str, Any], seed: int, dataset: str) -> list[Judged]:
+def drawn_of(source: dict[str, Any], seed: int, dataset: str) -> list[AnnotatedText]:
     return sample(convert(source, AnnotatedTexts), seed, dataset)
 
 
@@ -257,7 +257,7 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
 
 def marking(report: Report, text: str, errors: Sequence[Error]) -> Marking:
     """Return a text as the report shows it with the errors of one judge."""
-    told = Judged("t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText("t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
     [found] = views(replace(report, annotated={"chat": [told]}))
     return found.markings[0]
 
@@ -285,7 +285,7 @@ def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: R
     )
     assert found.about == "300 errors"
     assert found.nowhere == ["260 more errors are left out here"]
-    text = Judged("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
+    text = AnnotatedText("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
     shorter = text._replace(readings={"fluency": [Reading("gamma", None, "ok", [])]})
     pages = [
         render(replace(report, annotated={"chat": [one]}), TEMPLATES) for one in (text, shorter)
@@ -295,7 +295,7 @@ def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: R
 
 def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     readings = [Reading("gamma", None, "ok", []) for _ in range(150)]
-    texts = [Judged(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)]
+    texts = [AnnotatedText(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)]
     section = spans.section(replace(report, annotated={"chat": texts}))
     assert section is not None and isinstance(section.blocks[-1], Fold)
     hint, *shown = section.blocks[-1].blocks
@@ -331,7 +331,7 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
 ) -> None:
     errors = [Error(0, 6, 3, "c", "word " * 2000, ""), Error(4, 9, 2, "d", "short", "")]
     errors.append(Error(12, 14, 1, "e", "short", ""))
-    told = Judged("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
     page = tmp_path / "page.html"
     page.write_text(render(replace(report, annotated={"chat": [told]}), TEMPLATES), "utf-8")
     with browser(tmp_path / "browser") as window:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 
-from judgescope.report.annotated import DRAWN, LEAST, Error, Judged, Reading, grouped, pieces
+from judgescope.report.annotated import DRAWN, LEAST, AnnotatedText, Error, Reading, grouped, pieces
 from judgescope.report.elements import (
     Block,
     Body,
@@ -161,7 +161,7 @@ def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
         yield Fold(name, [Text(HINT + more * bool(hidden), style="small"), *shown])
 
 
-def _marked(report: Report, text: Judged, aspect: str, ids: Iterator[str]) -> Marked:
+def _marked(report: Report, text: AnnotatedText, aspect: str, ids: Iterator[str]) -> Marked:
     """Return a text as people mark it, if they do, and as each judge does."""
     order = {judge.id: number for number, judge in enumerate(report.judges)}
     readings = sorted(text.readings[aspect], key=lambda reading: order[reading.judge])

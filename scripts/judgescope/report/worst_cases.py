@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -77,44 +78,6 @@ class Worst:
     n_missing: int
     higher: int = 0
     equal: int = 0
-
-
-class Scores:
-    """The scores of a dataset, read once for all judges."""
-
-    def __init__(self, out: str, dataset: str) -> None:
-        self.out, self.dataset = out, dataset
-
-    @cached_property
-    def _table(self) -> pa.Table:
-        names = ["perturbation", "judge", "aspect", "criterion", "target", "target_b", "value"]
-        path = f"{self.out}/collected/{self.dataset}/scores.parquet"
-        table = read_table("scores", path, names)
-        return table.filter(pc.is_null(table["target_b"]))
-
-    def of(self, judge: str) -> ScoresOfJudge:
-        """Return the scores of a judge."""
-        mine = self._table.filter(pc.equal(self._table["judge"], judge))
-        scores: dict[tuple[str, str], ScoresOfTargets] = {}
-        names = ("perturbation", "aspect", "criterion", "target", "value")
-        for cell, aspect, criterion, target, value in _columns(mine, names):
-            known = value if value is not None and isfinite(value) else None
-            scores.setdefault((cell, joined(aspect, criterion)), {})[target] = known
-        return scores
-
-    def damaged(self, cell: str) -> dict[str, str]:
-        """Return target -> the original of its item, for the texts that were damaged."""
-        originals = {item: target for target, item, _ in self._targets(ORIGINAL)}
-        return {
-            target: originals[item]
-            for target, item, status in self._targets(cell)
-            if status.partition(":")[0] in DONE and item in originals
-        }
-
-    def _targets(self, cell: str) -> Iterator[tuple[str, str, str]]:
-        names = ["target", "item", "status"]
-        path = f"{self.out}/targets/{self.dataset}/{cell}.parquet"
-        return _columns(read_table("targets", path, names), names)
 
 
 def _columns(table: pa.Table, names: Iterable[str]) -> Iterator[Any]:
@@ -237,59 +200,12 @@ def _mid_ranks(values: Sequence[float]) -> list[float]:
     return ranks
 
 
-class Failure(NamedTuple):
-    """A judgment without a value."""
-
-    status: str
-    cell: str
-    aspect: str
-    target: str
-    target_b: str | None
-    hint: str | None
-    draw: int
-
-
-def failures(
-    out: str, dataset: str, judge: str, model: str
-) -> tuple[dict[str, int], list[Failure]]:
-    """Return status -> how many judgments ended so, and the first ones of each.
-
-    The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
-    """
-    table = read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet")
-    rows = table.filter(pc.equal(table["judge"], judge)).to_pylist()
-    counts: dict[str, int] = {}
-    found: list[Failure] = []
-    for status in NO_VALUE:
-        with_status = [row for row in rows if row["status"] == status]
-        if with_status:
-            counts[status] = sum(row["n"] for row in with_status)
-        first: list[Failure] = []
-        for cell, aspect in dict.fromkeys(
-            (row["perturbation"], row["aspect"]) for row in with_status
-        ):
-            if len(first) < MOST:
-                path = cell_file(out, "judgments", dataset, model, cell, judge)
-                first += _failures_in(path, cell, aspect, status)
-        found += first[:MOST]
-    return counts, found
-
-
-def _failures_in(path: str, cell: str, aspect: str, status: str) -> list[Failure]:
-    asked = ["target", "target_b", "hint", "draw"]
-    table = read_part("judgments", path, *split(aspect), [*asked, "status"])
-    rows = _columns(table.filter(pc.equal(table["status"], status)), asked)
-    found = [Failure(status, cell, aspect, *row) for row in rows]
-    return sorted(found, key=lambda one: (one.target, one.target_b or "", one.hint or "", one.draw))
-
-
 class Reader:
     """The judgments of one dataset in a study's results, read where they are needed."""
 
     def __init__(self, report: CardReport, dataset: Dataset) -> None:
         self.report, self.dataset = report, dataset
         self.out = report.spec.results
-        self.scores = Scores(self.out, dataset.id)
         self.texts = Texts(self.out, dataset.id)
         self.rules = report.spec.worst.get(dataset.id)
         self._damaged: dict[str, dict[str, str]] = {}
@@ -297,15 +213,38 @@ class Reader:
         self._judged: dict[tuple[str, str | None], Judged] = {}
 
     @cached_property
-    def originals(self) -> dict[str, str]:
+    def _scores(self) -> pa.Table:
+        names = ["perturbation", "judge", "aspect", "criterion", "target", "target_b", "value"]
+        path = f"{self.out}/collected/{self.dataset.id}/scores.parquet"
+        table = read_table("scores", path, names)
+        return table.filter(pc.is_null(table["target_b"]))
+
+    def scores(self, judge: Judge) -> ScoresOfJudge:
+        """Return the scores of a judge; the table is read once for all judges."""
+        mine = self._scores.filter(pc.equal(self._scores["judge"], judge.id))
+        scores: dict[tuple[str, str], ScoresOfTargets] = {}
+        names = ("perturbation", "aspect", "criterion", "target", "value")
+        for cell, aspect, criterion, target, value in _columns(mine, names):
+            known = value if value is not None and isfinite(value) else None
+            scores.setdefault((cell, joined(aspect, criterion)), {})[target] = known
+        return scores
+
+    @cached_property
+    def originals(self) -> dict[str, Target]:
         """Return item -> its original text."""
-        originals = Texts(self.out, self.dataset.id).of(ORIGINAL)
-        return {target.item: target.text for target in originals.values()}
+        texts = Texts(self.out, self.dataset.id)
+        return {target.item: target for target in texts.of(ORIGINAL).values()}
 
     def damaged(self, cell: str) -> dict[str, str]:
-        """Return target -> its original, of the texts of a set that were damaged."""
+        """Return target -> the original of its item, for the texts of a set that were damaged."""
         if cell not in self._damaged:
-            self._damaged[cell] = self.scores.damaged(cell)
+            names = ["target", "item", "status"]
+            path = f"{self.out}/targets/{self.dataset.id}/{cell}.parquet"
+            self._damaged[cell] = {
+                target: self.originals[item].target
+                for target, item, status in _columns(read_table("targets", path, names), names)
+                if status.partition(":")[0] in DONE and item in self.originals
+            }
         return self._damaged[cell]
 
     def ends(self, judge: Judge) -> Mapping[str, Ends]:
@@ -313,7 +252,7 @@ class Reader:
         spec = self.report.spec
         return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
-    def model_of(self, judge: Judge) -> str:
+    def _model(self, judge: Judge) -> str:
         """Return the model in the paths of a judge's cells."""
         return str(self.report.spec.settings[judge.id].get("model", DERIVED))
 
@@ -325,16 +264,32 @@ class Reader:
             self._cell = (cell, judge.id, aspect)
             self._judged = {
                 (one.target.target, one.target_b.target if one.target_b else None): one
-                for one in judged(self.texts, self._cell, self.model_of(judge))
+                for one in judged(self.texts, self._cell, self._model(judge))
             }
         return self._judged[target, target_b]
+
+    def statuses(self, judge: Judge) -> list[dict[str, Any]]:
+        """Return the rows that count a judge's judgments without a value, in the study's order."""
+        table = read_table("statuses", f"{self.out}/collected/{self.dataset.id}/statuses.parquet")
+        rows: list[dict[str, Any]] = table.filter(pc.equal(table["judge"], judge.id)).to_pylist()
+        return rows
+
+    def failures(
+        self, judge: Judge, cell: str, aspect: str, status: str
+    ) -> list[tuple[str, str | None, str | None, int]]:
+        """Return (target, target_b, hint, draw) of the judgments of a cell that ended so."""
+        path = cell_file(self.out, "judgments", self.dataset.id, self._model(judge), cell, judge.id)
+        asked = ["target", "target_b", "hint", "draw"]
+        table = read_part("judgments", path, *split(aspect), [*asked, "status"])
+        rows = _columns(table.filter(pc.equal(table["status"], status)), asked)
+        return sorted(rows, key=lambda row: (row[0], row[1] or "", row[2] or "", row[3]))
 
 
 def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
     """Return the worst cases of a judge on every dataset; None for one that judged nothing."""
     blocks: list[Block] = []
     for reader in readers:
-        scores = reader.scores.of(judge.id)
+        scores = reader.scores(judge)
         cases = [
             *_unnoticed(reader, judge, scores),
             *_disagreeing(reader, judge, scores),
@@ -398,7 +353,7 @@ def _damage_case(reader: Reader, judge: Judge, bad: Bad) -> Case:
     higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
     facts = [("original", amount(bad.other)), ("damaged", amount(bad.score)), ("", higher)]
     if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
-        original = reader.originals[found.target.item]
+        original = reader.originals[found.target.item].text
         found = found._replace(target=found.target._replace(before=original, edits=()))
     return _case(reader, judge, found, bad.cell, bad.aspect, facts)
 
@@ -432,24 +387,40 @@ def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterato
 
 
 def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
-    """Yield replies without a value, the first of each status."""
-    counts, found = failures(reader.out, reader.dataset.id, judge.id, reader.model_of(judge))
-    if not counts:
+    """Yield replies without a value, the first of each status.
+
+    The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
+    """
+    rows = reader.statuses(judge)
+    counts = {
+        status: sum(row["n"] for row in rows if row["status"] == status) for status in NO_VALUE
+    }
+    numbers = [f"{count(n)} {STATUSES[status]}" for status, n in counts.items() if n]
+    if not numbers:
         return
-    numbers = listed([f"{count(n)} {STATUSES[status]}" for status, n in counts.items()])
     text = (
-        f"In all {numbers}. Shown: up to {MOST} of each, the first by set of "
+        f"In all {listed(numbers)}. Shown: up to {MOST} of each, the first by set of "
         "texts, aspect, the text's id and the draw."
     )
     yield Text("Replies that came to nothing", style="finding")
-    yield Text(f"{text} {OFF_GRID_SENTENCE}" if OFF_GRID in counts else text)
-    for one in found:
-        here = reader.find(judge, one.cell, one.aspect, one.target, one.target_b)
-        draw = next(draw for draw in here.draws if (draw.hint, draw.draw) == (one.hint, one.draw))
-        facts = [("", STATUSES[one.status])]
-        facts += [("rule", draw.rule)] if draw.rule else []
-        facts += [("reply", f"{one.draw + 1} of {len(here.draws)}")] if len(here.draws) > 1 else []
-        yield _case(reader, judge, here, one.cell, one.aspect, facts, draw)
+    yield Text(f"{text} {OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
+    for status in counts:
+        yield from islice(_failed_cases(reader, judge, rows, status), MOST)
+
+
+def _failed_cases(
+    reader: Reader, judge: Judge, rows: Iterable[dict[str, Any]], status: str
+) -> Iterator[Case]:
+    places = [(row["perturbation"], row["aspect"]) for row in rows if row["status"] == status]
+    for cell, aspect in dict.fromkeys(places):
+        for target, target_b, hint, number in reader.failures(judge, cell, aspect, status):
+            found = reader.find(judge, cell, aspect, target, target_b)
+            draw = next(one for one in found.draws if (one.hint, one.draw) == (hint, number))
+            facts = [("", STATUSES[status])]
+            facts += [("rule", draw.rule)] if draw.rule else []
+            if len(found.draws) > 1:
+                facts.append(("reply", f"{number + 1} of {len(found.draws)}"))
+            yield _case(reader, judge, found, cell, aspect, facts, draw)
 
 
 def _case(

@@ -9,12 +9,18 @@ from markupsafe import Markup
 from msgspec import structs
 
 from judgescope.report import worst_cases
-from judgescope.report.elements import (
+from judgescope.report.cells import (
     NO_CELL,
     UNDEFINED,
+    Cell,
+    counts_of,
+    estimate,
+    interval,
+    words_cell,
+)
+from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Fold,
     Heading,
@@ -23,10 +29,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    counts_of,
-    estimate,
-    interval,
-    words_cell,
 )
 from judgescope.report.headline import PERSON, Measure, best_control, measures
 from judgescope.report.html import finished
@@ -39,7 +41,7 @@ from judgescope.report.sections.coverage import Tally
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.judges import letters
 from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
-from judgescope.report.tables import AVERAGE
+from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
     DASH,
     THOUSAND,
@@ -171,12 +173,13 @@ def _covered(report: Report, judge: Judge) -> str:
 def standing(report: Report, judge: Judge) -> Section | None:
     """Return the judge's headline numbers beside controls and other judges, and every claim."""
     about = _claims(report, judge)
-    blocks: list[Block] = []
-    for dataset in report.datasets:
+
+    def tables(dataset: Dataset) -> Iterator[Table]:
         shown = [one for one in measures(report, dataset) if one.row(report, dataset, judge)]
         if shown:
-            table = _standing_table(report, dataset, judge, shown, about)
-            blocks += [Heading(dataset.name, f"stands-{dataset.id}"), table]
+            yield _standing_table(report, dataset, judge, shown, about)
+
+    blocks = by_dataset(report.datasets, "stands", tables)
     if not blocks:
         return None
     if about:
@@ -339,15 +342,13 @@ class Where(NamedTuple):
 def every_number(report: Report, judge: Judge) -> Section | None:
     """Return all numbers of a judge, folded, table by table within each dataset."""
     index = report.once("rows by judge", lambda: _by_judge(report))
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        folds = [
-            _numbers(report, dataset, judge, name, rows)
-            for name in report.tables
-            if (rows := index.get((name, dataset.id, judge.id)))
-        ]
-        if folds:
-            blocks += [Heading(dataset.name, f"numbers-{dataset.id}"), *folds]
+
+    def folds(dataset: Dataset) -> Iterator[Fold]:
+        for name in report.tables:
+            if rows := index.get((name, dataset.id, judge.id)):
+                yield _numbers(report, dataset, judge, name, rows)
+
+    blocks = by_dataset(report.datasets, "numbers", folds)
     return Section("numbers", "All its numbers", NUMBERS_LEAD, blocks) if blocks else None
 
 

@@ -13,8 +13,9 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from judgescope.core.slugs import slug
+from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
-from judgescope.report.elements import Block, Cell, Figure, Fold, Key, Link, Section, Table, Verdict
+from judgescope.report.elements import Block, Figure, Fold, Key, Link, Section, Table, Verdict
 from judgescope.report.html import environment_of, finished, writable
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of

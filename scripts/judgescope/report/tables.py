@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Unpack
 
+from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, heat
 from judgescope.report.charts import Point, chart_spec, signs, svg
 from judgescope.report.elements import (
-    NO_CELL,
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -19,9 +18,6 @@ from judgescope.report.elements import (
     Line,
     Section,
     Table,
-    count_cell,
-    estimate,
-    heat,
 )
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row, Rows
@@ -33,7 +29,6 @@ AVERAGE = "average"
 """The aspect of means over aspects."""
 PEOPLE = "human"
 """The judge's name in rows about what people reach among themselves."""
-Making = Callable[[Report, Dataset, Rows], Iterable[Block]]
 
 
 @dataclass(frozen=True)
@@ -128,20 +123,31 @@ def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
     return [RowGroup(report.aspect(aspect), {"aspect": aspect}) for aspect in aspects]
 
 
-def per_dataset(report: Report, table: str, blocks: Making) -> list[Block]:
-    """Return, under a heading each, the blocks of every dataset that has rows in a table."""
-    found: list[Block] = []
-    for dataset in report.datasets:
-        rows = report.rows(table, dataset.id)
-        if len(rows):
-            found.append(Heading(dataset.name, f"{table}-{dataset.id}"))
-            found += blocks(report, dataset, rows)
-    return found
+def by_dataset(
+    datasets: Iterable[Dataset], prefix: str, make: Callable[[Dataset], Iterable[Block]]
+) -> list[Block]:
+    """Return the blocks of every dataset that has some, under a heading each."""
+    blocks: list[Block] = []
+    for dataset in datasets:
+        found = list(make(dataset))
+        blocks += [Heading(dataset.name, f"{prefix}-{dataset.id}"), *found] if found else []
+    return blocks
 
 
-def section_of(report: Report, table: str, title: str, lead: str, blocks: Making) -> Section | None:
+def section_of(
+    report: Report,
+    table: str,
+    title: str,
+    lead: str,
+    make: Callable[[Report, Dataset, Rows], Iterable[Block]],
+) -> Section | None:
     """Return the section of a result table, dataset by dataset; None without rows."""
-    found = per_dataset(report, table, blocks)
+
+    def blocks(dataset: Dataset) -> Iterable[Block]:
+        rows = report.rows(table, dataset.id)
+        return make(report, dataset, rows) if len(rows) else ()
+
+    found = by_dataset(report.datasets, table, blocks)
     return Section(table, title, lead, found) if found else None
 
 

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import DERIVED, cell_file, joined, split
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
-from judgescope.report.elements import Block, Case, Excerpt, Heading, Section, Text
+from judgescope.report.elements import Block, Case, Excerpt, Section, Text
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
+from judgescope.report.tables import by_dataset
 from judgescope.report.words import (
     MINUS,
     OFF_GRID_SENTENCE,
@@ -287,17 +288,16 @@ class Reader:
 
 def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
     """Return the worst cases of a judge on every dataset; None for one that judged nothing."""
-    blocks: list[Block] = []
-    for reader in readers:
+    by_id = {reader.dataset.id: reader for reader in readers}
+
+    def cases(dataset: Dataset) -> Iterator[Block]:
+        reader = by_id[dataset.id]
         scores = reader.scores(judge)
-        cases = [
-            *_unnoticed(reader, judge, scores),
-            *_disagreeing(reader, judge, scores),
-            *_failed(reader, judge),
-        ]
-        if cases:
-            dataset = reader.dataset
-            blocks += [Heading(dataset.name, f"worst-{dataset.id}"), *cases]
+        yield from _unnoticed(reader, judge, scores)
+        yield from _disagreeing(reader, judge, scores)
+        yield from _failed(reader, judge)
+
+    blocks = by_dataset([reader.dataset for reader in by_id.values()], "worst", cases)
     return Section("worst", "Its worst cases", LEAD, blocks) if blocks else None
 
 

@@ -9,7 +9,8 @@ import pytest
 import report_study as study
 from judgescope.cli.export.card import card
 from judgescope.cli.export.markdown import WRITERS, blocks, code, escaped, inline
-from judgescope.report.elements import NO_WIDTH_TOLD, Body, Cell, Column, Fold, Line, Table, Text
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
+from judgescope.report.elements import Body, Column, Fold, Line, Table, Text
 from judgescope.report.sections import sections_of
 
 NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"

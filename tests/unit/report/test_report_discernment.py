@@ -8,6 +8,7 @@ import pytest
 
 import report_study as study
 from judgescope.methods.discernment import BEYOND
+from judgescope.report.cells import heat
 from judgescope.report.charts import (
     LONGEST_LABEL,
     Distribution,
@@ -17,7 +18,7 @@ from judgescope.report.charts import (
     signs,
     svg,
 )
-from judgescope.report.elements import Figure, Fold, Table, heat
+from judgescope.report.elements import Figure, Fold, Table
 from judgescope.report.report import Report
 from judgescope.report.sections import discernment
 from judgescope.report.sections.discernment import STYLES, style_blocks

@@ -6,17 +6,8 @@ import pytest
 
 import report_study as study
 from judgescope.report import words
-from judgescope.report.elements import (
-    NO_WIDTH_TOLD,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Table,
-    estimate,
-    figures,
-    short,
-)
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell, estimate, figures, short
+from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.page import inline
 from judgescope.report.rows import Row
 

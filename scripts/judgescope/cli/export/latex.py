@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from judgescope.cli.export.choice import Grid
 from judgescope.cli.export.text import one_line
 from judgescope.report import words
-from judgescope.report.elements import FLAT, NO_WIDTH_TOLD, interval, short
+from judgescope.report.cells import FLAT, NO_WIDTH_TOLD, interval, short
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
 from judgescope.report.tables import AVERAGE, PLANNED

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from judgescope.cli.export.text import one_line
+from judgescope.report.cells import Cell
 from judgescope.report.elements import (
     Block,
-    Cell,
     Facts,
     Figure,
     Fold,

@@ -1,22 +1,10 @@
 """Agreement with the ratings, judges that choose between two texts, and repeated draws."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Line,
-    Section,
-    Table,
-    Text,
-    estimate,
-    figures,
-)
+from judgescope.report.cells import Cell, estimate, figures
+from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import (
@@ -25,6 +13,7 @@ from judgescope.report.tables import (
     agreed_with,
     aspect_columns,
     aspect_groups,
+    by_dataset,
     chart,
     labelled,
     leaders,
@@ -59,22 +48,19 @@ def section(report: Report) -> Section | None:
     """Return per dataset a figure and, folded, a table per level."""
     if not len(report.rows("agreement")):
         return None
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        rows = report.rows("agreement", dataset.id)
-        blocks.append(Heading(dataset.name, f"agreement-{dataset.id}"))
-        if len(rows):
-            blocks += _agreement(report, dataset, rows)
-        else:
-            blocks.append(Text("No target of this dataset has ratings."))
     lead = (
         "A correlation has a level: over all targets pooled it also rewards a judge that knows "
         "which sources are easy; within one source it asks only which text is better."
     )
+    blocks = by_dataset(report.datasets, "agreement", partial(_agreement, report))
     return Section("agreement", "Agreement", lead, blocks)
 
 
-def _agreement(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
+    rows = report.rows("agreement", dataset.id)
+    if not len(rows):
+        yield Text("No target of this dataset has ratings.")
+        return
     if (figure := _figure(report, dataset, rows)) is not None:
         yield figure
     if not dataset.planned:

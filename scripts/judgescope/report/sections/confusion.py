@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from judgescope.report.cells import NO_CELL, UNDEFINED, Cell, estimate, figures, heat
 from judgescope.report.charts import BLUE, FILL_BLUE, FILL_RED, RED, Box, Series, box_spec, svg
 from judgescope.report.elements import (
-    NO_CELL,
-    UNDEFINED,
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -20,9 +18,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
-    figures,
-    heat,
 )
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows

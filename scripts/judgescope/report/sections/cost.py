@@ -3,29 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
 from judgescope.report.charts import svg
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Figure,
-    Heading,
-    Key,
-    Line,
-    Section,
-    Table,
-    Text,
-    count_cell,
-    dollars_cell,
-    estimate,
-    words_cell,
-)
+from judgescope.report.elements import Block, Body, Column, Figure, Key, Line, Section, Table, Text
 from judgescope.report.headline import LEAST_IS_BEST, Measure, best_control, measures
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import judge_bodies
+from judgescope.report.tables import by_dataset, judge_bodies
 from judgescope.report.words import THOUSAND, dollars, listed, spoken
 
 USAGE = ("replies", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
@@ -132,20 +117,21 @@ def _cells(rows: Rows) -> list[Cell]:
 
 def tradeoff(report: Report) -> Section | None:
     """Return per dataset a figure of all judges with a known price; None where all is free."""
-    blocks: list[Block] = []
-    for dataset in report.datasets:
+
+    def blocks(dataset: Dataset) -> Iterator[Block]:
         costs = report.rows("cost", dataset.id)
         judges = [judge for judge in report.judges if not judge.control]
         prices = {judge.id: price_per_1000(costs.where(judge=judge.id)) for judge in judges}
         priced = {name: price for name, price in prices.items() if price is not None}
         if any(price > 0 for price in priced.values()):
-            blocks.append(Heading(dataset.name, f"tradeoff-{dataset.id}"))
-            blocks += _Market(report, dataset, priced).blocks()
+            yield _Market(report, dataset, priced).figure()
             unpriced = [f"`{judge.id}`" for judge in judges if judge.id not in priced]
             if unpriced:
                 text = f"Not drawn, as their price is not known: {listed(unpriced)}."
-                blocks.append(Text(text, style="small"))
-    return Section("tradeoff", "Cost against quality", TRADEOFF_LEAD, blocks) if blocks else None
+                yield Text(text, style="small")
+
+    found = by_dataset(report.datasets, "tradeoff", blocks)
+    return Section("tradeoff", "Cost against quality", TRADEOFF_LEAD, found) if found else None
 
 
 @dataclass(frozen=True)
@@ -160,18 +146,17 @@ class _Market:
     def judges(self) -> list[Judge]:
         return [judge for judge in self.report.judges if judge.id in self.priced]
 
-    def blocks(self) -> Iterator[Block]:
+    def figure(self) -> Figure | Text:
         panels = {
             measure: dots
             for measure in measures(self.report, self.dataset)
             if (dots := self._dots(measure))
         }
         if not any(dot.price > 0 for dots in panels.values() for dot in dots):
-            yield Text("No judge with a price has a number here.")
-            return
+            return Text("No judge with a price has a number here.")
         drawn = [self._panel(measure, dots) for measure, dots in panels.items()]
         keys = [Key(str(number), "blue", judge.id) for number, judge in enumerate(self.judges, 1)]
-        yield Figure(
+        return Figure(
             f"{self.dataset.name}: cost against quality",
             svg(scatter_spec(drawn, x=f"US$ per {THOUSAND} judgments")),
             self._summary([*panels]),

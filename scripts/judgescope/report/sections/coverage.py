@@ -5,19 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Fold,
-    Line,
-    Section,
-    Table,
-    Text,
-    count_cell,
-    words_cell,
-)
+from judgescope.report.cells import Cell, count_cell, words_cell
+from judgescope.report.elements import Block, Body, Column, Fold, Line, Section, Table, Text
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import PEOPLE, judge_bodies, section_of

@@ -2,21 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Link,
-    Section,
-    Table,
-    Text,
-    count_cell,
-    dollars_cell,
-    estimate,
-    words_cell,
-)
+from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
+from judgescope.report.elements import Block, Body, Column, Line, Link, Section, Table, Text
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import section_of, statistic_columns

@@ -1,8 +1,10 @@
 """Discernment: which judges score damaged texts below their originals, and response styles."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from judgescope.methods.discernment import BEYOND
+from judgescope.report.cells import Cell, estimate, figures, heat
 from judgescope.report.charts import (
     BLUE,
     FILL_BLUE,
@@ -18,27 +20,14 @@ from judgescope.report.charts import (
     histogram_spec,
     svg,
 )
-from judgescope.report.elements import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Key,
-    Section,
-    Table,
-    Text,
-    estimate,
-    figures,
-    heat,
-)
+from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
 from judgescope.report.report import Damage, Dataset, Judge, Report
 from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.tables import (
     RowGroup,
     TableSpec,
     aspect_columns,
+    by_dataset,
     labelled,
     leaders,
     matrix,
@@ -90,17 +79,14 @@ STYLE_KEYS = (
 
 def section(report: Report) -> Section | None:
     """Return per dataset the bars, the table of judges by damage and, folded, effect sizes."""
-    table = report.rows("discernment")
-    if not len(table):
+    if not len(report.rows("discernment")):
         return None
-    blocks: list[Block] = [Text(READING)]
-    for dataset in report.datasets:
-        blocks.append(Heading(dataset.name, f"discernment-{dataset.id}"))
-        blocks += _dataset(report, dataset, table.where(dataset=dataset.id))
-    return Section("discernment", "Discernment", LEAD, blocks)
+    blocks = by_dataset(report.datasets, "discernment", partial(_dataset, report))
+    return Section("discernment", "Discernment", LEAD, [Text(READING), *blocks])
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
+    rows = report.rows("discernment", dataset.id)
     if not len(rows):
         yield Text("This dataset has no perturbations.")
         return

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -17,8 +17,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
-    figures,
 )
 from judgescope.report.panels import Ends, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report, TrainingStep

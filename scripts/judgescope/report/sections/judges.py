@@ -1,31 +1,17 @@
 """The first screen: what was measured, and what may be said of each judge."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from judgescope.report.elements import (
-    UNDEFINED,
-    Block,
-    Body,
-    Cell,
-    Column,
-    Facts,
-    Fold,
-    Heading,
-    Line,
-    Section,
-    Table,
-    Text,
-    dollars_cell,
-    estimate,
-    short,
-)
+from judgescope.report.cells import UNDEFINED, Cell, dollars_cell, estimate, short
+from judgescope.report.elements import Block, Body, Column, Facts, Fold, Line, Section, Table, Text
 from judgescope.report.headline import PERSON, SINGULAR, Measure, below, best_control, measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.agreement import LETTERS
 from judgescope.report.sections.cost import price_per_1000, total
 from judgescope.report.sections.trust import sentences
-from judgescope.report.tables import agreed_with, judge_bodies
+from judgescope.report.tables import agreed_with, by_dataset, judge_bodies
 from judgescope.report.words import THOUSAND, count, listed, plural, spoken
 
 BELOW = "†"
@@ -48,9 +34,7 @@ LEAD = (
 def section(report: Report) -> Section:
     """Return a sentence per judge, and of every dataset a table with the warnings it calls for."""
     blocks = sentences(report)
-    for dataset in report.datasets:
-        blocks.append(Heading(dataset.name, f"judges-{dataset.id}"))
-        blocks += _dataset(report, dataset)
+    blocks += by_dataset(report.datasets, "judges", partial(_dataset, report))
     leads = [lead for table, lead in LEADS.items() if len(report.rows(table))]
     return Section("judges", "The judges", " ".join([*leads, LEAD]), blocks)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -16,10 +16,6 @@ from judgescope.report.elements import (
     Line,
     Section,
     Table,
-    count_cell,
-    estimate,
-    figures,
-    heat,
 )
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row, Rows
@@ -36,7 +32,7 @@ from judgescope.report.tables import (
     leaders,
     matrix,
     mean_differences,
-    per_dataset,
+    section_of,
     statistic_caption,
     with_criterion,
 )
@@ -93,16 +89,14 @@ def section(report: Report) -> Section | None:
 
     What several datasets make up together stands first.
     """
-    blocks = per_dataset(report, "perspectives", _dataset)
-    if not blocks:
-        return None
+    section = section_of(report, "perspectives", "Perspectives", LEAD, _dataset)
     overall = report.rows("perspectives", OVERALL)
-    first: list[Block] = []
-    if len(overall):
-        first.append(Heading("All datasets", "perspectives-overall"))
-        for criterion in overall.names("criterion"):
-            first += _averages(report, overall, "mean over datasets", criterion)
-    return Section("perspectives", "Perspectives", LEAD, [*first, *blocks])
+    if section is None or not len(overall):
+        return section
+    first: list[Block] = [Heading("All datasets", "perspectives-overall")]
+    for criterion in overall.names("criterion"):
+        first += _averages(report, overall, "mean over datasets", criterion)
+    return replace(section, blocks=[*first, *section.blocks])
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 import sys
 
 from judgescope import __version__
+from judgescope.report.cells import count_cell, words_cell
 from judgescope.report.elements import (
     Block,
     Body,
@@ -14,8 +15,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    count_cell,
-    words_cell,
 )
 from judgescope.report.report import Dataset, Report
 from judgescope.report.words import plural

@@ -1,9 +1,11 @@
 """How the form matters, how consistent judges are over forms, and how far they follow hints."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import compress
 
 from judgescope.parsing.judgment import NO_VALUE
+from judgescope.report.cells import estimate, figures
 from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
@@ -17,8 +19,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
-    figures,
 )
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
@@ -28,6 +28,7 @@ from judgescope.report.tables import (
     TableSpec,
     aspect_columns,
     between,
+    by_dataset,
     chart,
     leaders,
     section_of,
@@ -276,28 +277,24 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 def forms(report: Report) -> Section | None:
     """Return per dataset what each model's judges reach, by one statistic; the others folded."""
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        models = _models(report, dataset)
-        if models:
-            blocks.append(Heading(dataset.name, f"forms-{dataset.id}"))
-            blocks += _forms(report, dataset, models)
+    blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
     return Section("forms", "How the form matters", FORMS_LEAD, blocks) if blocks else None
 
 
-def _models(report: Report, dataset: Dataset) -> Models:
-    """Return the judges of a dataset that read a form, by model, for models with several."""
+def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
+    """Yield the tables of the first statistic that has rows (of Hu et al. 2024), others folded.
+
+    They are of the judges that read a form, by model, for models with several.
+    """
     rated = set(report.rows("agreement", dataset.id).names("judge"))
     models: Models = {}
     for judge in report.judges:
         card = report.spec.judges[judge.id]
         if judge.id in rated and judge.engine in READ and card.parser != "number":
             models.setdefault(card.model, []).append(judge)
-    return {model: judges for model, judges in models.items() if len(judges) > 1}
-
-
-def _forms(report: Report, dataset: Dataset, models: Models) -> Iterator[Block]:
-    """Yield the tables of the first statistic that has rows (of Hu et al. 2024), others folded."""
+    models = {model: judges for model, judges in models.items() if len(judges) > 1}
+    if not models:
+        return
     rest: list[Table] = []
     shown = False
     for level in LEVELS:

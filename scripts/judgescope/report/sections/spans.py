@@ -6,10 +6,10 @@ from functools import partial
 from itertools import count
 
 from judgescope.report.annotated import DRAWN, LEAST, AnnotatedText, Error, Reading, grouped, pieces
+from judgescope.report.cells import Cell, estimate
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Fold,
     Group,
@@ -19,7 +19,6 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
 )
 from judgescope.report.marked import Piece
 from judgescope.report.report import Dataset, Judge, Report

@@ -21,18 +21,8 @@ from judgescope.methods.claims.base import (
     VERDICT,
 )
 from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Table,
-    Text,
-    Verdict,
-    figures,
-    words_cell,
-)
+from judgescope.report.cells import Cell, figures, words_cell
+from judgescope.report.elements import Block, Body, Column, Line, Table, Text, Verdict
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows

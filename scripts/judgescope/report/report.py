@@ -10,7 +10,6 @@ from typing import Any, Self, TypeVar, cast
 from msgspec import Struct, convert
 
 from judgescope.core.reserved_names import ORACLE, PROMPTED
-from judgescope.engines.recorded.joins import join_lines
 from judgescope.report.annotated import AnnotatedText, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
@@ -126,6 +125,8 @@ class Report:
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
+            from judgescope.engines.recorded.joins import join_lines  # slow to import
+
             joins = [
                 join
                 for path in paths

@@ -12,7 +12,7 @@ from judgescope.core.control_chars import UNSEEN, coded
 UNWRITABLE = re.compile(f"[{UNSEEN}]")
 """What a page cannot hold or nobody would see: it is shown as a code."""
 POLICY = "@policy@"
-"""Stands in a template for its content security policy, before anything that is put in."""
+"""Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
@@ -45,10 +45,7 @@ def finished(page: str, script: str = "") -> str:
     Whatever else stands in it, were it markup: no browser would load, run or send anything.
     """
     page, script = writable(page), writable(script)
-    own = [f"style-src 'sha256-{script_hash(one)}'" for one in _STYLE.findall(_head(page))[:1]]
-    own += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
-    return page.replace(POLICY, "; ".join([*CLOSED, *own]), 1)
-
-
-def _head(page: str) -> str:
-    return page.partition("<body>")[0]
+    styles = _STYLE.findall(page.partition("<body>")[0])[:1]
+    sources = [f"style-src 'sha256-{script_hash(style)}'" for style in styles]
+    sources += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
+    return page.replace(POLICY, "; ".join([*CLOSED, *sources]), 1)

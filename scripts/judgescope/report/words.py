@@ -88,9 +88,9 @@ def exact(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, noun: str, nouns: str = "") -> str:
     """Return the number with its noun."""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def listed(names: list[str]) -> str:

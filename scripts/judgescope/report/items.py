@@ -1,6 +1,7 @@
 """Every judgment of a study beside its text: what was shown, replied, parsed and scored.
 
-Read cell by cell, so that no more than one set of texts and one cell are in memory at once.
+Read cell by cell, so that no more than one set of texts and one cell are in memory at once. Of
+texts with listed errors a sample is read, drawn by the study's seed.
 """
 
 from collections import defaultdict
@@ -10,9 +11,15 @@ from math import fsum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from judgescope.core.cells import cell_file, split
 from judgescope.core.reserved_names import COMPUTED
+from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
+from judgescope.report.marked import MOST_SEVERE, Error
+from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import read_table
 
 Row = dict[str, Any]
@@ -101,6 +108,10 @@ Part = tuple[str, str | None]
 Draws = dict[tuple[str, str | None, str, str | None], list[Draw]]
 """(aspect, criterion, target, target_b) -> its judgments."""
 Cell = tuple[dict[Part, list[Row]], Draws]
+DRAWN, LEAST = 6, 2
+"""Texts of a dataset that are shown, spread over its aspects; and of each aspect at least."""
+LONGEST_REMARK = 600
+"""Characters of an error's words, kind and explanation that are shown, each."""
 _ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
 _SCORED = [*_ASKED[:4], "value", "n_draws", "n_missing", "estimator"]
 _READ = [*_ASKED, "kind", "status", "value", "label", "rule", "parser", "rationale", "spans"]
@@ -213,3 +224,95 @@ def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
             ratings.get((target, target_b), []),
             draws[name, criterion, target, target_b],
         )
+
+
+# --- a sample of texts with the errors that judges list in them -------------------------------
+
+
+class Reading(NamedTuple):
+    """A judge's reading of a text, or people's where `judge` is ""; `value` is None if nothing.
+
+    `errors` is None where there is no list: nothing was read, or an ensemble could not make one.
+    """
+
+    judge: str
+    value: float | None
+    status: str
+    errors: Sequence[Error] | None
+
+
+class AnnotatedText(NamedTuple):
+    """A text, and aspect -> its readings; the errors that people marked are of no aspect."""
+
+    target: str
+    text: str
+    gold: Sequence[Error] | None
+    readings: Mapping[str, Sequence[Reading]]
+
+
+def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedText]:
+    """Return some texts of a set with the first draw of every judge, by the id of the text.
+
+    Drawn among the texts that a judge was asked about; which ones they are, and in which aspects
+    they are shown, depends on nothing but their ids and the aspects'.
+    """
+    marked = read_table("marked", source.marked)
+    of_set = pc.and_(pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0))
+    marked = marked.filter(pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable")))
+    chosen = _drawn(marked, seed, dataset)
+    names = sorted({name for name, _ in chosen})
+    readings: dict[str, dict[str, list[Reading]]] = {name: defaultdict(list) for name in names}
+    for row in _of_targets(marked, names):
+        if (row["target"], row["aspect"]) in chosen:
+            spans = row["spans"]
+            errors = spans and [_error(one, one["severity"], one["explanation"]) for one in spans]
+            reading = Reading(row["judge"], row["value"], row["status"], errors)
+            readings[row["target"]][row["aspect"]].append(reading)
+    gold: dict[str, list[Error]] = defaultdict(list)
+    for row in _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ():
+        instead = f"instead: {row['correction']}" if row["correction"] else ""
+        why = "; ".join(filter(None, (instead, row["comment"])))
+        gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
+    targets = _of_targets(read_table("targets", source.targets, ["target", "text"]), names)
+    texts = {row["target"]: row["text"] or "" for row in targets}
+    return [
+        AnnotatedText(name, texts[name], gold[name] if source.gold else None, readings[name])
+        for name in names
+    ]
+
+
+def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
+    """Return targets, each with an aspect in which it is shown: other targets in every aspect.
+
+    The targets are put in an order by the seed, and each aspect takes the next ones that are judged
+    in it; where these run out, the first ones again.
+    """
+    judged: dict[str, set[str]] = defaultdict(set)
+    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
+    for aspect, target in zip(*columns, strict=True):
+        judged[aspect].add(target)
+    names = sorted(set[str]().union(*judged.values()))
+    order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
+    each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
+    for number, aspect in enumerate(sorted(judged)):
+        in_order = [names[index] for index in order if names[index] in judged[aspect]]
+        start = number * each % len(in_order)
+        rotated = in_order[start:] + in_order[:start]
+        chosen |= {(name, aspect) for name in rotated[:each]}
+    return chosen
+
+
+def _of_targets(table: pa.Table, names: Sequence[str]) -> list[Row]:
+    """Return the rows of some targets."""
+    wanted = pc.is_in(table["target"], pa.array(names, pa.string()))
+    rows: list[Row] = table.filter(wanted).to_pylist()
+    return rows
+
+
+def _error(row: Row, severity: float | None, why: str | None) -> Error:
+    level = min(max(round(severity or 0), 0), MOST_SEVERE)
+    texts = (
+        text if len(text) <= LONGEST_REMARK else f"{text[:LONGEST_REMARK]} …"
+        for text in (row["category"] or "", why or "", row["location"] or "")
+    )
+    return Error(row["start"], row["end"], level, *texts)

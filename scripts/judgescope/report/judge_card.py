@@ -35,9 +35,8 @@ from judgescope.report.html import finished
 from judgescope.report.page import filled, table_script
 from judgescope.report.report import CardReport, Dataset, Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.sections import agreement, coverage
+from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
-from judgescope.report.sections.coverage import Tally
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.judges import letters
 from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
@@ -108,9 +107,9 @@ def _sections(
     report: CardReport, judge: Judge, readers: Sequence[worst_cases.Reader]
 ) -> Iterator[Section]:
     """Yield the sections of a card, in the order of the page."""
-    study = structs.replace(report.spec.study, judges=[judge.id])
+    facts_of_study = structs.replace(report.spec.study, judges=[judge.id])
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
-    spec = structs.replace(report.spec, study=study, cards=None)
+    spec = structs.replace(report.spec, study=facts_of_study, cards=None)
     alone = replace(report, spec=spec, tables=tables)  # knows of no other judge
     made = (
         standing(report, judge),
@@ -160,7 +159,7 @@ def _costs(report: Report, judge: Judge) -> str:
 
 
 def _covered(report: Report, judge: Judge) -> str:
-    tally = Tally.of(report.rows("coverage").where(judge=judge.id))
+    tally = study.Tally.of(report.rows("coverage").where(judge=judge.id))
     if not tally.asked:
         return "Nothing was asked of it."
     failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
@@ -419,7 +418,7 @@ def _styles(alone: CardReport) -> Section | None:
 
 def _coverage(alone: CardReport, judge: Judge) -> Section | None:
     """Return its judgments by status, with the way to each of them."""
-    section = coverage.section(alone)
+    section = study.coverage(alone)
     if section is None or not alone.spec.explore:
         return section
     links = [

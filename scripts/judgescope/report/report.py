@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from msgspec import Struct, convert
 
 from judgescope.core.reserved_names import ORACLE, PROMPTED
-from judgescope.report.annotated import AnnotatedText, sample
+from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS

@@ -11,19 +11,10 @@ from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
-from judgescope.report.annotated import (
-    DRAWN,
-    LEAST,
-    LONGEST,
-    AnnotatedText,
-    Error,
-    Reading,
-    grouped,
-    pieces,
-    sample,
-)
 from judgescope.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
 from judgescope.report.headline import measures
+from judgescope.report.items import DRAWN, LEAST, LONGEST_REMARK, AnnotatedText, Reading, sample
+from judgescope.report.marked import Error, grouped, pieces
 from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
@@ -168,7 +159,7 @@ def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
     told = files(tmp_path, [judged("t1", "gamma", long)], ["t1"], gold=True)
     [text] = drawn_of(told, 3, "chat")
     [one] = text.readings["fluency"][0].errors or []
-    assert one.severity == 5 and len(one.explanation) < LONGEST + 5
+    assert one.severity == 5 and len(one.explanation) < LONGEST_REMARK + 5
     assert text.gold is not None
     assert [(each.start, each.end, each.explanation) for each in text.gold] == [
         (4, 8, "instead: Jays")
@@ -276,7 +267,7 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
 
 
 def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: Report) -> None:
-    told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST, "") for at in range(300)]
+    told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "") for at in range(300)]
     found = marking(report, "x" * 2000, told)
     [group] = [one for one in found.groups if one.remarks]
     assert (

@@ -9,7 +9,8 @@ import report_study as study
 from judgescope.report.elements import Figure, Fold, Table, Text
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
-from judgescope.report.sections import agreement, cost, coverage
+from judgescope.report.sections import agreement, cost
+from judgescope.report.sections.study import unmeasured
 from judgescope.report.tables import leaders
 
 Row = dict[str, Any]
@@ -121,7 +122,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
 
 
 def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
-    section = coverage.unmeasured(report(tmp_path, PRICES, verdicts=[]))
+    section = unmeasured(report(tmp_path, PRICES, verdicts=[]))
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, Table)
@@ -135,7 +136,7 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
         "chat, news",
     ]
     whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
-    assert coverage.unmeasured(study.loaded(study.make(tmp_path, whole))) is None
+    assert unmeasured(study.loaded(study.make(tmp_path, whole))) is None
 
 
 def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:

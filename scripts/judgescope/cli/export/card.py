@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from judgescope.cli.export.markdown import blocks, escaped, inline
 from judgescope.report.elements import Block, Fold, Section, Text
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, coverage, judges, provenance
+from judgescope.report.sections import cost, judges, study
 from judgescope.report.words import count, listed
 from judgescope.schema.cards import PROMPTED
 
@@ -18,13 +18,13 @@ FEW = 50
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
-    made = (judges.section, coverage.section, coverage.unmeasured, cost.section)
+    made = (judges.section, study.coverage, study.unmeasured, cost.section)
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
     for section in filter(None, (make(report) for make in made)):
         lines += _section(section, folded=section.id == "judges")
-    lines += _section(provenance.data(report))
+    lines += _section(study.data(report))
     lines += _listed("Limits", _limits(report))
-    lines += _section(provenance.reproduce(report))
+    lines += _section(study.reproduce(report))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -75,10 +75,10 @@ def _of_judges(report: Report) -> list[str]:
 
 
 def _of_study(report: Report) -> list[str]:
-    study, told = report.spec.study, []
-    if study.share < 1:
-        told.append(f"Judges that are asked saw {study.share:g} of the items.")
-    if study.allow_missing:
+    facts, told = report.spec.study, []
+    if facts.share < 1:
+        told.append(f"Judges that are asked saw {facts.share:g} of the items.")
+    if facts.allow_missing:
         told.append("The study allows that answers are missing: see what lacks above.")
     told.append(
         "The numbers hold for these texts, aspects and wordings; another kind of text needs a "

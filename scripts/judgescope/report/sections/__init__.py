@@ -9,15 +9,14 @@ from judgescope.report.sections import (
     agreement,
     confusion,
     cost,
-    coverage,
     damage,
     discernment,
     ensemble,
     judges,
     perspectives,
-    provenance,
     robustness,
     spans,
+    study,
 )
 
 SECTIONS = (
@@ -37,12 +36,12 @@ SECTIONS = (
     damage.construction,
     agreement.repeatability,
     agreement.pairwise,
-    coverage.section,
-    coverage.unmeasured,
+    study.coverage,
+    study.unmeasured,
     cost.section,
     cost.tradeoff,
-    provenance.data,
-    provenance.reproduce,
+    study.data,
+    study.reproduce,
 )
 
 

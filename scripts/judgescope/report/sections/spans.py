@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 
-from judgescope.report.annotated import DRAWN, LEAST, AnnotatedText, Error, Reading, grouped, pieces
 from judgescope.report.cells import Cell, estimate
 from judgescope.report.elements import (
     Block,
@@ -20,7 +19,8 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.marked import Piece
+from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
+from judgescope.report.marked import Error, Piece, grouped, pieces
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
 from judgescope.report.tables import judge_bodies, section_of

@@ -27,7 +27,7 @@ from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.cost import free, price_per_1000
-from judgescope.report.sections.coverage import Tally
+from judgescope.report.sections.study import Tally
 from judgescope.report.words import (
     LEVELS,
     OFF_GRID_SENTENCE,

@@ -4,8 +4,9 @@ A judge is called better than another only where their 95 % intervals do not cro
 study tested the pair, the test says so too: nobody can hold a point estimate against a sentence.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from judgescope.methods.claims.base import AGREEMENT
 from judgescope.report.report import Dataset, Judge, Report
@@ -49,11 +50,13 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of the table of judges: a statistic, of an aspect or over all.
+    """A column of the table of judges: a statistic on a dataset, of an aspect or over all.
 
     `group` is the heading above it, `noun` what its `n` counts.
     """
 
+    report: Report = field(compare=False, repr=False)
+    dataset: Dataset = field(compare=False, repr=False)
     table: str
     statistic: str
     group: str
@@ -67,25 +70,51 @@ class Measure:
     """The kind of claim that the number decides, "" where it decides none by itself."""
 
     @property
-    def ranked(self) -> bool:
-        """Return whether the study ranks judges by this statistic (table comparison)."""
-        return self.kind == AGREEMENT
-
-    def row(self, report: Report, dataset: Dataset, judge: Judge) -> Row | None:
-        """Return the judge's row."""
-        rows = report.rows(self.table, dataset.id)
-        if self.form:  # the table has several
-            rows = rows.where(form=self.form)
-        return rows.at(judge.id, self.statistic, self._place, cell=self.cell)
+    def name(self) -> str:
+        """Return what the column is called."""
+        named = self.aspect not in ("", AVERAGE)
+        return self.report.aspect(self.aspect) if named else label(self.statistic)
 
     @property
     def _place(self) -> Place:
         return {"aspect": self.aspect, "level": self.level, "criterion": self.criterion}
 
-    def name(self, report: Report) -> str:
-        """Return what the column is called."""
-        own = self.aspect not in ("", AVERAGE)
-        return report.aspect(self.aspect) if own else label(self.statistic)
+    def row(self, judge: Judge) -> Row | None:
+        """Return the judge's row."""
+        rows = self.report.rows(self.table, self.dataset.id)
+        if self.form:  # the table has several
+            rows = rows.where(form=self.form)
+        return rows.at(judge.id, self.statistic, self._place, cell=self.cell)
+
+    def defined(self, judges: Iterable[Judge]) -> list[Row]:
+        """Return the rows of judges that have a value."""
+        rows = map(self.row, judges)
+        return [row for row in rows if row and row.value is not None]
+
+    @cached_property
+    def best_control(self) -> Row | None:
+        """Return the row of the highest control; the first of equals, never the oracle."""
+        rows = self.defined(judge for judge in self.report.judges if judge.engine == "control")
+        return max(rows, key=lambda row: self.merit(row.value or 0.0), default=None)
+
+    def below_control(self, row: Row | None) -> bool:
+        """Return whether a number is worse than the best control's, by point estimate."""
+        control = self.best_control
+        if row is None or row.value is None or control is None or control.value is None:
+            return False
+        return self.merit(row.value) < self.merit(control.value)
+
+    def letters(self, judge: Judge) -> str:
+        """Return the letters of the groups that a test puts the judge in, "" where none was made.
+
+        The study ranks judges by the statistics of agreement alone.
+        """
+        if self.kind != AGREEMENT:
+            return ""
+        ranks = self.report.rows("comparison", self.dataset.id)
+        name = f"rank_{self.statistic}"
+        row = ranks.at(judge.id, name, aspect=self.aspect, level=self.level)
+        return row.group if row else ""
 
     def counted(self, row: Row) -> str:
         """Return what the n of a row counts: of a mean over one aspect what that one counts."""
@@ -95,7 +124,7 @@ class Measure:
         """Return a number that is the higher the better."""
         return -value if self.statistic in LEAST_IS_BEST else value
 
-    def above(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
+    def above(self, judge: Judge, other: Judge) -> bool:
         """Return whether one judge is better than another: intervals apart, and no test against it.
 
         Without an interval nobody is better or worse; a control's bare value is still a hurdle. A
@@ -103,11 +132,19 @@ class Measure:
         """
         if judge.hint or other.hint:
             return False
-        mine = self._ends(self.row(report, dataset, judge))
-        theirs = self._ends(self.row(report, dataset, other), bare=other.control)
+        mine, theirs = self._ends(self.row(judge)), self._ends(self.row(other), bare=other.control)
         if not mine or not theirs or mine[0] <= theirs[1]:
             return False
-        return self._tested(report, dataset, judge, other)
+        table = "comparison" if self.kind == AGREEMENT else self.table
+        rows = self.report.rows(table, self.dataset.id)
+        difference = between(rows, judge, other, self.statistic, **self._place)
+        ends = self._ends(difference)
+        if difference and (ends is None or ends[0] <= 0):
+            return False
+        name = f"p_holm_{self.statistic}"  # corrected for all pairs
+        straight = rows.at(judge.id, name, self._place, judge_b=other.id)
+        p = straight or rows.at(other.id, name, self._place, judge_b=judge.id)
+        return not p or (p.value is not None and p.value <= SIGNIFICANT)
 
     def _ends(self, row: Row | None, *, bare: bool = False) -> tuple[float, float] | None:
         """Return the ends of the interval of a row's merit, the worse one first.
@@ -122,37 +159,28 @@ class Measure:
         both = self.merit(row.lo), self.merit(row.hi)
         return min(both), max(both)
 
-    def _tested(self, report: Report, dataset: Dataset, judge: Judge, other: Judge) -> bool:
-        """Return whether no test and no interval of the paired difference speaks against it."""
-        rows = report.rows("comparison" if self.ranked else self.table, dataset.id)
-        difference = between(rows, judge, other, self.statistic, **self._place)
-        ends = self._ends(difference)
-        if difference and (ends is None or ends[0] <= 0):
-            return False
-        name = f"p_holm_{self.statistic}"  # corrected for all pairs
-        straight = rows.at(judge.id, name, self._place, judge_b=other.id)
-        p = straight or rows.at(other.id, name, self._place, judge_b=judge.id)
-        return not p or (p.value is not None and p.value <= SIGNIFICANT)
-
 
 def measures(report: Report, dataset: Dataset) -> list[Measure]:
     """Return the measures of which some judge has a row, in the order of the methods."""
-    return report.once(("measures", dataset.id), lambda: _measures(report, dataset))
 
+    def planned() -> Iterator[Measure]:
+        new = partial(Measure, report, dataset)
+        yield from _agreement(report, dataset)
+        for aspect in dataset.aspects:
+            group = f"Pairs: {label(COMPARED)}"
+            yield new("pairwise", COMPARED, group, "pairs", aspect, POOLED)
+        for score in SCORES:
+            yield new("discernment", score, "Discernment", "items")
+        yield from _worded(report, dataset, "confusion", CONFUSED, aspect="")
+        yield from _worded(report, dataset, "perspectives", VIEWS)
+        yield from _worded(report, dataset, "robustness", ROBUST)
+        yield from _worded(report, dataset, "ensemble", ENSEMBLE)
+        yield from _spans(report, dataset)
 
-def _measures(report: Report, dataset: Dataset) -> list[Measure]:
-    planned = _agreement(report, dataset)
-    planned += [
-        Measure("pairwise", COMPARED, f"Pairs: {label(COMPARED)}", "pairs", aspect, POOLED)
-        for aspect in dataset.aspects
-    ]
-    planned += [Measure("discernment", one, "Discernment", "items") for one in SCORES]
-    planned += _worded(report, dataset, "confusion", CONFUSED, aspect="")
-    planned += _worded(report, dataset, "perspectives", VIEWS)
-    planned += _worded(report, dataset, "robustness", ROBUST)
-    planned += _worded(report, dataset, "ensemble", ENSEMBLE)
-    planned += _spans(report, dataset)
-    return [m for m in planned if any(m.row(report, dataset, judge) for judge in report.judges)]
+    return report.once(
+        ("measures", dataset.id),
+        lambda: [one for one in planned() if any(map(one.row, report.judges))],
+    )
 
 
 def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
@@ -162,7 +190,7 @@ def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
     nouns = {"by_source": "sources", POOLED: "targets"}
     return [
         Measure(
-            "verdicts",
+            *(report, dataset, "verdicts"),
             STATISTIC,
             f"Agreement: {label(STATISTIC)}, {LEVELS[level[aspect]][0]}",
             nouns[level[aspect]],
@@ -192,7 +220,7 @@ def _worded(
             view = level if table == "perspectives" else ""
             parts = (table.capitalize(), view, f"wording {word}" if word else "")
             group = ", ".join(filter(None, parts))
-            found.append(Measure(table, name, group, noun, aspect, level, word))
+            found.append(Measure(report, dataset, table, name, group, noun, aspect, level, word))
     return found
 
 
@@ -204,22 +232,10 @@ def _spans(report: Report, dataset: Dataset) -> list[Measure]:
     cell = next((name for name in SETS if name in cells), "")
     group = f"Error spans: {label(MARKED)}, same words"
     return [
-        Measure("spans", MARKED, group, "annotations", aspect, POOLED, cell=cell, form=WORDS)
+        Measure(
+            *(report, dataset, "spans", MARKED, group, "annotations", aspect, POOLED),
+            cell=cell,
+            form=WORDS,
+        )
         for aspect in dataset.aspects
     ]
-
-
-def best_control(report: Report, dataset: Dataset, measure: Measure) -> Row | None:
-    """Return the row of the control that ranks highest; the first of equals, never the oracle."""
-    controls = [judge for judge in report.judges if judge.engine == "control"]
-    rows = (measure.row(report, dataset, judge) for judge in controls)
-    known = [(row, row.value) for row in rows if row and row.value is not None]
-    best = max(known, key=lambda one: measure.merit(one[1]), default=None)
-    return best[0] if best else None
-
-
-def below(measure: Measure, row: Row | None, control: Row | None) -> bool:
-    """Return whether a number is worse than a control's, by point estimate."""
-    if row is None or row.value is None or control is None or control.value is None:
-        return False
-    return measure.merit(row.value) < measure.merit(control.value)

@@ -30,7 +30,7 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.headline import PERSON, Measure, best_control, measures
+from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.html import finished
 from judgescope.report.page import filled, table_script
 from judgescope.report.report import CardReport, Dataset, Judge, Report
@@ -38,7 +38,6 @@ from judgescope.report.rows import Row
 from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
 from judgescope.report.sections.discernment import style_blocks
-from judgescope.report.sections.judges import letters
 from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
@@ -174,9 +173,9 @@ def standing(report: Report, judge: Judge) -> Section | None:
     about = _claims(report, judge)
 
     def tables(dataset: Dataset) -> Iterator[Table]:
-        shown = [one for one in measures(report, dataset) if one.row(report, dataset, judge)]
+        shown = [measure for measure in measures(report, dataset) if measure.row(judge)]
         if shown:
-            yield _standing_table(report, dataset, judge, shown, about)
+            yield _standing_table(dataset, judge, shown, about)
 
     blocks = by_dataset(report.datasets, "stands", tables)
     if not blocks:
@@ -187,13 +186,9 @@ def standing(report: Report, judge: Judge) -> Section | None:
 
 
 def _standing_table(
-    report: Report,
-    dataset: Dataset,
-    judge: Judge,
-    shown: Sequence[Measure],
-    about: Sequence[Claim],
+    dataset: Dataset, judge: Judge, shown: Sequence[Measure], about: Sequence[Claim]
 ) -> Table:
-    people = {measure: measure.row(report, dataset, PERSON) for measure in shown}
+    people = {measure: measure.row(PERSON) for measure in shown}
     columns = [Column("This judge"), Column("Rank"), Column("Best control")]
     columns += [Column("One rater")] if any(people.values()) else []
     columns += [Column("Because", style="words")] if about else []
@@ -202,9 +197,8 @@ def _standing_table(
     }
     lines = []
     for measure in shown:
-        row = measure.row(report, dataset, judge)
-        cells = [estimate(row, counts=True), _rank(report, dataset, judge, measure)]
-        control = best_control(report, dataset, measure)
+        row, control = measure.row(judge), measure.best_control
+        cells = [estimate(row, counts=True), _rank(judge, measure)]
         shown_control = estimate(control)
         cells.append(
             replace(shown_control, notes=(*shown_control.notes, control.judge))
@@ -216,29 +210,25 @@ def _standing_table(
             cells.append(estimate(rater) if rater else UNDEFINED)
         if about:
             cells.append(words_cell(why.get(row, "") if row else ""))
-        lines.append(Line(measure.name(report), cells, measure.group))
+        lines.append(Line(measure.name, cells, measure.group))
     ratings = "the planned ratings" if dataset.planned else "people's ratings"
     caption = f"{dataset.name}: its headline numbers; agreement is with {ratings}."
     return Table(caption, "Measure", columns, [Body(lines)], code=False)
 
 
-def _rank(report: Report, dataset: Dataset, judge: Judge, measure: Measure) -> Cell:
+def _rank(judge: Judge, measure: Measure) -> Cell:
     """Return the judge's place by point estimate among the judges that are no controls.
 
     A judge that is given a rating of the text has none, and is none of the others.
     """
     if judge.hint:
         return Cell(DASH, notes=(f"hint: {judge.hint}",), style="undefined")
-    ranked = [one for one in report.judges if not (one.control or one.hint)]
-    values = {
-        one.id: measure.merit(row.value)
-        for one in ranked
-        if (row := measure.row(report, dataset, one)) and row.value is not None
-    }
+    ranked = [one for one in measure.report.judges if not (one.control or one.hint)]
+    values = {row.judge: measure.merit(row.value or 0.0) for row in measure.defined(ranked)}
     if judge.id not in values:
         return UNDEFINED
     rank = 1 + sum(value > values[judge.id] for value in values.values())
-    shared = letters(report, dataset, measure, judge)
+    shared = measure.letters(judge)
     return Cell(f"{rank} of {len(values)}", notes=(shared,) if shared else (), sort=rank)
 
 

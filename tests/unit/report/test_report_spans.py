@@ -372,8 +372,8 @@ def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> 
     report = study.loaded(study.make(tmp_path, {"spans": rows}))
     [dataset] = [one for one in report.datasets if one.id == "chat"]
     [measure] = [one for one in measures(report, dataset) if one.table == "spans"]
-    assert (measure.name(report), measure.group) == ("Fluency", "Error spans: F1, same words")
-    values = {one.id: measure.row(report, dataset, one) for one in report.judges}
+    assert (measure.name, measure.group) == ("Fluency", "Error spans: F1, same words")
+    values = {one.id: measure.row(one) for one in report.judges}
     found = {name: row.value for name, row in values.items() if row}
     assert found == {"gamma": 0.25, "beta": 0.25}
     unmarked = study.loaded(study.make(tmp_path, {"spans": [rows[0]]}))

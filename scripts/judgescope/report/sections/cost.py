@@ -1,12 +1,11 @@
 """What the study's replies cost when they were bought, and cost against quality."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
 from judgescope.report.charts import svg
 from judgescope.report.elements import Block, Body, Column, Figure, Key, Line, Section, Table, Text
-from judgescope.report.headline import LEAST_IS_BEST, Measure, best_control, measures
+from judgescope.report.headline import LEAST_IS_BEST, Measure, measures
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
@@ -121,11 +120,11 @@ def tradeoff(report: Report) -> Section | None:
     def blocks(dataset: Dataset) -> Iterator[Block]:
         costs = report.rows("cost", dataset.id)
         judges = [judge for judge in report.judges if not judge.control]
-        prices = {judge.id: price_per_1000(costs.where(judge=judge.id)) for judge in judges}
-        priced = {name: price for name, price in prices.items() if price is not None}
+        prices = {judge: price_per_1000(costs.where(judge=judge.id)) for judge in judges}
+        priced = {judge: price for judge, price in prices.items() if price is not None}
         if any(price > 0 for price in priced.values()):
-            yield _Market(report, dataset, priced).figure()
-            unpriced = [f"`{judge.id}`" for judge in judges if judge.id not in priced]
+            yield _prices_and_quality(report, dataset, priced)
+            unpriced = [f"`{judge.id}`" for judge in judges if judge not in priced]
             if unpriced:
                 text = f"Not drawn, as their price is not known: {listed(unpriced)}."
                 yield Text(text, style="small")
@@ -134,74 +133,58 @@ def tradeoff(report: Report) -> Section | None:
     return Section("tradeoff", "Cost against quality", TRADEOFF_LEAD, found) if found else None
 
 
-@dataclass(frozen=True)
-class _Market:
-    """The judges of a dataset with a known price, `priced` per 1,000 judgments."""
-
-    report: Report
-    dataset: Dataset
-    priced: dict[str, float]
-
-    @property
-    def judges(self) -> list[Judge]:
-        return [judge for judge in self.report.judges if judge.id in self.priced]
-
-    def figure(self) -> Figure | Text:
-        panels = {
-            measure: dots
-            for measure in measures(self.report, self.dataset)
-            if (dots := self._dots(measure))
-        }
-        if not any(dot.price > 0 for dots in panels.values() for dot in dots):
-            return Text("No judge with a price has a number here.")
-        drawn = [self._panel(measure, dots) for measure, dots in panels.items()]
-        keys = [Key(str(number), "blue", judge.id) for number, judge in enumerate(self.judges, 1)]
-        return Figure(
-            f"{self.dataset.name}: cost against quality",
-            svg(scatter_spec(drawn, x=f"US$ per {THOUSAND} judgments")),
-            self._summary([*panels]),
-            [*keys, Key("┅", "green", "the best control")],
-            self._table([*panels]),
-        )
-
-    def _dots(self, measure: Measure) -> list[Bought]:
-        rows = [measure.row(self.report, self.dataset, judge) for judge in self.judges]
-        return [
-            Bought(number, self.priced[row.judge], row.value, row.lo, row.hi)
-            for number, row in enumerate(rows, 1)
+def _prices_and_quality(
+    report: Report, dataset: Dataset, priced: Mapping[Judge, float]
+) -> Figure | Text:
+    """Return a panel for each measure; `priced` is what 1,000 judgments of a judge cost."""
+    shown, panels = [], []
+    for measure in measures(report, dataset):
+        rows = {judge: measure.row(judge) for judge in priced}
+        dots = [
+            Bought(number, priced[judge], row.value, row.lo, row.hi)
+            for number, (judge, row) in enumerate(rows.items(), 1)
             if row and row.value is not None
         ]
+        if dots:
+            control = measure.best_control
+            least = " (least is best)" if measure.statistic in LEAST_IS_BEST else ""
+            shown.append(measure)
+            level = control.value if control else None
+            panels.append(Priced(f"{measure.name}{least}", dots, level))
+    if not any(dot.price > 0 for panel in panels for dot in panel.dots):
+        return Text("No judge with a price has a number here.")
 
-    def _panel(self, measure: Measure, dots: Sequence[Bought]) -> Priced:
-        control = best_control(self.report, self.dataset, measure)
-        least = " (least is best)" if measure.statistic in LEAST_IS_BEST else ""
-        name = measure.name(self.report)
-        return Priced(f"{name}{least}", dots, control.value if control else None)
+    def cells(judge: Judge) -> list[Cell]:
+        return [dollars_cell(priced[judge]), *(estimate(measure.row(judge)) for measure in shown)]
 
-    def _summary(self, shown: Sequence[Measure]) -> str:
-        """Return the span of prices, and which judges a cheaper one is better than, by the rule."""
-        beaten = {
-            judge.id
-            for judge in self.judges
-            for other in self.judges
+    columns = [Column(f"US$ per {THOUSAND}")]
+    columns += [Column(measure.name, group=measure.group) for measure in shown]
+    caption = f"{dataset.name}: price of {THOUSAND} judgments and quality."
+    keys = [Key(str(number), "blue", judge.id) for number, judge in enumerate(priced, 1)]
+    return Figure(
+        f"{dataset.name}: cost against quality",
+        svg(scatter_spec(panels, x=f"US$ per {THOUSAND} judgments")),
+        _summary(shown, priced),
+        [*keys, Key("┅", "green", "the best control")],
+        Table(caption, "Judge", columns, judge_bodies(priced, cells)),
+    )
+
+
+def _summary(shown: Sequence[Measure], priced: Mapping[Judge, float]) -> str:
+    """Return the span of prices, and which judges a cheaper one is better than, by the rule."""
+    beaten = [
+        f"`{judge.id}`"
+        for judge, price in priced.items()
+        if any(
+            measure.above(other, judge)
+            for other, less in priced.items()
+            if less < price
             for measure in shown
-            if self.priced[other.id] < self.priced[judge.id]
-            and measure.above(self.report, self.dataset, other, judge)
-        }
-        least, most = min(self.priced.values()), max(self.priced.values())
-        ends = f"${dollars(least)} to ${dollars(most)}"
-        span = f"{len(self.priced)} judges, from {ends} per {THOUSAND} judgments."
-        if not beaten:
-            return f"{span} None is beaten by a cheaper one on any of these numbers."
-        names = listed([f"`{name}`" for name in self.priced if name in beaten])
-        return f"{span} On some of these numbers a cheaper judge is better than {names}."
-
-    def _table(self, shown: Sequence[Measure]) -> Table:
-        def cells(judge: Judge) -> list[Cell]:
-            rows = (measure.row(self.report, self.dataset, judge) for measure in shown)
-            return [dollars_cell(self.priced[judge.id]), *map(estimate, rows)]
-
-        columns = [Column(f"US$ per {THOUSAND}")]
-        columns += [Column(measure.name(self.report), group=measure.group) for measure in shown]
-        caption = f"{self.dataset.name}: price of {THOUSAND} judgments and quality."
-        return Table(caption, "Judge", columns, judge_bodies(self.judges, cells))
+        )
+    ]
+    least, most = min(priced.values()), max(priced.values())
+    ends = f"${dollars(least)} to ${dollars(most)}"
+    span = f"{len(priced)} judges, from {ends} per {THOUSAND} judgments."
+    if not beaten:
+        return f"{span} None is beaten by a cheaper one on any of these numbers."
+    return f"{span} On some of these numbers a cheaper judge is better than {listed(beaten)}."

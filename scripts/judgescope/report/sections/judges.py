@@ -1,13 +1,12 @@
 """The first screen: what was measured, and what may be said of each judge."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from judgescope.report.cells import UNDEFINED, Cell, dollars_cell, estimate, short
 from judgescope.report.elements import Block, Body, Column, Facts, Fold, Line, Section, Table, Text
-from judgescope.report.headline import PERSON, SINGULAR, Measure, below, best_control, measures
+from judgescope.report.headline import PERSON, SINGULAR, Measure, measures
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row
 from judgescope.report.sections.agreement import LETTERS
 from judgescope.report.sections.cost import price_per_1000, total
 from judgescope.report.sections.trust import sentences
@@ -69,8 +68,9 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
     if not planned:
         yield Text("The study plans no statistic on this dataset that has a value per judge.")
         return
-    shown = [measure for measure in planned if _known(report, dataset, measure)]
-    outranked = _outranked(report, dataset, shown)
+    real = [judge for judge in report.judges if not judge.control]
+    shown = [measure for measure in planned if measure.defined(real)]
+    outranked = [text for measure in shown for text in _outranked(measure, real)]
     if shown:
         yield _table(report, dataset, shown, bool(outranked))
     if outranked:
@@ -79,72 +79,55 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
     undefined = []
     for measure in planned:
         if measure not in shown:
-            rows = (measure.row(report, dataset, judge) for judge in report.judges)
+            rows = map(measure.row, report.judges)
             reasons = dict.fromkeys(spoken(row.note) for row in rows if row and row.value is None)
-            undefined.append(f"{measure.group}, {measure.name(report)}: {'; '.join(reasons)}.")
+            undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
     if undefined:
         yield Text("Planned, but defined for no judge here:", items=undefined)
-    yield _signatures(report, dataset, planned)
-
-
-def _known(report: Report, dataset: Dataset, measure: Measure) -> list[Row]:
-    """Return the measure's defined rows of judges that are no controls."""
-    rows = (measure.row(report, dataset, judge) for judge in report.judges if not judge.control)
-    return [row for row in rows if row and row.value is not None]
+    signatures = []
+    for judge in report.judges:
+        numbers = filter(None, (measure.row(judge) for measure in planned))
+        signatures += [(row.judge, row.signature) for row in numbers][:1]
+    note = "Of each judge's first number; those of the others differ in the parts stat and level."
+    yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
 def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool) -> Table:
     costs = report.rows("cost", dataset.id)
     priced = len(costs) > 0
-    controls = {measure: best_control(report, dataset, measure) for measure in shown}
 
     def cells(judge: Judge) -> list[Cell]:
         found = []
         for measure in shown:
-            row = measure.row(report, dataset, judge)
-            worse = not judge.control and below(measure, row, controls[measure])
-            shared = letters(report, dataset, measure, judge)
-            found.append(estimate(row, mark=f"{shared}{BELOW if worse else ''}"))
+            row = measure.row(judge)
+            below = BELOW if not judge.control and measure.below_control(row) else ""
+            found.append(estimate(row, mark=f"{measure.letters(judge)}{below}"))
         price = price_per_1000(costs.where(judge=judge.id))
         return [*found, *([dollars_cell(price)] if priced else [])]
 
     bodies = judge_bodies(report.judges, cells)
-    people = [measure.row(report, dataset, PERSON) for measure in shown]
+    people = [measure.row(PERSON) for measure in shown]
     if any(row and row.value is not None for row in people):
         each = [estimate(row) if row else UNDEFINED for row in people]
         line = Line("people", [*each, *([Cell("")] if priced else [])], about=PERSON.about)
         bodies.insert(0, Body([line]))
-    columns = [Column(measure.name(report), group=measure.group) for measure in shown]
+    columns = [Column(measure.name, group=measure.group) for measure in shown]
     columns += [Column(f"US$ per {THOUSAND} judgments", group="Cost")] if priced else []
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
-    if any(
-        letters(report, dataset, measure, judge) for measure in shown for judge in report.judges
-    ):
+    if any(measure.letters(judge) for measure in shown for judge in report.judges):
         notes.append(LETTERS)
     tables = dict.fromkeys(measure.table for measure in shown)
     about = agreed_with(dataset) if "verdicts" in tables else " and ".join(tables)
-    caption = f"{dataset.name}: {about}. {_sizes(report, dataset, shown)}".strip()
+    caption = f"{dataset.name}: {about}. {_sizes(shown, report.judges)}".strip()
     return Table(caption, "Judge", columns, bodies, notes)
 
 
-def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> str:
-    """Return the letters of the groups that a test puts the judge in, "" where none was made."""
-    if not measure.ranked:
-        return ""
-    rows = report.rows("comparison", dataset.id)
-    name = f"rank_{measure.statistic}"
-    row = rows.at(judge.id, name, aspect=measure.aspect, level=measure.level)
-    return row.group if row else ""
-
-
-def _sizes(report: Report, dataset: Dataset, shown: list[Measure]) -> str:
+def _sizes(shown: list[Measure], judges: Sequence[Judge]) -> str:
     """Return the number of targets, or its range, and of items behind the columns."""
     every: dict[str, set[int]] = {}
     for measure in shown:
-        for judge in report.judges:
-            row = measure.row(report, dataset, judge)
-            if row and row.value is not None:
-                every.setdefault(measure.counted(row), set()).add(row.n)
+        for row in measure.defined(judges):
+            every.setdefault(measure.counted(row), set()).add(row.n)
     parts = []
     for noun, sizes in every.items():
         least, most = min(sizes), max(sizes)
@@ -153,28 +136,14 @@ def _sizes(report: Report, dataset: Dataset, shown: list[Measure]) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _outranked(report: Report, dataset: Dataset, shown: list[Measure]) -> list[str]:
-    """Return a sentence for every measure on which a control ranks above a real judge."""
-    sentences = []
-    for measure in shown:
-        known = _known(report, dataset, measure)
-        control = best_control(report, dataset, measure)
-        under = [row for row in known if below(measure, row, control)]
-        if control and under:
-            names = listed([f"`{row.judge}` ({short(row)})" for row in under])
-            word = f" (wording {measure.criterion})" if measure.criterion else ""
-            sentences.append(
-                f"{measure.name(report)}{word}: control `{control.judge}` ({short(control)}) ranks "
-                f"above {len(under)} of {plural(len(known), 'judge')}: {names}."
-            )
-    return sentences
-
-
-def _signatures(report: Report, dataset: Dataset, shown: list[Measure]) -> Fold:
-    """Return the signature of each row's first number; the others differ in `stat` and `level`."""
-    pairs = []
-    for judge in report.judges:
-        rows = filter(None, (measure.row(report, dataset, judge) for measure in shown))
-        pairs += [(row.judge, row.signature) for row in rows][:1]
-    note = "Of each judge's first number; those of the others differ in the parts stat and level."
-    return Fold("Signatures", [Text(note, style="small"), Facts(pairs, code=True)])
+def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
+    """Yield a sentence where a control ranks above a real judge."""
+    known, control = measure.defined(real), measure.best_control
+    under = [row for row in known if measure.below_control(row)]
+    if control and under:
+        names = listed([f"`{row.judge}` ({short(row)})" for row in under])
+        word = f" (wording {measure.criterion})" if measure.criterion else ""
+        yield (
+            f"{measure.name}{word}: control `{control.judge}` ({short(control)}) ranks "
+            f"above {len(under)} of {plural(len(known), 'judge')}: {names}."
+        )

@@ -254,9 +254,8 @@ def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iter
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue
         others = [one for one in report.judges if not (one.control or one.hint or one is judge)]
-        numbers = [(one, measure.row(report, dataset, one)) for one in others]
-        known = [one for one, row in numbers if row and row.value is not None]
-        if known and all(measure.above(report, dataset, judge, one) for one in known):
+        known = [one for one in others if measure.defined([one])]
+        if known and all(measure.above(judge, one) for one in known):
             yield Claim(
                 judge.id,
                 dataset.id,

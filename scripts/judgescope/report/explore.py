@@ -166,7 +166,7 @@ class Writer:
         parts = self.row_shelves[judge].put([self.number, at], map(listed.row, found))
         line = call("list", [self.number, at], literal(listed.columns(parts)))
         append(self.folder / f"list.{self.dataset}.{judge}.js", line)
-        return len(listed.scores)
+        return len(listed.rows)
 
 
 class Listed:
@@ -175,19 +175,19 @@ class Listed:
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self.numbers = numbers
         self.words: dict[str, int] = {}
-        self.targets: list[int] = []
-        self.others: list[int | None] = []
-        self.scores: list[float | None] = []
-        self.statuses: list[int] = []
-        self.estimators: list[int | None] = []
+        self.rows: list[tuple[int, int | None, float | None, int, int | None]] = []
 
     def row(self, one: Judged) -> list[list[Any]]:
         """Take a judgment in; return what the page needs once it is opened: its draws."""
-        self.targets.append(self.numbers[one.target.target])
-        self.others.append(self.numbers[one.target_b.target] if one.target_b else None)
-        self.scores.append(short(one.score))
-        self.statuses.append(sum(1 << NAMES.index(name) for name in one.statuses))
-        self.estimators.append(self._word(one.estimator))
+        self.rows.append(
+            (
+                self.numbers[one.target.target],
+                self.numbers[one.target_b.target] if one.target_b else None,
+                short(one.score),
+                sum(1 << NAMES.index(name) for name in one.statuses),
+                self._word(one.estimator),
+            )
+        )
         return [self._draw(draw, at, one.target.text) for at, draw in enumerate(one.draws)]
 
     def _word(self, text: str | None) -> int | None:
@@ -209,13 +209,14 @@ class Listed:
 
     def columns(self, parts: Sequence[Sequence[int]]) -> Row:
         """Return all columns; one whose values are all the same is that value."""
-        plain = self.targets == list(range(len(self.targets)))
+        columns = [[row[at] for row in self.rows] for at in range(5)]
+        targets, others, scores, statuses, estimators = columns
         return {
-            "t": None if plain else self.targets,
-            "b": _same(self.others),
-            "v": self.scores,
-            "u": _same(self.statuses),
-            "e": _same(self.estimators),
+            "t": None if targets == list(range(len(targets))) else targets,
+            "b": _same(others),
+            "v": scores,
+            "u": _same(statuses),
+            "e": _same(estimators),
             "words": list(self.words),
             "parts": parts,
         }

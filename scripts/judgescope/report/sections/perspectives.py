@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS
@@ -80,6 +80,8 @@ ROW_NOTE = (
 GRID_NOTE = "Shaded from 50 % on, in steps at 70, 85 and 95 %. 0 errors is the original."
 DISTANCE_AXIS = "right, with 95 % interval; the line is chance without ties"
 RangeMeasure = tuple[str, str]
+Judges = Mapping[str, Mapping[Judge, str]]
+"""Heading -> the judges under it, with what a figure calls them."""
 JudgedSet = tuple[str, str]
 """(Judged aspect, cell) of a set of texts."""
 
@@ -380,14 +382,6 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     yield Fold(f"{name}, the classes of each judge", tables)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A judge, and what a figure calls it."""
-
-    judge: Judge
-    name: str
-
-
 def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield the accuracies on texts in a row, what ties make of them, and those further apart."""
     rows = rows.where(level=LOCAL)
@@ -445,8 +439,8 @@ def _further_apart(
     if known:
         title = f"{dataset.name}, {cell}: {report.aspect(judged)}, further apart"
         caption = f"{dataset.name}, {cell}: ordered right by how many errors apart."
-        drawn = [Drawn(judge, labelled(judge)) for judge in shown]
-        yield distance_figure(title, caption, "Accuracy", {"": drawn}, known)
+        names = {judge: labelled(judge) for judge in shown}
+        yield distance_figure(title, caption, "Accuracy", {"": names}, known)
 
 
 def _every_two_places(
@@ -507,8 +501,8 @@ def scored_and_compared(
             "reply are wrong. The original is among the texts that are scored, and never compared.",
             "Accuracy of scores, the original among the texts, and of comparisons, without it,",
             {
-                "Judges that compare": [Drawn(one, f"{one.id} (compares)") for one in comparing],
-                "Judges that score": [Drawn(one, f"{one.id} (scores)") for one in scoring],
+                "Judges that compare": {one: f"{one.id} (compares)" for one in comparing},
+                "Judges that score": {one: f"{one.id} (scores)" for one in scoring},
             },
             votes + scores,
         )
@@ -518,19 +512,18 @@ def distance_figure(
     title: str,
     caption: str,
     subject: str,
-    drawn: Mapping[str, Sequence[Drawn]],
+    judges: Judges,
     known: Sequence[Row],
 ) -> Figure:
     """Return accuracies by the number of errors between two texts, and their table.
 
-    `drawn` is the judges under the headings of the table, `known` has their rows; the first
-    MOST_SIGNS judges are in the figure.
+    `known` has the rows of all judges; the first MOST_SIGNS of these are in the figure.
     """
-    every = [one for each in drawn.values() for one in each]
-    names = {one.judge.id: one.name for one in every[:MOST_SIGNS]}
+    every = {judge.id: name for names in judges.values() for judge, name in names.items()}
+    names = dict(islice(every.items(), MOST_SIGNS))
     steps = sorted({row.k for row in known})
     at = {(row.judge, row.k): row for row in known}
-    summary = f"{subject} by the number of errors between two texts. {_best(drawn, known)}"
+    summary = f"{subject} by the number of errors between two texts. {_best(judges, known)}"
     if len(every) > MOST_SIGNS:
         summary += f" Drawn are the first {MOST_SIGNS} of {len(every)} judges; the table has all."
 
@@ -538,8 +531,8 @@ def distance_figure(
         return [estimate(at.get((judge.id, k)), counts=True) for k in steps]
 
     bodies: list[Body] = []
-    for heading, judges in drawn.items():
-        bodies += judge_bodies([one.judge for one in judges], cells, heading)
+    for heading, of_heading in judges.items():
+        bodies += judge_bodies(of_heading, cells, heading)
     compared = any(row.statistic == COMPARED for row in known)
     source = f"tables/pairwise.csv and {SOURCE}" if compared else SOURCE
     columns = [Column(plural(k, "error")) for k in steps]
@@ -555,17 +548,16 @@ def distance_figure(
     )
 
 
-def _best(drawn: Mapping[str, Sequence[Drawn]], known: Sequence[Row]) -> str:
+def _best(judges: Judges, known: Sequence[Row]) -> str:
     """Return who is best at the least and at the greatest distance, under each heading."""
     sentences = []
-    for heading, judges in drawn.items():
-        every = [one.judge for one in judges]
-        ids = {judge.id for judge in every}
+    for heading, of_heading in judges.items():
+        ids = {judge.id for judge in of_heading}
         rows = [row for row in known if row.judge in ids]
         distances = [row.k for row in rows]
         each = []
         for k in dict.fromkeys((min(distances), max(distances))):
-            best = leaders(every, (row for row in rows if row.k == k))
+            best = leaders(of_heading, (row for row in rows if row.k == k))
             who = listed([row.judge for row in best])
             each.append(f"at {plural(k, 'error')} is {figures(best[0])} ({who})")
         group = f" of the {heading[0].lower()}{heading[1:]}" if heading else ""

@@ -89,7 +89,7 @@ def counts_of(row: Row) -> str:
 
 
 def interval(row: Row) -> str:
-    """Return "[lo, hi]", empty where there is none; one without width has a sign."""
+    """Return "[lo, hi]" or ""; an interval without width has a sign."""
     if row.lo is None or row.hi is None:
         return ""
     flat = FLAT if NO_WIDTH in row.note else ""
@@ -100,7 +100,7 @@ def interval(row: Row) -> str:
 def of_few(row: Row) -> bool:
     """Return whether a number is a correlation of so few that it has no interval and says nothing.
 
-    Its n stands in its place.
+    Its n is shown instead.
     """
     few = row.lo is None and row.n < FEWEST_SOURCES
     return few and row.value is not None and scale_of(row.statistic) == CORRELATION

@@ -245,7 +245,7 @@ class Curve:
 def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> Spec:
     """Return the specification of curves that share both scales.
 
-    Of a curve of a single value there is no line; it is marked in any case.
+    A curve with a single value has no line, so the value is always marked.
     """
     channels = {
         "x": {"field": "x", **QUANTITATIVE, "title": x},

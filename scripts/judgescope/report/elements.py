@@ -141,7 +141,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Link:
-    """A way to a page that lies beside this one."""
+    """A link to a page in the same folder."""
 
     kind: ClassVar[str] = "link"
     text: str
@@ -150,7 +150,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they stand for."""
+    """Names and their values."""
 
     kind: ClassVar[str] = "facts"
     pairs: Sequence[tuple[str, str]]
@@ -168,7 +168,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a text: plain, a gap, or marked with a `shade`; `sign` stands behind it.
+    """A part of a text: plain, a gap, or marked with a `shade`; `sign` follows it.
 
     `errors` are the positions of its remarks among those of its group; none if it is not marked.
     """

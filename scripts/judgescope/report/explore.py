@@ -2,8 +2,8 @@
 
 The page holds no data. Beside it lies a folder: `index.js` names what there is; for each dataset
 `names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold sources, texts and
-replies, of which the page loads those that are looked at. Everything is told by its number in a
-list of the index, and no file has a name that is not made of ids.
+replies, of which the page loads those that are looked at. Everything is referred to by its number
+in a list of the index, and file names are made of ids only.
 
 A shard is a script that calls one function of the page with plain data: a page that is opened from
 a disk may load scripts and nothing else. The data are untrusted: no character of theirs ends the

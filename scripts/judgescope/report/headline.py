@@ -1,7 +1,7 @@
-"""The measures by which judges stand beside each other on the first screen, and who is above whom.
+"""The measures that compare judges on the first screen, and the rule for who is above whom.
 
 A judge is called better than another only where their 95 % intervals do not cross and, where the
-study tested the pair, the test says so too: nobody can hold a point estimate against a sentence.
+study tested the pair, the test agrees: no sentence rests on a point estimate alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -161,7 +161,7 @@ class Measure:
 
 
 def measures(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return the measures of which some judge has a row, in the order of the methods."""
+    """Return the measures for which some judge has a row, in the order of the methods."""
 
     def planned() -> Iterator[Measure]:
         new = partial(Measure, report, dataset)

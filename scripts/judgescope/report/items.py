@@ -1,4 +1,4 @@
-"""Every judgment of a study beside its text: what was shown, replied, parsed and scored.
+"""Every judgment of a study with its text: what was shown, replied, parsed and scored.
 
 Read cell by cell, so that no more than one set of texts and one cell are in memory at once. Of
 texts with listed errors a sample is read, drawn by the study's seed.
@@ -24,7 +24,7 @@ from judgescope.schema.tables import read_table
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]
-"""(perturbation, judge, aspect), as they stand in the paths of a study's results."""
+"""(perturbation, judge, aspect), as in the paths of a study's results."""
 
 
 class Item(NamedTuple):
@@ -202,7 +202,7 @@ def _target(row: Row) -> Target:
 
 
 def _draw(row: Row, reply: str | None) -> Draw:
-    """Return a judgment beside its reply."""
+    """Return a judgment with its reply."""
     fields = {name: row[name] for name in Draw._fields if name != "reply"}
     value = row["value"] if row["status"] == "ok" else None
     return Draw(**{**fields, "value": value, "reply": reply})

@@ -124,7 +124,7 @@ def _sections(
 
 
 def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
-    """Return what a reader wants to know first, each a name and a sentence."""
+    """Return the key facts, each a name and a sentence."""
     return [
         ("What it is", _kind(report, judge)),
         *((title, f"{respects}.") for title, respects in verdicts(report, _claims(report, judge))),
@@ -134,7 +134,7 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
 
 
 def _claims(report: Report, judge: Judge) -> list[Claim]:
-    """Return what may be said of the judge; nothing of the kind is asked of a control."""
+    """Return the claims about a judge; none about a control."""
     return [] if judge.control else claims(report, judge)
 
 
@@ -169,7 +169,7 @@ def _covered(report: Report, judge: Judge) -> str:
 
 
 def standing(report: Report, judge: Judge) -> Section | None:
-    """Return the judge's headline numbers beside controls and other judges, and every claim."""
+    """Return the judge's headline numbers, compared with controls and judges, and every claim."""
     about = _claims(report, judge)
 
     def tables(dataset: Dataset) -> Iterator[Table]:
@@ -219,7 +219,7 @@ def _standing_table(
 def _rank(judge: Judge, measure: Measure) -> Cell:
     """Return the judge's place by point estimate among the judges that are no controls.
 
-    A judge that is given a rating of the text has none, and is none of the others.
+    A judge that is given a rating of the text is not ranked.
     """
     if judge.hint:
         return Cell(DASH, notes=(f"hint: {judge.hint}",), style="undefined")
@@ -380,7 +380,7 @@ def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: li
 
 
 def number(row: Row | None) -> Cell:
-    """Return a number with all that belongs to it; an empty cell where there is none."""
+    """Return a number with counts and note; an empty cell without a row."""
     if row is None:
         return NO_CELL
     counted = row.n or row.value is None

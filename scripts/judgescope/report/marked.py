@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """Return what stands for a change that nobody would see, such as a space; else ""."""
+        """Return a visible sign for a change that nobody would see, such as a space; else ""."""
         hidden = all(map(_hidden, self.text)) and not UNWRITABLE.search(self.text)
         return "".join(map(_sign, self.text[:MOST_SIGNS])).strip() if hidden else ""
 
@@ -72,7 +72,7 @@ def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
 
 
 def compared(before: str, after: str) -> list[Stretch]:
-    """Return the stretches of two texts of which only the texts are known, word by word."""
+    """Return the stretches of two texts without known edits, compared word by word."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     start = _alike(old, new)
     end = _alike(old[start:][::-1], new[start:][::-1])
@@ -117,7 +117,7 @@ def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 
 def marked(stretches: Iterable[Stretch]) -> list[Piece]:
-    """Return both states of a text as one: what was deleted stands before what replaced it."""
+    """Return both states of a text in one: deleted parts before those that replaced them."""
     found: list[Piece] = []
     for before, after, changed in stretches:
         found += [Piece("del", before), Piece("ins", after)] if changed else [Piece("same", before)]
@@ -260,7 +260,7 @@ def grouped(
 ) -> list[list[tuple[Piece, Sequence[int]]]]:
     """Return pieces with the errors over each, together where they share errors.
 
-    What is not marked stands alone, but for a gap within an error.
+    A piece without marks is a group of its own, except for a gap within an error.
     """
     pairs = [(piece, over[piece.number] if piece.kind == "error" else ()) for piece in found]
     last = {error: index for index, (_, errors) in enumerate(pairs) for error in errors}

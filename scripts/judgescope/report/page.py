@@ -115,7 +115,7 @@ def write_parts(
 def write_long_tables(
     report: Report, templates: Path, sections: Iterable[Section], folder: Path
 ) -> None:
-    """Write a page for each table that is too long to stand among others."""
+    """Write a page of its own for each table that is too long for the report."""
     folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for table in long_tables(section.blocks):
@@ -126,7 +126,7 @@ def write_long_tables(
 
 
 def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
-    """Yield the tables that are too long, wherever they stand."""
+    """Yield the tables that are too long, also those in folds, figures and evidence."""
     for block in blocks:
         if isinstance(block, Fold):
             yield from long_tables(block.blocks)
@@ -137,7 +137,7 @@ def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
 
 
 def unlinked(page: str) -> str:
-    """Return a page without the ways to pages that lie beside the report, not beside its parts."""
+    """Return a page without links to the report's neighbours: its parts lie elsewhere."""
     return BESIDE.sub(r"\1", page)
 
 

@@ -1,4 +1,4 @@
-"""What the report knows: the study's spec, its result tables and what was read of each dataset."""
+"""The data of the report: the study's spec, its result tables, counts of each dataset."""
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -22,7 +22,7 @@ DEGREES = ("minor", "major", "single", "")
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge as the report names it."""
+    """A judge, as the report shows it."""
 
     id: str
     engine: str
@@ -30,15 +30,15 @@ class Judge:
     model: str = ""
     """The model whose form it is; none where no prompt is read."""
     card: str = ""
-    """The way to the judge's card, "" where there is none."""
+    """The link to the judge's card, "" without one."""
     hint: str = ""
-    """Which rating of the very text its prompt gives: `right`, `wrong`, "" for none."""
+    """Which rating of the judged text its prompt gives: `right`, `wrong`, "" for none."""
     max_tokens: int = 0
     """Where a longer reply is cut; 0 where no prompt is read."""
 
     @property
     def control(self) -> bool:
-        """Return whether this is no judge that anybody could use."""
+        """Return whether this is a control: a baseline that nobody would use as a judge."""
         return self.engine in {"control", ORACLE}
 
 
@@ -56,7 +56,7 @@ class ReadCounts(Struct):
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset as the report names it."""
+    """A dataset, as the report shows it."""
 
     id: str
     name: str
@@ -139,7 +139,7 @@ class Report:
         return cls(spec, tables, counts, annotated, convert(log, list[TrainingStep]))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` makes, made once for a key: what many parts of a page ask for."""
+        """Return the result of `make`, computed once per key."""
         if key not in self._cache:
             self._cache[key] = make()
         return cast(T, self._cache[key])
@@ -220,7 +220,7 @@ class Report:
 
 @dataclass(frozen=True)
 class CardReport(Report):
-    """What the judges' cards know beside: settings, and which judgments are the worst."""
+    """The data of the judges' cards: also settings and the rules for the worst cases."""
 
     spec: JudgeCardSpec
 

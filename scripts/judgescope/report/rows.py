@@ -63,13 +63,13 @@ class Row(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Return what tells the row from the others of its dataset and table."""
+        """Return what identifies the row within its dataset and table."""
         where = (self.judge, self.statistic, self.aspect, self.level, self.cell, self.criterion)
         return (*where, self.judge_b, self.aspect_b, self.criterion_b, self.k, self.k_b)
 
     @property
     def judged(self) -> str:
-        """Return what a cell calls the aspect: with its criterion."""
+        """Return the aspect with its criterion behind a dot, as cells name it."""
         return f"{self.aspect}.{self.criterion}" if self.criterion else self.aspect
 
     @property

@@ -69,7 +69,7 @@ CRITERIA_LEAD = (
 def section(report: Report) -> Section | None:
     """Return per dataset and wording the sums, the spread of drops, and all of them, folded.
 
-    What other forms and wordings change stands behind them.
+    Then what other forms and wordings change.
     """
     return section_of(report, "confusion", "Confusion of criteria", LEAD, _dataset)
 

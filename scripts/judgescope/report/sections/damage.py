@@ -92,7 +92,7 @@ def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
 
 
 def _number(share: Row | None) -> int:
-    """Return the count that a share stands for."""
+    """Return a share as a count."""
     return round((share.value or 0) * share.n) if share else 0
 
 

@@ -89,7 +89,7 @@ JudgedSet = tuple[str, str]
 def section(report: Report) -> Section | None:
     """Return per dataset and wording the views, the ranks, the confusion of classes, folded.
 
-    What several datasets make up together stands first.
+    Means over several datasets come first.
     """
     section = section_of(report, "perspectives", "Perspectives", LEAD, _dataset)
     overall = report.rows("perspectives", OVERALL)
@@ -189,7 +189,7 @@ def _classes(
     aspects: Iterable[str],
     name: str,
 ) -> Iterator[Fold]:
-    """Yield, folded, every judge's classes beside people's."""
+    """Yield, folded, people's classes by those of every judge."""
     people = of_dataset.where(judge=PEOPLE)
     sizes = {
         aspect: max((row.k for row in people.where(aspect=aspect.partition(".")[0])), default=0)
@@ -476,7 +476,7 @@ def _bare(row: Row | None) -> Cell:
 def scored_and_compared(
     report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
 ) -> Iterator[Figure]:
-    """Yield the figure of judges that compare beside those that score; none without both.
+    """Yield the figure of judges that compare and judges that score; none without both.
 
     `rows` are those of perspectives.csv on texts in a row. Judges of the models that compare come
     first among those that score; controls are in the figure of all that score.

@@ -1,4 +1,4 @@
-"""What may be said of every judge: claims of table `verdicts`, in sentences, and their evidence."""
+"""Claims about every judge (table `verdicts`), in sentences, with their evidence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -62,12 +62,12 @@ RESPECTS = {
     HINTS: "withstanding false hints",
     FIRST: "being above every other judge on {}",
 }
-"""Kind -> what the claim is about, with a place for its subject where there are several."""
+"""Kind -> what the claim is about, with a placeholder for its subject."""
 COUNTED = {
     **dict.fromkeys((AGREEMENT, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"),
     **{DAMAGE: "cases of damage", GRADED: "graded sets", SEQUENCE: "series of texts"},
 }
-"""What the subjects of a kind are, where their number is told."""
+"""Kind -> what its subjects are, for sentences that give their number."""
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
 """Outcomes that speak for a judge."""
 NUMBERS = {
@@ -79,9 +79,9 @@ NUMBERS = {
     CRITERIA: ("confusion_auc",),
     HINTS: ("hint_effect",),
 }
-"""Kind -> the deciding number's statistic; of a bar it stands in the kind."""
+"""Kind -> the deciding number's statistic; the kind of a bar names its own."""
 FEW = 4
-"""So many subjects of one respect are named; of more, their number is told."""
+"""Up to so many subjects of a respect are named; of more, their number is given."""
 TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.MEETS,): "May be trusted for",
     (Outcome.AS_RATER,): "As good as one more rater at",
@@ -127,7 +127,7 @@ WHY = {
     "not_judged": "some of its scores are missing",
     "not_computed": "the study does not compute it",
 }
-"""Reason -> its words; others are told as they are."""
+"""Reason -> its words; other reasons are written as they are."""
 WORSE = {
     "chance": "below chance",
     "length": "below the texts' length",
@@ -249,7 +249,7 @@ def _subject(report: Report, kind: str, row: Row) -> str:
 
 
 def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iterator[Claim]:
-    """Yield that a judge is above every other; nothing is said of the others."""
+    """Yield the claim that a judge is above every other, for that judge alone."""
     for measure in measures(report, dataset):
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue
@@ -344,7 +344,7 @@ def _respects(
 ) -> Iterator[str]:
     """Yield the respects with these outcomes, each with its subjects or how many there are.
 
-    Where a number was told of what holds, the rest of it need not be told as not shown.
+    Where the number of claims that hold is given, the others are not listed as not shown.
     """
     quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
     for respect in dict.fromkeys(claim.respect for claim in claims):
@@ -378,7 +378,7 @@ def _brackets(*parts: str) -> str:
 
 
 def _count(chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return how many there are, of all; who is best is claimed of the best alone."""
+    """Return how many claims were chosen, of all; only the best judge has a claim to be first."""
     sets = len({claim.dataset for claim in every})
     where = f" on {sets} datasets" if sets > 1 else ""
     noun = COUNTED.get(chosen[0].kind, "cases")

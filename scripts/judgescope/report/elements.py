@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
 
 from judgescope.core.slugs import slug
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
@@ -16,6 +15,15 @@ LONG_TABLES = "long"
 """The folder of these pages, beside the report."""
 LONG = 1000
 """Characters of remarks on overlapping errors that need no scrolling."""
+
+
+class Block:
+    """A part of a section; its `kind` is the name of the macro that writes it."""
+
+    @property
+    def kind(self) -> str:
+        """Return the class in lower case."""
+        return type(self).__name__.lower()
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,9 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
     """A table with a caption; `code` says that row headings are ids, `whole` that all are shown."""
 
-    kind: ClassVar[str] = "table"
     caption: str
     corner: str
     columns: Sequence[Column]
@@ -107,10 +114,9 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Block):
     """A figure as SVG, the sentence that says what it shows, its legend and its numbers."""
 
-    kind: ClassVar[str] = "figure"
     title: str
     svg: str
     summary: str
@@ -119,20 +125,18 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Block):
     """A paragraph, or a list of sentences under it; `style` is "" or "warning" or "small"."""
 
-    kind: ClassVar[str] = "text"
     text: str
     items: Sequence[str] = ()
     style: str = ""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Block):
     """A judge, the way to its card, the sentence about it, and its evidence."""
 
-    kind: ClassVar[str] = "verdict"
     judge: str
     href: str
     sentence: str
@@ -140,28 +144,25 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Link:
+class Link(Block):
     """A link to a page in the same folder."""
 
-    kind: ClassVar[str] = "link"
     text: str
     href: str
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Block):
     """Names and their values."""
 
-    kind: ClassVar[str] = "facts"
     pairs: Sequence[tuple[str, str]]
     code: bool = False
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Block):
     """A heading within a section: a dataset."""
 
-    kind: ClassVar[str] = "heading"
     text: str
     id: str
 
@@ -207,21 +208,19 @@ class Marking:
 
 
 @dataclass(frozen=True)
-class Marked:
+class Marked(Block):
     """One text as several mark it."""
 
-    kind: ClassVar[str] = "marked"
     title: str
     markings: Sequence[Marking]
 
 
 @dataclass(frozen=True)
-class Fold:
+class Fold(Block):
     """Blocks that are shown on demand."""
 
-    kind: ClassVar[str] = "fold"
     summary: str
-    blocks: Sequence["Block"]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
@@ -236,18 +235,14 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Block):
     """One judgment: which text and aspect, its numbers, its texts, and where there is more."""
 
-    kind: ClassVar[str] = "case"
     title: str
     about: str
     facts: Sequence[tuple[str, str]]
     excerpts: Sequence[Excerpt]
     href: str = ""
-
-
-Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Case | Fold"
 
 
 @dataclass(frozen=True)

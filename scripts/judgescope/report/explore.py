@@ -27,7 +27,7 @@ from markupsafe import Markup
 from judgescope.core.cells import unpack
 from judgescope.core.control_chars import UNSEEN
 from judgescope.report.html import environment_of, script_hash, writable
-from judgescope.report.items import Draw, Judged, Target, Texts, judged
+from judgescope.report.items import Draw, Judged, Span, Target, Texts, judged
 from judgescope.report.marked import states
 from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
@@ -42,7 +42,6 @@ KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
 IN_STEPS = ("row", "graded")
 """Kinds of damage of which the texts of an item differ in how many errors were put in."""
-SPAN = ("severity", "category", "explanation", "match", "location")
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
 """What ends a script or its line, and what nobody would see, beside what JSON itself escapes."""
@@ -247,7 +246,7 @@ def view(target: Target, card: PerturbationCard | None) -> object:
     ]
 
 
-def errors(spans: Sequence[Row], text: str) -> list[list[Any]]:
+def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
     """Return errors as [start, end, severity, category, explanation, match, quoted words].
 
     Offsets count as a script counts them, in UTF-16.
@@ -256,16 +255,14 @@ def errors(spans: Sequence[Row], text: str) -> list[list[Any]]:
     def within(offset: int) -> int:
         return min(max(offset, 0), len(text))
 
-    offsets = {span[name] for span in spans for name in ("start", "end")} - {None}
+    offsets = {end for span in spans for end in span[:2] if end is not None}
     units: dict[int | None, int | None] = {None: None, 0: 0}
     count = 0
     for start, end in pairwise(sorted({0, *map(within, offsets)})):
         count += len(text[start:end].encode("utf-16-le", "surrogatepass")) // 2
         units[end] = count
     units |= {offset: units[within(offset)] for offset in offsets}
-    return [
-        [units[span["start"]], units[span["end"]], *(span[name] for name in SPAN)] for span in spans
-    ]
+    return [[units[span.start], units[span.end], *span[2:]] for span in spans]
 
 
 # --- shards ----------------------------------------------------------------------------------

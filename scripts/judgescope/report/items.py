@@ -51,11 +51,23 @@ class Target(NamedTuple):
     edits: tuple[Edit, ...]
 
 
+class Span(NamedTuple):
+    """An error that a judge lists: where it is in the text, and how it was found there."""
+
+    start: int | None
+    end: int | None
+    severity: float | None
+    category: str | None
+    explanation: str | None
+    match: str | None
+    location: str | None
+
+
 class Draw(NamedTuple):
     """One reply to one question, and what was read of it by which rule.
 
     `value` is None where nothing was parsed, `reply` where nothing was asked (a judge made from
-    others); `spans` are rows of a judgment's errors, None where the judge lists none.
+    others), `spans` where the judge lists no errors.
     """
 
     draw: int
@@ -67,7 +79,7 @@ class Draw(NamedTuple):
     parser: str | None
     reply: str | None
     rationale: str | None
-    spans: list[Row] | None
+    spans: list[Span] | None
 
 
 class Judged(NamedTuple):
@@ -204,8 +216,10 @@ def _target(row: Row) -> Target:
 def _draw(row: Row, reply: str | None) -> Draw:
     """Return a judgment with its reply."""
     fields = {name: row[name] for name in Draw._fields if name != "reply"}
-    value = row["value"] if row["status"] == "ok" else None
-    return Draw(**{**fields, "value": value, "reply": reply})
+    fields["value"] = row["value"] if row["status"] == "ok" else None
+    if row["spans"] is not None:
+        fields["spans"] = [Span(*(span[name] for name in Span._fields)) for span in row["spans"]]
+    return Draw(**fields, reply=reply)
 
 
 def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:

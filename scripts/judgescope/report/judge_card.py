@@ -158,7 +158,7 @@ def _costs(report: Report, judge: Judge) -> str:
 
 
 def _covered(report: Report, judge: Judge) -> str:
-    tally = study.Tally.of(report.rows("coverage").where(judge=judge.id))
+    tally = study.Tally.of_judge(report, judge)
     if not tally.asked:
         return "Nothing was asked of it."
     failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])

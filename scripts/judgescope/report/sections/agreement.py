@@ -210,11 +210,11 @@ def repeatability(report: Report) -> Section | None:
         "Several replies to one question: how often they differ, and how many must be averaged "
         "for 95 % of the correlation with people that endless draws would reach."
     )
-    return section_of(report, "repeatability", "Repeatability", lead, _repeated)
 
+    def table(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+        return [_by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")]
 
-def _repeated(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    return [_by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")]
+    return section_of(report, "repeatability", "Repeatability", lead, table)
 
 
 def pairwise(report: Report) -> Section | None:
@@ -223,14 +223,14 @@ def pairwise(report: Report) -> Section | None:
         "Judges that choose between two texts are asked in both orders. A first-position rate "
         "of 50 % is fair; accuracy is over the pairs that people do not tie."
     )
-    return section_of(report, "pairwise", "Comparing judges", lead, _compared)
 
+    def tables(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+        for cell in rows.names("cell"):
+            caption = f"{dataset.name}, {cell}." if cell else f"{dataset.name}."
+            part = rows.where(cell=cell)
+            yield _by_aspect(report, dataset, part, PAIRS, caption, "pairwise", cell)
 
-def _compared(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    for cell in rows.names("cell"):
-        caption = f"{dataset.name}, {cell}." if cell else f"{dataset.name}."
-        part = rows.where(cell=cell)
-        yield _by_aspect(report, dataset, part, PAIRS, caption, "pairwise", cell)
+    return section_of(report, "pairwise", "Comparing judges", lead, tables)
 
 
 def _by_aspect(

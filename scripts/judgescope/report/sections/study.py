@@ -114,6 +114,11 @@ class Tally:
                 tally.reasons[spoken(row.note)] = None
         return tally
 
+    @classmethod
+    def of_judge(cls, report: Report, judge: Judge) -> "Tally":
+        """Return the sum over all judgments of a judge."""
+        return cls.of(report.rows("coverage").where(judge=judge.id))
+
     @property
     def asked(self) -> int:
         """Return how many judgments were asked for."""

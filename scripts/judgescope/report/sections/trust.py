@@ -299,7 +299,7 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
 
 def no_score(report: Report, judge: Judge) -> str:
     """Return the sentence on a judge none of whose judgments has a score, "" for others."""
-    tally = Tally.of(report.rows("coverage").where(judge=judge.id))
+    tally = Tally.of_judge(report, judge)
     if not tally.asked or tally.counts["ok"]:
         return ""
     cut = f"cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
@@ -450,7 +450,7 @@ def _places(report: Report, chosen: Sequence[Claim], every: Sequence[Claim]) -> 
 
 def _missing(report: Report, judge: Judge) -> str:
     """Return how many judgments have no score, empty where all have."""
-    tally = Tally.of(report.rows("coverage").where(judge=judge.id))
+    tally = Tally.of_judge(report, judge)
     lost = tally.asked - tally.counts["ok"]
     return f"Of its {plural(tally.asked, 'judgment')} {count(lost)} have no score." if lost else ""
 

@@ -248,9 +248,11 @@ def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
     low, high, mean = (
         row.value if row else None for row in (*ends, rows.at(judge.id, "score_mean", cell=series))
     )
-    known = mean is not None and low is not None and high is not None
-    place = (mean - low) / (high - low) if known else None  # type: ignore[operator]
-    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], place)
+    if mean is not None and low is not None and high is not None:
+        mean = (mean - low) / (high - low)
+    else:
+        mean = None
+    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], mean)
 
 
 def _style_summary(rows: Rows, judges: list[Judge]) -> str:

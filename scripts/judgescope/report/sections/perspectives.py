@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from typing import Unpack
 
 from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS
@@ -126,7 +127,9 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield from in_a_row(report, dataset, rows)
 
 
-def _view_columns(measures: Mapping[str, str], prefix: str = "", **place: str) -> list[Column]:
+def _view_columns(
+    measures: Mapping[str, str], prefix: str = "", **place: Unpack[Place]
+) -> list[Column]:
     """Return a column of each measure, or of the ranks by it, under its view."""
     return [
         Column(
@@ -134,7 +137,7 @@ def _view_columns(measures: Mapping[str, str], prefix: str = "", **place: str) -
             "" if prefix else statistic(name).meaning,
             f"{level} view".capitalize(),
             statistic=prefix + name,
-            place={"level": level, **place},  # type: ignore[typeddict-item]
+            place={**place, "level": level},
         )
         for name, level in measures.items()
     ]
@@ -279,8 +282,8 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
     changes = []
     for measure, title in names.items():  # on the narrowest and on the widest scale that have it
         ends = known[measure][:1] + known[measure][1:][-1:]
-        told = ", ".join(f"{figures(row)} on {one.size}" for one, row in ends)
-        changes.append(f"{title}: {told}.")
+        numbers = ", ".join(f"{figures(row)} on {one.size}" for one, row in ends)
+        changes.append(f"{title}: {numbers}.")
     title = f"{name}: range of the scale, {ranges[0].judge.model}"
     sizes = listed(list(dict.fromkeys(one.size for one in ranges)))
     lines = [

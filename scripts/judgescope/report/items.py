@@ -214,7 +214,6 @@ def _target(row: Row) -> Target:
 
 
 def _draw(row: Row, reply: str | None) -> Draw:
-    """Return a judgment with its reply."""
     fields = {name: row[name] for name in Draw._fields if name != "reply"}
     fields["value"] = row["value"] if row["status"] == "ok" else None
     if row["spans"] is not None:
@@ -317,7 +316,6 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
 
 
 def _of_targets(table: pa.Table, names: Sequence[str]) -> list[Row]:
-    """Return the rows of some targets."""
     wanted = pc.is_in(table["target"], pa.array(names, pa.string()))
     rows: list[Row] = table.filter(wanted).to_pylist()
     return rows

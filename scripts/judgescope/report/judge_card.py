@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from markupsafe import Markup
 from msgspec import structs
@@ -105,7 +104,6 @@ def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[s
 def _sections(
     report: CardReport, judge: Judge, readers: Sequence[worst_cases.Reader]
 ) -> Iterator[Section]:
-    """Yield the sections of a card, in the order of the page."""
     facts_of_study = structs.replace(report.spec.study, judges=[judge.id])
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
@@ -274,7 +272,6 @@ def _price(prices: object) -> str:
 
 
 def _value(value: object) -> str:
-    """Return a value of a card as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_value(one)}" for key, one in value.items() if one is not None)
     if isinstance(value, list):
@@ -291,41 +288,21 @@ def _settings_table(caption: str, settings: list[Setting]) -> Table:
     return Table(f"{caption}.", "Key", columns, [Body(lines)])
 
 
-class Where(NamedTuple):
-    """What tells a number from those of the same statistic, but for the aspect."""
-
-    level: str
-    cell: str
-    criterion: str
-    judge: str
-    judge_b: str
-    aspect_b: str
-    criterion_b: str
-    k: int
-    k_b: int
-    form: str
-    systems: str
-
-    @classmethod
-    def of(cls, row: Row) -> "Where":
-        """Return the place of a row."""
-        return cls(*(getattr(row, name) for name in cls._fields))
-
-    def text(self, judge: Judge) -> str:
-        """Return the place in words."""
-        other = f"against {self.judge_b}" if self.judge_b else ""
-        if self.judge != judge.id:
-            other = f"of {self.judge}, against this one"
-        parts = (
-            *(spoken(self.level), self.cell, self.criterion, other),
-            f"beside {self.aspect_b}" if self.aspect_b else "",
-            self.criterion_b,
-            f"k = {self.k}" if self.k or self.k_b else "",
-            f"to {self.k_b}" if self.k_b else "",
-            self.form,
-            f"texts of {self.systems}" if self.systems else "",
-        )
-        return " · ".join(part for part in parts if part) or "overall"
+def place_in_words(row: Row, judge: Judge) -> str:
+    """Return where a judge's number holds, but for dataset, aspect and statistic."""
+    other = f"against {row.judge_b}" if row.judge_b else ""
+    if row.judge != judge.id:
+        other = f"of {row.judge}, against this one"
+    parts = (
+        *(spoken(row.level), row.cell, row.criterion, other),
+        f"beside {row.aspect_b}" if row.aspect_b else "",
+        row.criterion_b,
+        f"k = {row.k}" if row.k or row.k_b else "",
+        f"to {row.k_b}" if row.k_b else "",
+        row.form,
+        f"texts of {row.systems}" if row.systems else "",
+    )
+    return " · ".join(part for part in parts if part) or "overall"
 
 
 def every_number(report: Report, judge: Judge) -> Section | None:
@@ -357,14 +334,18 @@ def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: li
     plain = [aspect.partition(".")[0] for aspect in dataset.aspects]
     known = dict.fromkeys([*plain, AVERAGE, OVERALL])
     aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
-    statistics: dict[str, dict[Where, dict[str, Row]]] = {}
+    statistics: dict[str, dict[object, dict[str, Row]]] = {}
     for row in rows:
-        statistics.setdefault(row.statistic, {}).setdefault(Where.of(row), {})[row.aspect] = row
+        place = row._replace(aspect="", statistic="").key, row.form, row.systems
+        statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
     bodies = []
     for statistic, places in statistics.items():
         lines = [
-            Line(where.text(judge), [number(by_aspect.get(aspect)) for aspect in aspects])
-            for where, by_aspect in places.items()
+            Line(
+                place_in_words(next(iter(by_aspect.values())), judge),
+                [number(by_aspect.get(aspect)) for aspect in aspects],
+            )
+            for by_aspect in places.values()
         ]
         bodies.append(Body(lines, label(statistic)))
     titles = {OVERALL: "Over all", AVERAGE: "Mean over aspects"}

@@ -82,7 +82,6 @@ class Worst:
 
 
 def _columns(table: pa.Table, names: Iterable[str]) -> Iterator[Any]:
-    """Return the rows of some columns."""
     return zip(*(table[name].to_pylist() for name in names), strict=True)
 
 

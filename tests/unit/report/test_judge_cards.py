@@ -17,7 +17,7 @@ from judgescope.plan import load_plan
 from judgescope.plan.pages import HIDDEN, model_settings
 from judgescope.plan.specs import Specs
 from judgescope.report.elements import Fold, Table
-from judgescope.report.judge_card import Where, every_number, number, render
+from judgescope.report.judge_card import every_number, number, place_in_words, render
 from judgescope.report.page import render as report_page
 from judgescope.report.specs import ExpectedDrop
 from judgescope.report.words import label
@@ -182,7 +182,7 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                 heads = [column.text for column in table.columns]
                 for row in own:
                     body = next(b for b in table.bodies if b.title == label(row.statistic))
-                    where = Where.of(row).text(judge)
+                    where = place_in_words(row, judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
                     assert line.cells[heads.index(aspect)] == number(row)

@@ -242,7 +242,6 @@ def _by_aspect(
     table: str,
     cell: str = "",
 ) -> Table:
-    """Return those of some statistics that the rows have, by aspect and judge."""
     present = rows.names("statistic")
     return TableSpec(
         caption,

@@ -92,7 +92,6 @@ def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
 
 
 def _number(share: Row | None) -> int:
-    """Return a share as a count."""
     return round((share.value or 0) * share.n) if share else 0
 
 
@@ -221,7 +220,6 @@ def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Tabl
 
 
 def _named(rows: Rows, names: Iterable[str], counts: bool = False) -> list[Cell]:
-    """Return a cell for each of some statistics."""
     known = {row.statistic: row for row in rows}
     return [estimate(known.get(name), counts=counts) for name in names]
 
@@ -260,7 +258,6 @@ def _anchors(dataset: Dataset, rows: Rows, sets: Sequence[str]) -> Table:
 
 
 def _costs(dataset: Dataset, rows: Rows) -> Table:
-    """Return the replies, tokens and price of each step of the construction."""
     lines = []
     for step in rows.where(statistic="replies"):
         of_step = rows.where(judge=step.judge, perturbation=step.perturbation)

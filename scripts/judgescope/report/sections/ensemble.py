@@ -106,12 +106,10 @@ class _Ensemble:
         return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
 
     def _line(self, head: str, name: str, level: str, judge_b: str = "", k: int = 0) -> Line:
-        """Return a statistic on all aspects."""
         rows = (self._at(name, level, aspect, judge_b, k) for aspect in self.aspects)
         return Line(head, [estimate(row) for row in rows])
 
     def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
-        """Return the rows of all subsets that have a value."""
         rows = self.rows.where(statistic=name, level=level, judged=aspect)
         return [row for row in rows if row.value is not None]
 
@@ -249,7 +247,6 @@ class _Ensemble:
 
 
 def _with_member(row: Row | None) -> Cell:
-    """Return an estimate with the name of the member."""
     cell = estimate(row)
     return replace(cell, notes=(row.judge_b, *cell.notes)) if row else cell
 
@@ -312,7 +309,6 @@ def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
 
 
 def _log_table(title: str, log: Sequence[TrainingStep]) -> Table:
-    """Return the log, a line for each step."""
     known = {(one.step, one.split): one for one in log}
     lines = []
     for step in sorted({one.step for one in log}):

@@ -119,7 +119,6 @@ def _per_judge(
     *,
     counts: bool = False,
 ) -> Table:
-    """Return one statistic of every judge on every aspect."""
     return TableSpec(
         f"{dataset.name}; {statistic_caption(name)}.",
         aspect_columns(report, aspects),

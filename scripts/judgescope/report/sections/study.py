@@ -208,7 +208,6 @@ def unmeasured(report: Report) -> Section | None:
 
 
 def _few(names: Iterable[str]) -> str:
-    """Return the first few names, and how many more there are."""
     names = sorted(filter(None, names))
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {count(more)} more" if more > 0 else "")
